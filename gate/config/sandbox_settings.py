@@ -1,4 +1,4 @@
-"""The options of rehearsals and the sandbox: what goes wrong, where it listens, how fast time is."""
+"""The options of rehearsals and of the sandbox: what goes wrong, where it listens, its speed."""
 
 from __future__ import annotations
 

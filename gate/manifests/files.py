@@ -73,7 +73,10 @@ def _from_path(path: str, budget: Budget) -> Iterator[tuple[str, bytes]]:
 
 
 def _inside(folder: str) -> list[str]:
-    """Return the manifest files of `folder`; ManifestError if one is a link out of it, or none."""
+    """Return the manifest files of `folder`; ManifestError for a link out of it, or if it has none.
+
+    A folder for kustomize is a ManifestError, too.
+    """
     kustomization = next((name for name in _KUSTOMIZATIONS if _is_kustomize(folder, name)), None)
     if kustomization is not None:
         hint = f"kustomize build {shlex.quote(folder)} | rollout-gate ... -f -"

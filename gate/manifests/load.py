@@ -20,7 +20,7 @@ def load(
     """Read files, folders and `-` (stdin) into one manifest, in the order of application.
 
     Raises UsageError, or its subclass ManifestError with the place, for whatever cannot be read,
-    is too large, is not YAML or JSON, or does not say what it is. Namespaces are left as written:
+    is too large, is not YAML or JSON, or lacks a valid identity. Namespaces are left as written:
     `gate.manifests.namespaces.in_namespace` fills in missing ones.
     """
     budget = Budget(limits)

@@ -16,7 +16,7 @@ from gate.core.model.body import FrozenMap
 
 
 def spelt(name: str) -> str:
-    """Return the key of a field: with hyphens, without the trailing underscore of reserved words."""
+    """Return the key of a field: with hyphens, without a reserved word's trailing underscore."""
     return name.rstrip("_").replace("_", "-")
 
 

@@ -102,7 +102,7 @@ def _ready_made_rules() -> dict[str, Any]:
 
 
 def _variables_rule(name: str, metrics: str, keys: Any) -> dict[str, Any]:
-    """Return the rule for a check with other than the default metrics, empty if it needs none."""
+    """Return the rule for a check with non-default metrics, empty if it needs no variables."""
     needed = sorted(keys.get("variables", {}))
     if not needed:
         return {}

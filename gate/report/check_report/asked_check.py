@@ -1,4 +1,4 @@
-"""One check that was asked once, apart from a rollout: what was asked, what came, what it says."""
+"""One check that was asked once, apart from a rollout: its questions, answers and measurement."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ROLES: Final = ("value", "min-samples", "freshness", "baseline")
 class AskedCheck:
     """A check and its one measurement.
 
-    `about` is the Deployment as people call it, "" for none. `questions` is None where nothing
-    could be asked; `error` is set where there was no answer, `error_role` says to which of several
-    questions, "" where that is not known.
+    `about` is the Deployment as people call it, "" for none. `questions` is None if nothing could
+    be asked; `error` is set if there was no answer, `error_role` says to which of several
+    questions, "" if that is unknown.
     """
 
     check: Check
@@ -32,7 +32,7 @@ class AskedCheck:
     error_role: str = ""
 
     def iter_questions(self) -> Iterator[tuple[str, Question, Answer | None]]:
-        """Iterate the questions by their roles, each with its answer where there is one."""
+        """Yield the questions with their roles, each with its answer if there is one."""
         if self.questions is None:
             return
         for role, question in parts(self.questions):
@@ -51,7 +51,7 @@ class AskedCheck:
 
 
 def parts(questions: Questions) -> Iterator[tuple[str, Question]]:
-    """Iterate the questions of a tick by their roles."""
+    """Yield the questions of a tick with their roles."""
     asked = (questions.value, questions.samples, questions.freshness, questions.baseline)
     for role, question in zip(ROLES, asked, strict=True):
         if question is not None:

@@ -1,4 +1,4 @@
-"""Makes the document of checks that were asked once: verdicts, answers, and the way to them."""
+"""Makes the document of checks that were asked once: verdicts, answers, and how they came about."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def checks_document(asked: Sequence[AskedCheck], at: datetime) -> ChecksResult:
 
 
 def _conclusion(asked: Sequence[AskedCheck]) -> tuple[Outcome, str]:
-    """Return the outcome whose exit code it is, and why in a line; the worst check decides."""
+    """Return the outcome that sets the exit code, and why in a line; the worst check decides."""
     deciding = [one for one in asked if one.check.decides]
     for outcome in _WORST_FIRST:
         found = [one for one in deciding if _outcome(one) is outcome]
@@ -101,11 +101,11 @@ _WORDS_OF_TROUBLE: Final = {
     Trouble.ADDRESS: "there is no address to ask",
     Trouble.COMMAND: "the command cannot be run",
 }
-"""What keeps a check from being asked for good: each is another thing to do."""
+"""What permanently keeps a check from being asked: each calls for something else to be done."""
 
 
 def _iter_worst_messages(outcome: Outcome, found: Sequence[AskedCheck]) -> Iterator[str]:
-    """Iterate what has the worst outcome, checks with one and the same trouble together."""
+    """Yield a message about the checks with the worst outcome for each kind of trouble."""
     names: dict[str, list[str]] = {}
     for one in found:
         words = _WORDS[outcome]
@@ -186,7 +186,7 @@ def _answer(answer: Answer | None) -> str:
 
 
 def _rules(asked: AskedCheck) -> Iterator[tuple[str, str]]:
-    """Iterate the rules in the order in which they decide, then the verdict and what it does."""
+    """Yield the rules in the order in which they decide, then the verdict and what it does."""
     check = asked.check
     match check.probe:
         case Metric() as metric if asked.answers is not None:
@@ -243,7 +243,7 @@ def _comparison(metric: Metric, asked: AskedCheck) -> str:
 
 
 def _over_time(check: Check) -> str:
-    """Say when the check is asked in a rollout, and what its measurements come to."""
+    """Say when the check is asked in a rollout, and how its measurements decide."""
     bears = check.tolerances
     if bears.consecutive_failures is not None:
         fails = f"{bears.consecutive_failures} failures in a row fail it"

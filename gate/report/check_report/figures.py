@@ -39,7 +39,7 @@ def bounds_of(check: Check) -> str:
 
 
 def comparison_of(metric: Metric) -> str:
-    """Return what a comparison bears; "" where there is none."""
+    """Return what a comparison tolerates; "" if there is none."""
     match metric.compare:
         case Ratio(max_ratio=ratio, min_delta=delta):
             more = f" + {delta:g}" if delta else ""
@@ -60,7 +60,7 @@ def _http_bounds(http: Http) -> Iterator[str]:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number that JSON can hold."""
+    """Return a number that JSON can hold, None for any other."""
     return value if value is not None and math.isfinite(value) else None
 
 

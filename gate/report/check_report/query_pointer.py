@@ -1,4 +1,4 @@
-"""Questions as people read them, and the place in a query that a server complains of."""
+"""Questions as people read them, and the place in a query that a server complains about."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CUT: Final = "..."
 
 
 def question_text(question: Question) -> str:
-    """Return a question: its query, its URL without what may be secret in it, its command."""
+    """Return a question as text: a query, a command, or a URL without what may be secret in it."""
     match question:
         case MetricQuestion(query=query):
             return query
@@ -30,8 +30,8 @@ def point_at_place(
 ) -> list[str]:
     """Return a query with a caret below the place that is meant; of a long one what is near it.
 
-    `position` is line and column, both from 1; Prometheus counts columns in bytes. Where the query
-    has no such place, the query alone. No line is wider than `room` columns.
+    `position` is line and column, both from 1; Prometheus counts columns in bytes. If the query has
+    no such place, it is returned without a caret. No line is wider than `room` columns.
     """
     line, column = position
     lines = query.rstrip("\n").split("\n")

@@ -27,7 +27,7 @@ _SIGNS: Final = {
 def check_rows(attempt: Attempt) -> list[CheckResult]:
     """Return every check of the attempt in the order of its configuration.
 
-    `verdict` is pass, fail, inconclusive, or undecided where the attempt ended before the check;
+    `verdict` is pass, fail, inconclusive, or undecided if the attempt ended before the check;
     `last_value` is the number that failed it, or the last one.
     """
     checks = attempt.plan.policy.checks
@@ -53,7 +53,7 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
 
 
 def check_lines(rows: Sequence[CheckResult], style: Style) -> list[str]:
-    """Return what checks said in at most four lines, the worst first, each behind its sign."""
+    """Return what checks said in at most four lines, the worst first, each after its sign."""
     ranked = sorted(rows, key=lambda row: (_rank(row), not row["required"]))
     if len(ranked) <= MOST_LINES:
         return [_line(row, style) for row in ranked]
@@ -70,7 +70,7 @@ def _rest(rows: Sequence[CheckResult], style: Style) -> str:
 
 
 def _rank(row: CheckResult) -> int:
-    """Return the place among verdicts; a file that somebody else wrote may hold any."""
+    """Return a verdict's rank, the worst first; a file that somebody else wrote may hold any."""
     kinds = [kind.value for kind in _SIGNS]
     return kinds.index(row["verdict"]) if row["verdict"] in kinds else len(kinds)
 

@@ -1,7 +1,6 @@
 """What `checks` prints for people: a table, or with `--explain` each number's way to its verdict.
 
-Reads the document alone. Queries are never cut where they are explained: they are there to be
-copied.
+Reads only the document. Queries that are explained are never cut: they are there to be copied.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _SIGNS: Final = {
 
 
 def checks_table(result: ChecksResult, style: Style) -> str:
-    """Return a row for each check, its query below it, and what they come to."""
+    """Return a row for each check, its query below it, and the conclusion from all."""
     rows = [_cells(check) for check in result["checks"]]
     shown = [[style.cut(cell, _LONGEST_NAME) for cell in row] for row in (_HEAD, *rows)]
     widths = [max(map(columns, column)) for column in zip(*shown, strict=True)]
@@ -78,7 +77,7 @@ def _note(check: AskedCheckResult) -> str:
 
 
 def _below(check: AskedCheckResult, style: Style) -> Iterator[str]:
-    """Iterate what stands below a row: the question, where it is wrong, and why it is no pass."""
+    """Yield the lines below a row: the question, where it is wrong, and why it is not a pass."""
     room = style.width - len(_INDENT)
     for question in check["questions"]:
         place = check["mistake"]
@@ -151,7 +150,7 @@ def _series(question: QuestionResult, style: Style) -> Iterator[str]:
 
 
 def _rule(rule: str, says: str, style: Style) -> Iterator[str]:
-    """Iterate what a rule says; what a command wrote keeps its lines, the last of them."""
+    """Yield what a rule says; of what a command wrote, the last lines, not wrapped."""
     if rule != "output":
         yield from _label_lines(rule, says, style)
         return
@@ -166,6 +165,6 @@ def _label_lines(label: str, text: str, style: Style) -> Iterator[str]:
 
 
 def _under(label: str, lines: list[str]) -> Iterator[str]:
-    """Iterate lines in their column, the label before the first."""
+    """Yield lines in their column, the label before the first."""
     for at, line in enumerate(lines):
         yield f"{_INDENT}{pad('' if at else label, _LABEL_COLUMNS)}{line}".rstrip()

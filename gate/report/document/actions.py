@@ -1,4 +1,4 @@
-"""What an attempt did to each object, and the way back where it took one."""
+"""What an attempt did to each object, and its way back, if it took one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gate.wire.untrusted import clean_line
 
 
 def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
-    """Return every object of the manifest; of one followed without a write, that it stands.
+    """Return every object of the manifest; a Deployment followed without a write is "unchanged".
 
-    A command without a manifest plans objects that it would return alone: they are left out
-    where nothing was done to them.
+    A command without a manifest also plans objects that it would only return: they are left out
+    if nothing was done to them.
     """
     refs = dict.fromkeys(one.ref for one in attempt.plan.objects if _is_concerned(attempt, one.ref))
     refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
@@ -60,7 +60,7 @@ def _irreversible(attempt: Attempt, ref: Ref) -> str:
         return refused.message
     planned = next((one.irreversible for one in attempt.plan.objects if one.ref == ref), "")
     written = attempt.ledger.written.get(ref)
-    # Where no failure was to take anything back, nobody has asked before the write.
+    # If no failure was to take anything back, nobody asked before the write.
     if planned or written is None:
         return planned
     found = attempt.ledger.findings.get(ref)
@@ -68,7 +68,7 @@ def _irreversible(attempt: Attempt, ref: Ref) -> str:
 
 
 def _changes(attempt: Attempt, ref: Ref) -> list[ChangedPath]:
-    """Return what the apply changed; what it created is not told field by field."""
+    """Return what the apply changed; a created object is not listed field by field."""
     written = attempt.ledger.written.get(ref)
     if written is None or written.before is None or not written.changed:
         return []
@@ -88,7 +88,7 @@ def _at_end(attempt: Attempt, ref: Ref) -> AtEnd | None:
 
 
 _GONE = (FindingKind.DELETED, FindingKind.RECREATED, FindingKind.UNREAD)
-"""What an object that this attempt has deleted is found as where nothing says that it stands."""
+"""Findings on an object deleted by this attempt that do not show that it still exists."""
 
 
 def _action(attempt: Attempt, ref: Ref) -> Action:
@@ -113,7 +113,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
 
 
 def _has_returned(attempt: Attempt, written: WrittenObject, ref: Ref) -> bool:
-    """Tell whether the way back changed anything; what others own as well it leaves as it is."""
+    """Tell whether the way back changed anything: it leaves alone what others own as well."""
     return content(attempt.ledger.restored[ref].body) != content(written.after.body)
 
 
@@ -122,7 +122,7 @@ def _is_new(attempt: Attempt, ref: Ref) -> bool:
 
 
 def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
-    """Tell of the way back, None where none was decided or it was to restore nothing of old."""
+    """Describe the way back; None if none was decided or it had nothing old to restore."""
     if attempt.course.leg is not Leg.BACK or not _goes_back(attempt):
         return None
     at = attempt.writes.rollback_written_at if _is_written_back(attempt) else None
@@ -164,7 +164,7 @@ def _rollback_reason(attempt: Attempt) -> Reason:
 
 
 def _verified_back(attempt: Attempt) -> bool:
-    """Tell whether all that went back is shown to serve again; no Deployment, nothing was shown."""
+    """Tell whether all that went back serves again; not if no Deployment of several went back."""
     own = {ending.outcome for ending in attempt.result.endings.values()} or {attempt.outcome}
     unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
     return Outcome.ROLLED_BACK in own and not _outcomes(attempt) & unverified

@@ -1,4 +1,4 @@
-"""What an apply changed of an object, as paths; values that may be secret are masked."""
+"""What an apply changed in an object, as paths; values that may be secret are masked."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOST_CHARACTERS: Final = 200
 _ABSENT: Final = object()
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ITEM_KEYS: Final = ("name", "containerPort", "port", "mountPath", "topologyKey", "key", "ip")
-"""By which of its fields an item of a list is known (`x-kubernetes-list-map-keys`)."""
+"""Fields that identify an item of a list (`x-kubernetes-list-map-keys`)."""
 _BOOKKEEPING: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 Difference = tuple[str, Any, Any]
 
 
 def changed_paths(before: Body, after: Body) -> list[ChangedPath]:
-    """Return the fields that differ, in the order of `after`, at most 50; status is no change."""
+    """Return the fields that differ, in the order of `after`, at most 50; status is ignored."""
     masker = Masker()
     old, new = (masker.mask_object(_without_bookkeeping(body)) for body in (before, after))
     found = itertools.islice(_differences("", old, new), MOST_PATHS)
@@ -45,7 +45,7 @@ def _without_bookkeeping(body: Body) -> dict[str, Any]:
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[Difference]:
-    """Iterate the leaves that differ; `_ABSENT` stands for what is not there."""
+    """Yield the leaves that differ; `_ABSENT` stands for what is not there."""
     if old == new:
         return
     if _both(Mapping, old, new):
@@ -57,7 +57,7 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[Difference]:
 
 
 def _both(kind: type, old: Any, new: Any) -> bool:
-    """Tell whether both are of that kind; one may be missing, of the other there is something."""
+    """Tell whether both are of that kind; one may be missing, and one has to hold something."""
     there = [value for value in (old, new) if value is not _ABSENT]
     return all(isinstance(value, kind) for value in there) and any(there)
 
@@ -88,7 +88,7 @@ def _in_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Dif
 
 
 def _tells_apart(key: str, items: Sequence[Any]) -> bool:
-    """Tell whether each item has that field, and each another value of it."""
+    """Tell whether each item has that field, each with a different value."""
     values = [item.get(key) for item in items if isinstance(item, Mapping)]
     known = all(isinstance(value, str | int) for value in values)
     return known and len(values) == len(items) == len(set(values))
@@ -99,5 +99,5 @@ def _format_value(value: Any) -> str | None:
         return None
     if not isinstance(value, str):
         return json.dumps(value)
-    # The digits tell equal from different within one recording; here they would only be noise.
+    # The digits distinguish values within one recording; here they would only be noise.
     return MASKED if value.startswith(f"{MASKED}:") else clean_line(value, _MOST_CHARACTERS)

@@ -1,6 +1,6 @@
 """The course of an attempt: pods by state and measurements over time, a fold of its states.
 
-A sample holds until the next. Moments that are close together are told as one, and a course that
+A sample holds until the next. Moments that are close together become one sample, and a course that
 gets long is thinned out, so that it stays small however long a rollout takes.
 """
 
@@ -42,7 +42,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """The pods of a Deployment; `progressed_at` is on the attempt's clock, None while it stands."""
+    """The pods of a Deployment.
+
+    `progressed_at` is when it last progressed, on the attempt's clock; None while it is paused,
+    complete or not followed.
+    """
 
     wanted: int
     new: Counts
@@ -52,7 +56,7 @@ class Pods:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The clocks of one leg; None is no limit."""
+    """The clocks of one leg; None means no limit."""
 
     from_at: float
     total_seconds: float | None
@@ -73,7 +77,7 @@ class Course:
     latest: Attempt | None = None
 
     def after_step(self, attempt: Attempt) -> Course:
-        """Return the course after a step of the attempt; nothing is counted between two samples."""
+        """Return the course after a step of the attempt; pods are not counted between samples."""
         course = self._with_measurements(attempt)
         place = (attempt.course.leg, attempt.course.state)
         soon = attempt.now < self.sampled_at + RESOLUTION_SECONDS
@@ -94,7 +98,7 @@ class Course:
 
 
 def _with_samples(course: Course, attempt: Attempt) -> Course:
-    """Count the pods of each Deployment; what is as it was before is told once."""
+    """Add a count of each Deployment's pods, unless it is the same as the last."""
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
     for target in attempt.plan.targets:
@@ -121,7 +125,7 @@ def _budget(rollout: Rollout) -> Budget:
 
 
 def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
-    """Count the pods of a Deployment, None while nothing of it is known."""
+    """Count the pods of a Deployment, None while nothing is known about it."""
     snapshot = latest_snapshot(attempt, ref)
     if snapshot is None:
         return None
@@ -157,7 +161,7 @@ def _of_version(found: dict[tuple[bool, str], int], *, new: bool) -> Counts:
 
 
 def _state(track: PodTrack) -> str:
-    """Return the state of a pod, "" of one that is over: evicted, or done."""
+    """Return the state of a pod, "" if it is over: evicted, or done."""
     pod = track.pod
     if pod.deleting:
         return "terminating"
@@ -170,13 +174,13 @@ def _state(track: PodTrack) -> str:
 
 
 def _fails(track: PodTrack, status: ContainerStatus) -> bool:
-    """Tell a container in trouble, between two crashes too."""
+    """Tell whether a container is in trouble, also between two crashes."""
     crashed = status.terminated is not None and status.terminated.exit_code != 0
     return crashed or status.waiting_reason not in _STARTING or track.restarts(status) > 0
 
 
 def _few(samples: tuple[tuple[float, Pods], ...], most: int) -> tuple[tuple[float, Pods], ...]:
-    """Leave out every second sample of too many, never the first and the last two."""
+    """If there are too many samples, drop every second one, but never the first or the last two."""
     if len(samples) <= most:
         return samples
     return (*samples[:-2:2], *samples[-2:])
@@ -185,7 +189,7 @@ def _few(samples: tuple[tuple[float, Pods], ...], most: int) -> tuple[tuple[floa
 def _few_measurements(
     samples: tuple[tuple[float, Measurement], ...],
 ) -> tuple[tuple[float, Measurement], ...]:
-    """Leave out every second pass of too many measurements; where that is not enough, of all."""
+    """If there are too many, drop every second pass; if that is not enough, every second of all."""
     if len(samples) <= MOST_SAMPLES:
         return samples
     kept = (*_but_every_second_pass(samples[:-1]), samples[-1])

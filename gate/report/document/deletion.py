@@ -1,4 +1,4 @@
-"""A Deployment that somebody deleted during the run: what of it was there when last seen."""
+"""A Deployment that somebody deleted during the run: what was left of it when last seen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gate.wire.untrusted import clean_line
 
 
 def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
-    """Return what was seen of the deletion; None where nobody deleted it, or it is there again."""
+    """Return what was seen of the deletion; None if nobody deleted it, or it was created again."""
     ending, found = attempt.result.endings[ref], attempt.ledger.findings.get(ref)
     if ending.outcome is not Outcome.SUPERSEDED or ending.reason is not Reason.DELETED:
         return None
@@ -39,7 +39,8 @@ def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
 def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """Count the pods that were there and not being deleted themselves.
 
-    `--cascade=orphan` takes the owner out of the ReplicaSets: those are known by their template.
+    `--cascade=orphan` removes the owner from the ReplicaSets: those are recognised by the owner
+    that they had before, or by their template.
     """
     return sum(
         len(snapshot.pods_of(replica_set))
@@ -62,7 +63,7 @@ def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
 
 
 def deletion_words(deployment: DeploymentResult) -> str:
-    """Say how far the deletion was and what still ran, "" where nobody deleted it."""
+    """Say how far the deletion was and what still ran, "" if nobody deleted it."""
     seen = deployment["deletion"]
     if seen is None:
         return ""

@@ -27,15 +27,15 @@ from gate.wire.untrusted import clean_line
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
 _WELL = (Outcome.VERIFIED, Outcome.APPLIED)
-"""Where nothing has to go back any more."""
+"""Outcomes after which nothing has to go back any more."""
 _WENT_BACK = (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
-"""Where what could not go back is told as it was."""
+"""Outcomes with which the document says what in fact could not go back."""
 
 
 def document(attempt: Attempt, run: Run) -> Result:
     """Return the result document of an attempt that has ended.
 
-    One that has not is an internal error, and is reported as such.
+    An attempt that has not ended is reported as an internal error.
     """
     ending = attempt.result.ending
     if ending is None:
@@ -130,14 +130,14 @@ def _is_part(own: Ending, whole: Ending) -> bool:
 
 
 def _is_past(result: Result) -> bool:
-    """Tell whether what a failure, or the end of the gate, could not return is no forecast now."""
+    """Tell whether warnings of what a failure, or the gate's end, could not return are moot now."""
     if result["outcome"] in _WELL:
         return True
     return result["outcome"] in _WENT_BACK and not result["recoverable"]
 
 
 def _takes_back(attempt: Attempt) -> bool:
-    """Tell whether an undo takes back what an earlier attempt had left, of which nothing failed."""
+    """Tell whether an undo takes back what an earlier attempt left although nothing had failed."""
     resumed = attempt.plan.resumed
     return resumed is not None and resumed.undone and not resumed.record.why
 
@@ -170,7 +170,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the apply changed a Deployment; a gate that died may have taken that back."""
+    """Tell whether the apply changed a Deployment, even if a dead gate has taken that back."""
     written, resumed = attempt.ledger.written.get(ref), attempt.plan.resumed
     if written is not None or resumed is None:
         return written is not None and written.changed
@@ -180,13 +180,13 @@ def _is_changed(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _causes(ending: Ending) -> list[CauseResult]:
-    """Return what was wrong with this Deployment; of one drawn in, whose failure it was."""
+    """Return what was wrong with this Deployment; for one drawn in, whose failure it was."""
     causes = ending.causes
     return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
 
 
 def _timeline(run: Run) -> list[TimelineEntry]:
-    """Return the timeline; of a long one its first and last lines, and how many are left out."""
+    """Return the timeline; if it is long, its first and last lines, and how many are left out."""
     lines = run.timeline
     if len(lines) <= MOST_TIMELINE_LINES:
         return _entries(run, lines)

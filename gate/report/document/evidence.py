@@ -17,13 +17,13 @@ MOST_PIECES = 10
 MOST_LINES = 20
 _MOST_OF_A_KIND: dict[EvidenceKind, int] = {"log": 4, "termination": 3, "event": 6}
 _IN_POD = re.compile(r" in pod \S+_\S+\([0-9a-f-]+\)$")
-"""How the kubelet ends its message about a container that backs off: with what it is about."""
+"""The end of the kubelet's message about a container that backs off: the pod that it is about."""
 _COMBINED = "(combined from similar events): "
-"""What client-go's event recorder puts before the last of many events that are alike."""
+"""What client-go's event recorder puts before the last of many similar events."""
 _NAME_OF_A_POD = re.compile(r'(?<=pods ")[^"]+(?=")')
-"""In a FailedCreate: each try of a ReplicaSet has a pod of another name."""
+"""In a FailedCreate: each try of a ReplicaSet names another pod."""
 _EMPTY_EVENTS = ("Error: ErrImagePull", "Error: ImagePullBackOff")
-"""What the kubelet says beside the event that has the registry's answer."""
+"""What the kubelet says in addition to the event that has the registry's answer."""
 _HEALTHY = (Outcome.VERIFIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 
 
@@ -31,7 +31,7 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
     """Return what speaks against the versions that failed, most telling kinds first.
 
     At most 10 pieces of 20 lines: what was collected before the way back, then what the last
-    snapshot of the failed pods shows. Equal ones are told once.
+    snapshot of the failed pods shows. Of equal pieces only the first is kept.
     """
     if attempt.result.endings[ref].outcome in _HEALTHY or is_drawn_in(attempt, ref):
         return []
@@ -45,7 +45,7 @@ def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:
 
 
 def _identity(piece: EvidenceResult) -> tuple[str, ...]:
-    """Pods that end alike say the same, and so do events but for the names of pods in them."""
+    """Return what pieces are compared by: not the pod, nor the names of pods in an event's text."""
     text = piece["text"]
     if piece["kind"] == "event":
         text = _NAME_OF_A_POD.sub("pod", text)
@@ -62,7 +62,7 @@ def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
 
 
 def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
-    """Iterate the rollouts that failed: that of the new version, and a rollback that did."""
+    """Yield the rollouts that failed: that of the new version, and the rollback's if it failed."""
     before, last = (
         attempt.deployments.followed_before.get(ref),
         attempt.deployments.rollouts.get(ref),
@@ -76,7 +76,7 @@ def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
 
 
 def _iter_collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[EvidenceResult]:
-    """Iterate what was collected of this Deployment's pods; all of it where there is but one."""
+    """Yield what was collected about this Deployment's pods; everything if it is the only one."""
     pods = {track.pod.name for rollout in rollouts for track in rollout.snapshot.pods.values()}
     alone = len(attempt.plan.targets) == 1
     for piece in attempt.result.evidence:
@@ -109,7 +109,7 @@ def _piece(kind: EvidenceKind, pod: str, container: str, text: str, at: str) -> 
 
 
 def _terminations(rollout: Rollout) -> Iterator[EvidenceResult]:
-    """Iterate how containers of pods in trouble ended last, pods in the order of their names."""
+    """Yield how containers of pods in trouble last ended, pods in the order of their names."""
     pods = sorted(rollout.new_pods(), key=lambda track: track.pod.name)
     for track in pods:
         if track.pod.uid in rollout.troubles:
@@ -132,9 +132,9 @@ def termination_text(ended: Termination) -> CleanText:
 
 
 def _events(attempt: Attempt, rollout: Rollout) -> Iterator[EvidenceResult]:
-    """Iterate the warnings about the followed ReplicaSet and its pods, latest first.
+    """Yield the warnings about the followed ReplicaSet and its pods, latest first.
 
-    They come a moment after what they tell of, so the last snapshot counts, not that of the
+    They arrive a moment after what they report, so the last snapshot counts, not that of the
     verdict.
     """
     snapshot = latest_snapshot(attempt, rollout.ref) or rollout.snapshot

@@ -1,4 +1,4 @@
-"""Why each pod is as it is, in words, and pods that are alike told together."""
+"""Why each pod is as it is, in words, with similar pods grouped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_GROUPS = 8
 
 
 class PodRank(enum.IntEnum):
-    """What needs a reader's eye first."""
+    """The order in which pods need a reader's attention."""
 
     FAILING = 0
     HINDERED = 1
@@ -27,7 +27,7 @@ class PodRank(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PodState:
-    """A pod's state: `kind` is equal for pods that are alike, `text` says it of this one."""
+    """A pod's state: `kind` is equal for similar pods, `text` describes this one."""
 
     rank: PodRank
     kind: str
@@ -35,7 +35,7 @@ class PodState:
 
 
 def pod_state(track: PodTrack) -> PodState:
-    """Return why a pod is as it is: the first thing of it that is not in order."""
+    """Return why a pod is as it is: the first thing that is wrong with it."""
     pod = track.pod
     if pod.deleting:
         return PodState(PodRank.OVER, "being deleted", "being deleted")
@@ -52,7 +52,7 @@ def pod_state(track: PodTrack) -> PodState:
 
 
 def _container_state(track: PodTrack, status: ContainerStatus, *, alone: bool) -> PodState | None:
-    """Return what is wrong with a container, None where it runs or has done its work."""
+    """Return what is wrong with a container, None if it runs or has done its work."""
     name = "" if alone else f"{status.name}: "
     if status.waiting_reason not in ("", "ContainerCreating", "PodInitializing"):
         kept = track.containers.get(status.name)
@@ -87,7 +87,7 @@ def _readiness(track: PodTrack) -> PodState:
 
 
 def _history(status: ContainerStatus) -> str:
-    """Return restarts and the last termination of a container, "" where it never restarted."""
+    """Return restarts and the last termination of a container, "" if it never restarted."""
     ended = status.last_terminated
     if ended is None:
         return _restarts(status)
@@ -97,7 +97,7 @@ def _history(status: ContainerStatus) -> str:
 
 
 def _is_crash_loop(status: ContainerStatus) -> bool:
-    """The kubelet's message of a back-off repeats names; the last termination says more."""
+    """Tell a crash loop: the kubelet's message repeats names, the last termination says more."""
     return status.waiting_reason == "CrashLoopBackOff"
 
 
@@ -112,7 +112,7 @@ def _join_parts(*parts: str) -> str:
 
 
 def alike(tracks: Iterable[PodTrack]) -> list[list[tuple[Pod, PodState]]]:
-    """Return pods that are alike together, each group by name; what is wrong comes first."""
+    """Return similar pods in groups, each sorted by name; what is wrong comes first."""
     groups: dict[tuple[int, str], list[tuple[Pod, PodState]]] = {}
     for track in sorted(tracks, key=lambda track: track.pod.name):
         state = pod_state(track)
@@ -121,10 +121,10 @@ def alike(tracks: Iterable[PodTrack]) -> list[list[tuple[Pod, PodState]]]:
 
 
 def pod_lines(tracks: Iterable[PodTrack]) -> list[str]:
-    """Return lines for the pods of one ReplicaSet: what is wrong first, what is alike together.
+    """Return lines for the pods of one ReplicaSet: what is wrong first, similar pods grouped.
 
-    Of pods that are alike the first three by name are shown, of many that are ready their number;
-    a thousand pods take a screen.
+    Each group shows its first three pods by name, but many ready ones only their number: a thousand
+    pods fit on a screen.
     """
     ordered = alike(tracks)
     lines = [line for group in ordered[:_MOST_GROUPS] for line in _group_lines(group)]

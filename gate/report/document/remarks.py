@@ -1,4 +1,4 @@
-"""Warnings that a finished attempt gives rise to: what a reader would otherwise not expect."""
+"""Warnings about a finished attempt: what a reader would otherwise not expect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
 
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
-    """Return the warnings, one line each; a lock tells the next apply whose a pause is."""
+    """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
     return [
         *_vacuous(attempt),
         *_not_restored(attempt, is_locked=is_locked),
@@ -47,7 +47,7 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
 
 
 def _cut_window(attempt: Attempt) -> Iterator[str]:
-    """Tell of a bake window that the budget cut short, since a version was not steady in it."""
+    """Warn of a bake window that the budget cut short because a version was not steady in it."""
     wanted = attempt.plan.policy.bake_seconds
     watched = attempt.leg_ends_at - attempt.course.baked_since
     if attempt.outcome is Outcome.VERIFIED and watched < wanted:
@@ -55,7 +55,7 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
 
 
 def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
-    """Tell of what the way back did not restore."""
+    """Warn of what the way back did not restore."""
     name = attempt.plan.name_of
     pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
     for ref in attempt.ledger.patched:
@@ -69,7 +69,7 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
 
 
 def _describe_pause(attempt: Attempt, ref: Ref, *, is_locked: bool) -> str:
-    """Say what ends a pause of ours: an undo only where something served to return to."""
+    """Say what ends a pause of ours: an undo only if something served that it can return to."""
     apply = "the next apply" if is_locked else "an apply with --resume"
     can_undo = isinstance(attempt.plan.target(ref).baseline, Known)
     first = "undo" if can_undo else "`resume`"
@@ -77,7 +77,7 @@ def _describe_pause(attempt: Attempt, ref: Ref, *, is_locked: bool) -> str:
 
 
 def _not_paused_again(attempt: Attempt) -> Iterator[str]:
-    """Tell of a pause that the attempt ended: what went back has to serve, and goes unpaused."""
+    """Warn of a pause that the attempt ended: what goes back has to serve, so it is unpaused."""
     name = attempt.plan.name_of
     for ref, live in attempt.ledger.restored.items():
         before, now = attempt.plan.before(ref), live.deployment
@@ -88,7 +88,7 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
 
 
 def _iter_paused(attempt: Attempt) -> Iterator[str]:
-    """Tell of what is complete and paused: nothing shows it until the next change."""
+    """Warn of what is complete and paused: nothing shows it until the next change."""
     name = attempt.plan.name_of
     for ref, ending in attempt.result.endings.items():
         snapshot = latest_snapshot(attempt, ref)
@@ -100,9 +100,9 @@ def _iter_paused(attempt: Attempt) -> Iterator[str]:
 
 
 def _iter_autoscaled(attempt: Attempt) -> Iterator[str]:
-    """Tell where an autoscaler decides on replicas that the manifest of an apply names.
+    """Warn if an autoscaler decides on replicas that the manifest of an apply names.
 
-    An apply takes them out of its body where somebody scaled by hand. An undo has no manifest, and
+    If somebody scaled by hand, an apply takes them out of its body. An undo has no manifest, and
     keeps the live number whoever decides on it.
     """
     name = attempt.plan.name_of
@@ -145,7 +145,7 @@ def _uncertain(attempt: Attempt) -> Iterator[str]:
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
-    """Tell of what would have been deleted, were it known that no other run made or uses it."""
+    """Warn of what was not deleted because another run may have created it, or may use it."""
     name = attempt.plan.name_of
     policy = attempt.plan.policy
     failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
@@ -165,7 +165,7 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
 
 
 def uncertain_writes(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects whose last write may or may not have been done."""
+    """Return the objects whose last write may or may not have taken effect."""
     aside = tuple(ref for ref, known in attempt.writes.set_aside.items() if known.uncertain)
     if not attempt.writes.uncertain:
         return aside

@@ -15,7 +15,7 @@ MOST_REPLICA_SETS = 6
 def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
     """Return the tree at the verdict and, after a way back, the one at the end.
 
-    Empty where nothing was followed.
+    Empty if nothing was followed.
     """
     judged, latest = judged_rollout(attempt, ref), attempt.deployments.rollouts.get(ref)
     if judged is None:

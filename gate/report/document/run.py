@@ -1,4 +1,4 @@
-"""What a report knows of a run beside its attempt."""
+"""What a report knows about a run besides its attempt."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gate.report.document.course import Course
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is known of a run beside its attempt: who ran it, against what, when.
+    """What is known about a run besides its attempt: who ran it, against what, when.
 
     `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
     the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
-    `check_flags` are those with which `checks` asks the same, None where they are not known,
-    and `check_variables` the environment variables that it needs as well, by name.
-    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one
-    stands there at the end: it could not be struck out, or `verify` found it and left it.
+    `check_flags` are those with which `checks` asks the same, None if they are unknown, and
+    `check_variables` the names of environment variables that it needs as well.
+    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one is
+    still there at the end: it could not be removed, or `verify` found it and left it.
     `has_recovered` is whether the run finished what an earlier attempt had left, and went on.
     `going_namespaces` are those that were being deleted when the attempt had ended.
     `cautions` are the `warnings` about what a failure could not return.
@@ -52,7 +52,7 @@ class Run:
     going_namespaces: frozenset[str] = frozenset()
 
     def at(self, clock: float) -> str:
-        """Return RFC 3339 for a time of the clock, "" where the start is not readable."""
+        """Return a time of the clock as RFC 3339, "" if `started_at` cannot be parsed."""
         try:
             start = datetime.fromisoformat(self.started_at)
         except ValueError:

@@ -23,7 +23,7 @@ from gate.report.schema.course import (
 
 
 def history(checks: Iterable[Check], run: Run) -> History:
-    """Return what was seen over time of each Deployment, and of each of these checks."""
+    """Return the samples of each Deployment's pods, and of each of these checks, over time."""
     return {
         "pods": [_pod_history(ref, run) for ref in run.course.pods],
         "checks": [_check_history(check, run) for check in checks],

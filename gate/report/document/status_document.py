@@ -13,7 +13,7 @@ from gate.report.document.pods import pod_state
 def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     """Return verdict and causes, counters, conditions and pods, the new version's pods first.
 
-    `now` is monotonic seconds of the clock that the rollout is followed by. Without a Deployment
+    `now` is monotonic seconds of the clock by which the rollout is followed. Without a Deployment
     `revision` and `replicas` are None and the lists are empty.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live

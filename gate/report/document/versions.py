@@ -1,4 +1,4 @@
-"""Which versions there are of a Deployment, and whose pods run, read off a finished attempt."""
+"""Which versions of a Deployment there are, and whose pods run, read from a finished attempt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     if _is_as_found(attempt, ref):
         return None
     before = attempt.deployments.followed_before.get(ref)
-    # What a way back follows that another gate began is what serves again, not what failed.
+    # If another gate began the way back, this one follows what serves again, not what failed.
     is_return = attempt.course.leg is Leg.BACK and ref in attempt.ledger.restored
     return before if before is not None or is_return else attempt.deployments.rollouts.get(ref)
 
@@ -34,7 +34,7 @@ def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether what a way back never wrote has the pods that it had: it may be paused alone."""
+    """Tell whether what a way back never wrote has its old pod template: it may only be paused."""
     live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     if not _is_as_found(attempt, ref) or live is None or before is None:
         return False
@@ -44,7 +44,7 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
 
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    """Return what is known of a Deployment at the end."""
+    """Return what is known about a Deployment at the end."""
     rollout = attempt.deployments.rollouts.get(ref)
     return rollout.snapshot if rollout is not None else attempt.deployments.snapshots.get(ref)
 
@@ -52,7 +52,7 @@ def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
 def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
     """Return the new version's ReplicaSet: additions of others to our template are part of it.
 
-    Where the live template is no longer ours, it is the one with exactly what we applied.
+    If the live template is no longer ours, it is the one with exactly what we applied.
     """
     live = rollout.snapshot.live
     if live is not None and rollout.still_ours(live):
@@ -66,15 +66,15 @@ def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
 
 
 def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment went back for another one's failure."""
+    """Tell whether a Deployment went back because of another one's failure."""
     return bool(attempt.result.failures) and ref not in attempt.result.failures
 
 
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
-    """Return what served before, None where nothing did or nobody could tell.
+    """Return what served before, None if nothing did or nobody could tell.
 
-    Where a field that somebody else added kept its ReplicaSet from being used again, it is the one
-    that the way back was followed to.
+    If a field that somebody else added kept its ReplicaSet from being used again, it is the one
+    that the way back ended with.
     """
     baseline = attempt.plan.target(ref).baseline
     if not isinstance(baseline, Known):
@@ -100,14 +100,14 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
 
 
 def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
-    """Return the ReplicaSet that a complete way back ended with, None where there was none."""
+    """Return the ReplicaSet that a complete way back ended with, None if there was none."""
     ending, rollout = attempt.result.endings.get(ref), attempt.deployments.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
 
 
 def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
-    """Return the version that was rolled out; of one that was not, what the manifest asks for."""
+    """Return the version that was rolled out or, if none was, what the manifest asks for."""
     rollout = judged_rollout(attempt, ref)
     if rollout is None and (ref in attempt.ledger.written or ref in attempt.ledger.restored):
         return _tried_before(attempt, ref)
@@ -140,7 +140,7 @@ def _version_of(
 
 
 def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
-    """Return the version that a gate had rolled out that died on its way back from it."""
+    """Return the version rolled out by an earlier gate, which died on its way back from it."""
     trial = attempt.plan.trial(ref)
     deployment = trial.deployment if trial is not None else None
     if deployment is None:
@@ -150,7 +150,7 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
 
 
 def _find_tried_before(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
-    """Return the ReplicaSet of the version that a gate had rolled out, None where it is gone."""
+    """Return the ReplicaSet of the version that an earlier gate rolled out, None if it is gone."""
     trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
     if trial is None or trial.deployment is None or snapshot is None:
         return None
@@ -166,7 +166,7 @@ def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:
 
 
 def _images(body: Body) -> Iterable[str]:
-    """Iterate the images of an applied body, which may be of any shape."""
+    """Yield the images of an applied body, which may be of any shape."""
     value: Any = body.thaw()
     for key in ("spec", "template", "spec", "containers"):
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -176,7 +176,7 @@ def _images(body: Body) -> Iterable[str]:
 
 
 def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
-    """Return each image id once: a tag that moved shows as two."""
+    """Return each image id once: a tag that moved has two."""
     found = {
         status.image_id: None
         for track in snapshot.pods_of(replica_set)
@@ -208,9 +208,9 @@ def running(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
-    """Return what runs of what was not written: as it was read, unless it was seen otherwise since.
+    """Return what runs after a refused write: what was read before, unless it has changed since.
 
-    Others may change it between that read and the write that is refused.
+    Others may change it between that read and the refused write.
     """
     before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
     if before is None or baseline_version(attempt, ref) is None:
@@ -232,7 +232,7 @@ def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
-    """Return what runs where a lock was taken, by whether anybody has written by the last look."""
+    """Return what runs after a lock was lost, by whether the last look shows others' writes."""
     found = attempt.ledger.findings.get(ref)
     if found is None or found.kind in (FindingKind.AS_WRITTEN, FindingKind.BEING_DELETED):
         return _find_running_as_seen(attempt, ref)
@@ -244,7 +244,7 @@ def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
-    """Tell a Deployment that is still there and waits for its finalizers: its pods may run on."""
+    """Tell whether a Deployment still waits for its finalizers: its pods may go on running."""
     found, snapshot = attempt.ledger.findings.get(ref), latest_snapshot(attempt, ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.BEING_DELETED
@@ -262,7 +262,7 @@ def _asks_for_all(policy: Policy) -> bool:
 
 
 def _find_running_if_interrupted(attempt: Attempt, ref: Ref) -> Running:
-    """What was seen before a change took hold is not what runs after it."""
+    """Return what runs; if a write had not taken hold when it was last seen, "mixed"."""
     written = attempt.ledger.written.get(ref)
     under_way = (
         ref in attempt.ledger.restored
@@ -299,7 +299,7 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
-    """Tell whose ReplicaSet it is; the same template before and after is the leg's own."""
+    """Return whose ReplicaSet it is; one that is both new and baseline counts as the leg's."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
     if rollout is not None:

@@ -19,13 +19,14 @@ _BY_VERB: Final = {
     Verb.DELETE: ("deleted", ""),
     Verb.MERGE: ("scaled", " to 0"),
 }
-"""What each write of a way back does; a merge is what scales a first version to zero."""
+"""What each write of a way back does; a merge scales a first version to zero."""
 
 
 def would_have(attempt: Attempt, ref: Ref | None) -> str:
-    """Say what the attempt would have come to, and done, without `--observe`; of what is good why.
+    """Say how the attempt would have ended without `--observe`, and what it would have done.
 
-    `ref` is the Deployment whose end is that of the whole, None where there is none.
+    A good end is given with its reason. `ref` is the Deployment that ended as the whole did, None
+    if none did.
     """
     match _outcome(attempt, ref):
         case Outcome.VERIFIED | Outcome.APPLIED as outcome:
@@ -39,7 +40,7 @@ def would_have(attempt: Attempt, ref: Ref | None) -> str:
 
 
 def because(attempt: Attempt, ref: Ref | None) -> str:
-    """Say what led to that, "" of what is good."""
+    """Say what led to that, "" for a good end."""
     is_good = _outcome(attempt, ref) in (Outcome.VERIFIED, Outcome.APPLIED)
     return "" if is_good else f" because {_why(attempt)}"
 
@@ -56,7 +57,7 @@ def _why(attempt: Attempt) -> str:
 
 
 def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
-    """Say how a failure would have been answered; a recording of a run may hold no write of it."""
+    """Say how a failure would have been answered; the recording of a run may hold no writes."""
     name = attempt.plan.name_of
     about = f"{name(ref)}, " if ref is not None else ""
     if on_failure is not OnFailure.ROLLBACK:
@@ -77,7 +78,7 @@ def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
 
 
 def _writes_back(attempt: Attempt, ref: Ref | None) -> dict[Verb, list[Ref]]:
-    """Return which objects a failure would have written by the verb, in the order of writes."""
+    """Return the objects that a failure would have written, by verb, in the order of writes."""
     plan = replace(attempt.plan, policy=replace(attempt.plan.policy, observe=False))
     departed = frozenset(attempt.interference.departures)
     failed = frozenset() if ref is None else frozenset({ref})

@@ -31,7 +31,7 @@ def json_text(result: Result) -> str:
 
 
 def render_result(form: Format, result: Result) -> str:
-    """Return the document in a format; what only one format needs is loaded for it."""
+    """Return the document in a format; libraries are loaded only for the format that needs them."""
     return _RENDER[form](result)
 
 
@@ -64,9 +64,9 @@ _RENDER: dict[Format, Callable[[Result], str]] = {
 
 
 def write_report(form: Format, path: Path, result: Result) -> str | None:
-    """Write the document to `path` as UTF-8; return a warning where that fails, and never raise.
+    """Write the document to `path` as UTF-8; return a warning if that fails, and never raise.
 
-    What becomes of the file is told by `put`.
+    `put` says what happens to the file.
     """
     try:
         put(path, render_result(form, result).encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""The result as JUnit XML: one case a phase, a Deployment and a check.
+"""The result as JUnit XML: one case for each phase, Deployment and check.
 
-What the version is at fault for is a failure, what kept the gate from a verdict an error, what
-could not be told is skipped: so that a test report counts as the exit code does.
+A fault of the version is a failure, what kept the gate from a verdict is an error, and what could
+not be decided is skipped, so that a test report agrees with the exit code.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _cases(result: Result) -> Iterator[TestCase]:
 
 
 def _phases(result: Result) -> Iterator[TestCase]:
-    """Yield the phases up to the one that it ended in, which has the outcome of the whole."""
+    """Yield the phases that the run reached; preflight or, if reached, rollout has its outcome."""
     rollback, ended = result["rollback"], _of_all(result)
     if not _got_past_preflight(result):
         yield _case("phase", "preflight", result["duration_seconds"], ended)
@@ -116,7 +116,7 @@ def _piece(piece: EvidenceResult) -> str:
 def _case(
     group: str, name: str, seconds: float, found: _Finding | None = None, *, tolerant: bool = False
 ) -> TestCase:
-    """Return a case; where the job is `tolerant`, as with `--observe`, nothing fails it."""
+    """Return a case; if the job is `tolerant`, as with `--observe`, nothing fails it."""
     from junitparser import Error, Failure, Skipped, TestCase
 
     case = TestCase(_text(name), f"{_NAME}.{group}", round(seconds, 3))

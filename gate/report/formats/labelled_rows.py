@@ -1,4 +1,4 @@
-"""Rows under labels, of which the verdict on a terminal is made."""
+"""Rows under labels, which make up the verdict on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INDENT = "  "
 
 
 class Block:
-    """Lines under labels, each line as long as the stream is wide."""
+    """Lines under labels; all but commands fit the width of the stream."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
@@ -19,7 +19,7 @@ class Block:
         self.lines: list[str] = []
 
     def row(self, label: str, text: str, lines: int = 2) -> None:
-        """Add text under a label, which stands only before its first line."""
+        """Add text under a label, which is shown only before its first line."""
         margin = len(_INDENT) + _LABEL_COLUMNS
         for line in self._style.wrap(text, self._style.width - margin, self._style.roomy(lines)):
             self._add(label, line)
@@ -35,7 +35,7 @@ class Block:
         return f"{len(names)} objects"
 
     def line(self, label: str, text: str, sign: str = "") -> None:
-        """Add one line as it stands, cut where it is too long."""
+        """Add text as one line, cut if it is too long."""
         room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
         self._add(label, sign + self._style.cut(text, room))
 

@@ -1,7 +1,7 @@
 """The result as GitHub Flavored Markdown: a page for a step's summary.
 
-Nothing of it is taken for markup but what stands here: external text comes as code, fenced or in
-line, or with every punctuation mark escaped.
+Only what this module writes is markup: external text is code, fenced or inline, or has every
+punctuation mark escaped.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST_TIMELINE_LINES: Final = 200
 
 
 def markdown(result: Result, budget_bytes: int = BUDGET_BYTES) -> str:
-    """Return the page, of at most `budget_bytes` in UTF-8: what is least telling goes first."""
+    """Return the page, of at most `budget_bytes` in UTF-8; parts that do not fit are left out."""
     kept: list[str] = []
     left = budget_bytes
     skipped = 0
@@ -157,7 +157,7 @@ def _changes(result: Result) -> Iterator[str]:
 
 
 def _back(result: Result) -> str:
-    """Say over what was changed that it is as before, where all of it went back."""
+    """Return a note for the heading of the changes if all of them went back, else ""."""
     changed = [item for item in result["objects"] if item["changes"]]
     is_back = result["outcome"] == Outcome.ROLLED_BACK
     went_back = is_back and all(item["action"] == "restored" for item in changed)
@@ -172,7 +172,7 @@ def _not_taken_back(result: Result) -> Iterator[str]:
 
 
 def _at_end(result: Result) -> Iterator[str]:
-    """Yield a table of the objects that do not stand as the run left them."""
+    """Yield a table of the objects that are not as the run left them."""
     rows = [
         (_code_cell(object_name(result, item)), _plain(item["action"]), _code_cell(stands(item)))
         for item in result["objects"]
@@ -210,9 +210,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _code_cell(text: str) -> str:
-    """Return text as a code span for a table, which is parted at bars before spans are seen.
+    """Return text as a code span for a table, which is split at bars before spans are parsed.
 
-    Parsers do not agree what a bar behind two backslashes is, so that none ever stands.
+    Parsers disagree on a bar after two backslashes, so none is ever written.
     """
     return _code(text.replace("\\|", "\\ |")).replace("|", "\\|")
 
@@ -225,7 +225,7 @@ def _format_details(title: str, text: str) -> str:
 
 
 def _plain_html(text: str) -> str:
-    """Return text for inside an element that Markdown leaves alone."""
+    """Return text for the inside of an element, in which Markdown finds nothing to interpret."""
     return "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in _one_line(text))
 
 
@@ -235,7 +235,7 @@ def _plain(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Return text as a code span, delimited by more backticks than stand together in it."""
+    """Return text as a code span, delimited by more backticks than any run of them in it."""
     line = _one_line(text)
     if not line:
         return ""

@@ -1,4 +1,4 @@
-"""What the next step of a pipeline branches on: few names, each with a value of one plain line."""
+"""What the next step of a pipeline branches on: a few names, each with one plain line as value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST_LINES: Final = 50
 
 
 def outputs(result: Result) -> Mapping[str, str]:
-    """Return the outputs by name: closed sets, numbers and booleans alone."""
+    """Return the outputs by name; values are from closed sets, or numbers or booleans."""
     rollback = result["rollback"]
     found = {
         "outcome": result["outcome"],
@@ -38,7 +38,7 @@ def _format_bool(value: bool) -> str:  # noqa: FBT001 - it is the one thing that
 
 
 def _running(result: Result) -> str:
-    """Return whose pods run; of several Deployments that differ, `mixed`."""
+    """Return whose pods run; `mixed` if several Deployments differ in that."""
     found = {deployment["running"] for deployment in result["deployments"]}
     return next(iter(found)) if len(found) == 1 else "mixed" if found else "unknown"
 
@@ -50,10 +50,10 @@ def dotenv(result: Result) -> str:
 
 
 def one_line(result: Result, most_bytes: int = MOST_BYTES) -> str:
-    """Return the document as one line of JSON that keeps to its schema and its bound.
+    """Return the document as one line of JSON that keeps to its schema and to `most_bytes`.
 
-    What is for charts and long reading goes first: history, trees, early lines of the timeline,
-    then evidence, changes, and Deployments beyond those that fit.
+    What is for charts and long reading is dropped first: history, trees, early lines of the
+    timeline, then evidence and changes, and at last all Deployments, objects, checks and warnings.
     """
     small: Result = {**result, "history": {"pods": [], "checks": []}}
     for cut in (_without_trees, _with_last_lines, _without_evidence, _without_lists):
@@ -65,7 +65,7 @@ def one_line(result: Result, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _compact(result: Result) -> str:
-    """Return ASCII alone: no character of it can end a line or turn the writing."""
+    """Return pure ASCII: no character in it can end the line or reverse the writing direction."""
     return json.dumps(result, separators=(",", ":"))
 
 
@@ -86,6 +86,6 @@ def _without_evidence(result: Result) -> Result:
 
 
 def _without_lists(result: Result) -> Result:
-    """Leave what is said of the whole; a message of a hostile server is bounded by its cleaner."""
+    """Keep what is said of the whole; the cleaner bounds even the message of a hostile server."""
     return {**result, "deployments": [], "objects": [], "checks": [], "timeline": [],
             "warnings": []}  # fmt: skip

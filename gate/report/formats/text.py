@@ -1,6 +1,6 @@
 """The verdict as people read it: one screen that says what happened, why, what runs, what next.
 
-Reads the result document alone: `report` renders an old one just so.
+Reads only the result document: `report` renders an old one in the same way.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
 _POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
-"""How many pods a cause holds for, as documents of this version and of earlier ones have it."""
+"""How many pods a cause holds for, as written in documents of this and of earlier versions."""
 _MOST_WARNINGS = 3
 _MOST_WARNING_LINES = 4
 _FEW_WARNING_LINES = 2
-"""Where what happened would have no room."""
+"""Used if there would be no room for what happened."""
 _MOST_STEP_LINES = 5
-"""What is to be typed stands at the end of a step, as a flag: no advice of ours is longer."""
+"""What is to be typed comes at the end of a step, as a flag: no advice of ours is longer."""
 _MOST_NAMED = 6
 _ELSEWHERE = "the result document has them all (--output json)"
 _MOST_NAME_LINES = 6
@@ -76,7 +76,7 @@ def verdict_text(result: Result, style: Style) -> str:
 
 
 def _below(result: Result, style: Style, warning_lines: int) -> Block:
-    """Return what was done and what to do, with that many lines for each warning."""
+    """Return what was done and what to do, with `warning_lines` lines for each warning."""
     block = Block(style)
     _changes(block, result, warning_lines)
     _next(block, result)
@@ -146,7 +146,7 @@ def _running_version(deployment: DeploymentResult) -> Version | None:
 
 
 def _select_detailed(result: Result) -> list[DeploymentResult]:
-    """Return the Deployments that are told of at length: the one there is, or the bad ones."""
+    """Return the Deployments to describe in detail: the only one, or the bad ones."""
     deployments = result["deployments"]
     if len(deployments) < 2:  # noqa: PLR2004 - several
         return deployments
@@ -169,7 +169,7 @@ def _details(block: Block, result: Result, deployment: DeploymentResult) -> None
 
 
 def _why(result: Result, deployment: DeploymentResult) -> list[str]:
-    """Return the rule that decided and what was wrong underneath, each thing once."""
+    """Return the rule that decided and the causes underneath, each thing once."""
     causes = deployment["causes"][:_MOST_CAUSES]
     message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
     if not message:
@@ -195,12 +195,12 @@ def _says_as_much(message: str, cause: str) -> bool:
 
 
 def _without_count(message: str) -> str:
-    """Return a message without its count of pods: fewer doomed it than have it in the end."""
+    """Return a message without its count of pods, which may have grown since the verdict."""
     return _POD_COUNT.sub("", message)
 
 
 def _own_message(result: Result, deployment: DeploymentResult) -> str:
-    """Return what decided, the attempt's where there is one Deployment; "" where none did."""
+    """Return the deciding message, the attempt's if there is one Deployment; "" if none decided."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
     if _is_alone(result):
@@ -254,11 +254,11 @@ def _both(block: Block, deployment: DeploymentResult) -> None:
 
 
 _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
-"""Why a version went back that nobody found to be bad."""
+"""Reasons for which a version goes back although nothing was found against it."""
 
 
 def _row_of_new(block: Block, deployment: DeploymentResult, label: str) -> None:
-    """Name the new version: one that was never written neither was applied nor failed."""
+    """Name the new version: if it was never written, it was neither applied nor did it fail."""
     new = deployment["new"]
     if is_unwritten(deployment):
         if new["images"]:
@@ -317,7 +317,7 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:
-    """Say how a way back ended; where every Deployment is scaled to 0, nothing was shown."""
+    """Say how a way back ended; if every Deployment is scaled to 0, nothing was shown to work."""
     returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
@@ -330,7 +330,7 @@ def _rollback_end(result: Result, rollback: RollbackResult) -> str:
 
 
 _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")
-"""What is told; objects that stayed as they were are not."""
+"""What is reported; objects that stayed as they were are left out."""
 
 
 def _next(block: Block, result: Result) -> None:

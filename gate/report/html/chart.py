@@ -33,14 +33,14 @@ _EVENTS: Final = {
     "signal": "signal",
     "contact": "no contact",
 }
-"""The first line of the timeline of these kinds is marked."""
+"""For each of these kinds, the first line of the timeline is marked."""
 
 Place = Callable[[float], Lane]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One moment across all lanes; `row` is the line in which its label stands, from the top."""
+    """One moment across all lanes; `row` is the line of its label, counted from the top."""
 
     x: float
     label: str
@@ -53,7 +53,7 @@ class Mark:
 class Chart:
     """A drawing; `title` and `told` say in words what it shows.
 
-    `states` and `measured` are whether it has pods, and measurements.
+    `states` is whether it shows pods, `measured` whether it shows measurements.
     """
 
     title: str
@@ -68,12 +68,12 @@ class Chart:
 
     @property
     def bottom(self) -> float:
-        """Where the axis of time stands."""
+        """Where the axis of time is."""
         return self.lanes[-1].bottom if self.lanes else self.top
 
 
 def charts(result: Result) -> list[Chart]:
-    """Return a chart of each Deployment, the one that decided first, the checks with that one."""
+    """Return a chart of each Deployment; the one that decided comes first, with the checks."""
     worst = worst_deployment(result)
     first = (worst["namespace"], worst["name"]) if worst is not None else ("", "")
     pods = [each for each in result["history"]["pods"] if each["samples"]]
@@ -109,7 +109,7 @@ def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistor
 
 
 def _places(pods: PodHistory | None, checks: Sequence[CheckHistory], x: Scale) -> Iterator[Place]:
-    """Yield what draws each lane once it is known where it begins."""
+    """Yield a function for each lane, which draws it from a given top on."""
     if pods is not None:
         most = most_pods(pods)
         yield lambda top: pod_lane(pods, "new", x, top, most)
@@ -120,7 +120,7 @@ def _places(pods: PodHistory | None, checks: Sequence[CheckHistory], x: Scale) -
 
 
 def _marks(result: Result, x: Scale) -> list[Mark]:
-    """Return the moments in the order of time; no label covers another where there is room."""
+    """Return the moments in the order of time; no label covers another if there is room."""
     ends = [0.0] * _MOST_ROWS
     marks: list[Mark] = []
     for at, label, kind in sorted(_moments(result)):
@@ -149,7 +149,7 @@ def _moments(result: Result) -> Iterator[tuple[float, str, str]]:
 
 
 def _rollback_seconds(result: Result) -> float | None:
-    """Return when the rollback's first write was, None where there was none."""
+    """Return when the rollback's first write was, in seconds of the run; None if there was none."""
     rollback = result["rollback"]
     try:
         started = datetime.fromisoformat(result["started_at"])

@@ -18,13 +18,13 @@ from gate.report.schema.course import (
 )
 
 STATES: Final = ("ready", "starting", "failing", "terminating")
-"""From the ground up."""
+"""From the bottom up."""
 _PODS_HEIGHT: Final = 78
 _CLOCKS_HEIGHT: Final = 56
 _CHECK_HEIGHT: Final = 64
 _MARGIN_SHARE: Final = 0.15
 _GROUND_SHARE: Final = 0.3
-"""Values that vary by less of their height are shown without the ground."""
+"""Values that vary by less than this share of the highest are shown on a scale without 0."""
 
 Version = Literal["new", "old"]
 
@@ -130,7 +130,7 @@ def _all(sample: PodSample, version: Version) -> list[int]:
 
 
 def clock_lane(history: PodHistory, x: Scale, top: float) -> Lane:
-    """Return both clocks as shares of their limits; at the top of the lane they fire."""
+    """Return both clocks as shares of their limits; at the top of the lane a limit is reached."""
     y = Scale(0, 1, top + _CLOCKS_HEIGHT, top)
     legs = _legs(history["legs"], x.to_value)
     silence = [*_silence(history["samples"], legs, x.to_value)]
@@ -168,7 +168,7 @@ def _totals(legs: Iterable[_Leg]) -> Iterator[tuple[float, float, float]]:
 def _silence(
     samples: Sequence[PodSample], legs: Sequence[_Leg], until: float
 ) -> Iterator[tuple[float, float, float, float]]:
-    """Yield from when to when nothing moved: start, end, and the share of the deadline at both."""
+    """Yield the times without progress: start, end, and the share of the deadline at both."""
     ends = [sample["at_seconds"] for sample in samples[1:]] + [until]
     for sample, end in zip(samples, ends, strict=True):
         at, since = sample["at_seconds"], sample["progressed_at_seconds"]
@@ -192,7 +192,7 @@ def _limits(legs: Sequence[LegResult]) -> Iterator[str]:
 
 
 def check_lane(history: CheckHistory, x: Scale, top: float) -> Lane:
-    """Return a check's values with its bounds; what has no value stands on the ground."""
+    """Return a check's values with its bounds; what has no value is drawn at the bottom."""
     y = _value_scale(history, top)
     least, most = history["least"], history["most"]
     bounds = [(label, bound) for label, bound in (("at least", least), ("at most", most))
@@ -218,7 +218,7 @@ def check_lane(history: CheckHistory, x: Scale, top: float) -> Lane:
 
 
 def _value_scale(history: CheckHistory, top: float) -> Scale:
-    """Return a scale that has room for all values and bounds, with some air at both ends."""
+    """Return a scale that has room for all values and bounds, with a margin at the ends."""
     values = [sample["value"] for sample in history["samples"]]
     known = [value for value in (*values, history["least"], history["most"]) if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)

@@ -34,7 +34,7 @@ _SIGNS: Final = {Grade.GOOD: "✓", Grade.BAD: "✗", Grade.BROKEN: "!", Grade.U
 
 
 def html(result: Result) -> str:
-    """Return the page; it loads nothing, runs nothing, and prints."""
+    """Return the page; it loads nothing, runs nothing, and can be printed."""
     from markupsafe import Markup
 
     template = _environment().get_template("page.html.jinja")

@@ -1,4 +1,4 @@
-"""From seconds and values to places in a drawing, and paths of what holds until the next sample."""
+"""Map seconds and values to places in a drawing, and draw samples that hold until the next one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A straight line from values to pixels; outside of its ends it stays at them."""
+    """A linear map from values to pixels; values outside of its range are clamped to its ends."""
 
     from_value: float
     to_value: float

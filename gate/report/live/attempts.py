@@ -43,7 +43,7 @@ _DOING: Mapping[Leg, Mapping[State, str]] = {
 
 
 def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
-    """Return what there is to see of an attempt at `now`, on a run that began at `started_at`.
+    """Return the view of an attempt at `now`, in a run that began at `started_at`.
 
     Both are monotonic seconds of the attempt's clock.
     """
@@ -59,7 +59,7 @@ def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
 
 
 def status_view(rollout: Rollout, now: float, started_at: float) -> View:
-    """Return what there is to see of a Deployment that somebody else rolls out."""
+    """Return the view of a Deployment that somebody else rolls out."""
     kind = rollout.verdict(now).kind
     phase = "paused" if kind is VerdictKind.HELD else kind.value
     deployment = rollout_view(rollout, now)
@@ -96,10 +96,10 @@ def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
 
 
 def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
-    """Return what the ReplicaSets are in this attempt, by uid.
+    """Return the roles of the ReplicaSets in this attempt, by uid.
 
-    On the way out the new one is the one that is judged; on the way back it has failed, unless
-    its Deployment goes back for another reason, and what served before comes back.
+    On the forward leg the one that is judged is "new"; on the way back it is "failed", or still
+    "new" if its Deployment goes back for another reason, and what served before is "back".
     """
     if attempt.course.leg is Leg.FORWARD:
         judged = attempt.deployments.rollouts.get(ref)

@@ -1,8 +1,8 @@
-"""What a terminal is to be sent so that a picture stands at its end, below lines that stay.
+"""What to send to a terminal so that it shows a picture at its end, below lines that stay.
 
-A fold of pictures, without a terminal: the picture is painted over the one before, line by line,
-and only where it differs. The cursor stays visible, in the row below the picture: whatever ends
-the process, nothing has to be put right. Control sequences: ECMA-48 and the DEC private modes.
+A fold of pictures, without a terminal: each picture is painted over the one before, line by line,
+and only where it differs. The cursor stays visible, in the row below the picture: however the
+process ends, nothing has to be restored. Control sequences: ECMA-48 and the DEC private modes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 _AT_ONCE: Final = ("\x1b[?2026h", "\x1b[?2026l")
 """Synchronized output: the terminal shows what is between the two as one change."""
 _UNWRAPPED: Final = ("\x1b[?7l", "\x1b[?7h")
-"""DECAWM: characters wider than we think are cut at the margin, and break no line."""
+"""DECAWM: a line with characters wider than we think is cut at the margin, not wrapped."""
 _CLEAR_LINE: Final = "\x1b[K"
 _CLEAR_BELOW: Final = "\x1b[J"
 
@@ -30,8 +30,8 @@ class Painted:
 class Canvas:
     """The end of one terminal.
 
-    `reflows` is whether it breaks lines anew that have become too long for it: then a picture
-    takes more rows after its window has become narrower.
+    `reflows` is whether it wraps lines that have become too long for it: then a picture takes more
+    rows after the window has become narrower.
     """
 
     def __init__(self, *, reflows: bool = True) -> None:
@@ -41,9 +41,10 @@ class Canvas:
         self._left_behind = False
 
     def paint_picture(self, above: str, picture: Sequence[Painted], columns: int, rows: int) -> str:
-        """Return what brings `above` and, below it, `picture` onto the screen; "" for no change.
+        """Return what puts `above` and, below it, `picture` on the screen; "" for no change.
 
-        `above` is whole lines. The picture is of less than `rows` lines, below `columns` columns.
+        `above` is whole lines. The picture has fewer than `rows` lines, each narrower than
+        `columns`.
         """
         if self._left_behind:
             self._shown, self._left_behind = (), False
@@ -64,11 +65,11 @@ class Canvas:
         return f"{on}{start}{unwrapped}{lines}{wrapped}{off}"
 
     def forget(self) -> None:
-        """Leave the picture where it is: somebody else wrote below it meanwhile; any thread may."""
+        """Leave the picture where it is: others have written below it; any thread may call this."""
         self._left_behind = True
 
     def _to_the_top(self, columns: int, rows: int) -> str:
-        """Return the way from the row below the picture to its first line."""
+        """Return the cursor movement from the row below the picture to its first line."""
         used = sum(self._rows_of(line, columns) for line in self._shown)
         up = min(used, max(0, rows - 1))
         return f"\r\x1b[{up}A" if up else "\r"
@@ -79,7 +80,7 @@ class Canvas:
         return max(1, -(-line.columns // columns))
 
     def _paint_changes(self, picture: Sequence[Painted]) -> str:
-        """Return the lines that differ, and the way past the others."""
+        """Return the lines that differ, and the cursor movements past the others."""
         before = (*self._shown, *(None for _ in picture[len(self._shown) :]))
         return "".join(
             "\r\n" if line == old else f"{line.text}{_CLEAR_LINE}\r\n"

@@ -24,7 +24,7 @@ _MEASURED: Final = {
     Kind.NO_DATA: Mark.UNSURE,
     Kind.ERROR: Mark.UNSURE,
 }
-"""One bad measurement may be borne: the check's own verdict alone is bad."""
+"""A single bad measurement may be tolerated: only the check's own verdict is BAD."""
 
 
 def check_views(attempt: Attempt) -> tuple[CheckView, ...]:
@@ -43,7 +43,7 @@ def _view(check: Check, run: CheckRun | None, said: Conclusion) -> CheckView:
 
 
 def _value(last: Measurement | None) -> str:
-    """Return the number; where there is none, or not it alone decided, what was said of it."""
+    """Return the number; if there is none, or it did not decide alone, the message."""
     if last is None:
         return "not measured yet"
     if last.value is None or last.kind in (Kind.NO_DATA, Kind.ERROR):

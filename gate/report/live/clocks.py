@@ -1,6 +1,6 @@
 """The clocks as the live tree shows them: no progress, the whole, the bake window.
 
-Of several Deployments each clock is that of the one whose limit is nearest.
+With several Deployments, each clock is that of the one that is closest to its limit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def attempt_clocks(attempt: Attempt, now: float) -> tuple[ClockView, ...]:
 
 
 def rollout_clocks(rollouts: Iterable[Rollout], now: float) -> tuple[ClockView, ...]:
-    """Return the two clocks of rollouts; one that stands or has no limit is left out."""
+    """Return the two clocks of rollouts; one that is stopped or has no limit is left out."""
     followed = list(rollouts)
     stalled = [clock for rollout in followed for clock in _no_progress(rollout, now)]
     whole = [clock for rollout in followed for clock in _whole(rollout, now)]

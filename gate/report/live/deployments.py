@@ -1,4 +1,4 @@
-"""A Deployment as the live tree shows it: read off a snapshot of what is known now."""
+"""A Deployment as the live tree shows it, from a snapshot of what is known now."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _POD_MARKS: Final = {
     PodRank.READY: Mark.GOOD,
 }
 _ROLES: Final = ("back", "new", "failed")
-"""In the order in which they are shown, those that are merely old after them."""
+"""In the order in which they are shown; those that are merely old come after them."""
 
 
 def rollout_view(
     rollout: Rollout, now: float, roles: Mapping[str, str] | None = None
 ) -> DeploymentView:
-    """Return a Deployment that is followed; `roles` are those of ReplicaSets, by uid.
+    """Return the view of a Deployment that is followed; `roles` are those of ReplicaSets, by uid.
 
-    Without them the followed one is new. `now` is monotonic seconds of the rollout's clock.
+    Without `roles` the followed one is new. `now` is monotonic seconds of the rollout's clock.
     """
     verdict, snapshot = rollout.verdict(now), rollout.snapshot
     causes = verdict.causes or rollout.causes(now)
@@ -62,14 +62,14 @@ def _cause(causes: Sequence[Cause]) -> str:
 
 
 def words_of(verdict: Verdict) -> str:
-    """Return a verdict in one line; what merely goes on says how far it is."""
+    """Return a verdict in one line; one that is progressing or complete says how far it is."""
     if verdict.kind in (VerdictKind.PROGRESSING, VerdictKind.COMPLETE):
         return verdict.message
     return f"{verdict.reason}: {verdict.message}"
 
 
 def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentView:
-    """Return a Deployment that is not followed at this moment: before a write, what runs."""
+    """Return the view of a Deployment that is not followed now: before a write, what runs."""
     live = snapshot.live
     missing = "does not exist" if isinstance(snapshot.deployment, Absent) else "not read yet"
     words = f"{live.available_replicas} of {live.replicas} pods available" if live else missing
@@ -80,7 +80,7 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
 
 
 def _replica_sets(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
-    """Yield the ReplicaSets that have a role, pods, or want some."""
+    """Yield the ReplicaSets that have a role or pods, or want pods."""
     owned = sorted(snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
     shown = [rs for rs in owned if rs.uid in roles or rs.replicas or rs.status_replicas]
     shown.sort(key=lambda rs: _place(roles.get(rs.uid, "old")))

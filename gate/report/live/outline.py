@@ -1,7 +1,7 @@
-"""A view as a tree of lines that fits a height: what is least telling is folded into counts.
+"""A view as a tree of lines that fits a height: what tells least is folded into counts.
 
-A terminal may show a thousand pods on ten lines: pods are told one by one while there is room,
-then alike ones as a number, then ReplicaSets by their counts alone, then Deployments.
+A terminal may show a thousand pods on ten lines: pods are shown one by one while there is room,
+then similar ones as a number, then ReplicaSets by their counts alone, then Deployments.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gate.report.live.view import (
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One line and what hangs on it; `name` stands out, `quiet` stands back behind `words`.
+    """One line and the branches below it; `name` stands out, `quiet` is dimmed, after `words`.
 
-    `mark` is the sign before it, None for none; `short` is the name where there is little room.
+    `mark` is the sign before it, None for none; `short` is the name if there is little room.
     """
 
     mark: Mark | None
@@ -37,7 +37,7 @@ class Branch:
 
     @property
     def lines(self) -> int:
-        """How many lines it takes, with all that hangs on it."""
+        """How many lines it takes, with all branches below it."""
         return 1 + sum(branch.lines for branch in self.below)
 
 
@@ -57,7 +57,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How many of each are told one by one, at most; `kinds` are groups of pods that are alike."""
+    """How many of each are shown one by one, at most; `kinds` are groups of similar pods."""
 
     pods: int
     kinds: int
@@ -79,11 +79,11 @@ LEVELS: Final = (
     Detail(pods=0, kinds=0, replica_sets=0, deployments=2, checks=1),
     Detail(pods=0, kinds=0, replica_sets=0, deployments=1, checks=0),
 )
-"""From the whole to the least."""
+"""From the most detail to the least."""
 
 
 def fit_outline(view: View, height: int) -> Outline:
-    """Return the most that can be told in `height` lines, at least 1."""
+    """Return the most detailed outline of at most `height` lines; at least 1 is needed."""
     for detail in LEVELS:
         outline = Outline(view, tuple(_branches(view, detail)), tuple(view.clocks))
         if outline.lines <= height:
@@ -92,7 +92,7 @@ def fit_outline(view: View, height: int) -> Outline:
 
 
 def _cut(view: View, height: int) -> Outline:
-    """Return what a few lines can hold: the heading, the worst Deployment, the nearest clock."""
+    """Return what a few lines can hold: the heading, the worst Deployment, the first clocks."""
     worst = _worst_first(view.deployments)[:1] if height > 1 else []
     branches = tuple(Branch(one.mark, one.name, one.words) for one in worst)
     room = max(0, height - 1 - len(branches))
@@ -103,7 +103,7 @@ def _branches(view: View, detail: Detail) -> Iterator[Branch]:
     several = len(view.deployments) > 1
     shown = _worst_first(view.deployments)[: detail.deployments]
     for deployment in shown:
-        # Of several those that are complete need no reader.
+        # Of several Deployments, the complete ones need no details.
         folded = several and deployment.mark is Mark.GOOD
         yield _deployment(deployment, detail, folded=folded)
     hidden = [one for one in view.deployments if one not in shown]
@@ -118,7 +118,7 @@ def _worst_first(deployments: Sequence[DeploymentView]) -> list[DeploymentView]:
 
 
 def _more(hidden: Sequence[DeploymentView | CheckView], noun: str) -> Branch:
-    """Fold what there is no room for, under the worst of its marks."""
+    """Fold what there is no room for into one line with the worst of its marks."""
     marks = list(Mark)
     worst = min((one.mark for one in hidden), key=marks.index)
     return Branch(worst, f"{len(hidden)} more {noun}{'' if len(hidden) == 1 else 's'}")
@@ -141,7 +141,7 @@ def _deployment(deployment: DeploymentView, detail: Detail, *, folded: bool) -> 
 
 
 def _cause_mark(deployment: DeploymentView) -> Mark:
-    """A cause is a cause for worry only, until the verdict is against the version."""
+    """Return the mark of a cause: a worry only, until the verdict is against the version."""
     return Mark.BAD if deployment.mark is Mark.BAD else Mark.UNSURE
 
 
@@ -158,13 +158,13 @@ def _replica_set(replica_set: ReplicaSetView, detail: Detail) -> Branch:
 
 
 def _serves(replica_set: ReplicaSetView) -> bool:
-    """Tell whether nothing is to be said of the pods: they are ready, all that are wanted."""
+    """Tell whether the pods need no lines: all that are wanted are ready."""
     ready = replica_set.ready == replica_set.wanted > 0 and not replica_set.trouble
     return ready and all(group.mark is Mark.GOOD for group in replica_set.groups)
 
 
 def _pods(replica_set: ReplicaSetView, detail: Detail) -> Iterator[Branch]:
-    """Yield pods one by one, or those that are alike by their number."""
+    """Yield pods one by one, or similar ones as a number."""
     for group in replica_set.groups[: detail.kinds]:
         yield from _group(group, detail.pods, f"{replica_set.name}-")
     rest = sum(len(group.pods) for group in replica_set.groups[detail.kinds :])
@@ -173,7 +173,7 @@ def _pods(replica_set: ReplicaSetView, detail: Detail) -> Iterator[Branch]:
 
 
 def _group(group: PodGroup, most: int, prefix: str) -> Iterator[Branch]:
-    """Tell pods of one kind; several that are ready, or on their way out, are but a number."""
+    """Yield the pods of one kind; several that are ready, or on their way out, as a number only."""
     count = len(group.pods)
     if group.mark in (Mark.GOOD, Mark.QUIET) and count > 1:
         most = 0
@@ -186,7 +186,7 @@ def _group(group: PodGroup, most: int, prefix: str) -> Iterator[Branch]:
 
 
 def _checks(checks: Sequence[CheckView], most: int) -> Branch:
-    """Return the checks below a line of their own; what is left out is the best of them."""
+    """Return the checks below a line of their own; if there are too many, the best are left out."""
     marks = list(Mark)
     kept = sorted(checks, key=lambda check: marks.index(check.mark))[:most]
     below = [_check(check) for check in checks if check in kept]

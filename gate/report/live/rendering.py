@@ -1,6 +1,6 @@
 """A view as lines of a terminal, by rich: signs, colours, guides and bars; never too many lines.
 
-Imported only where a tree is shown. Text is never read as rich's markup: each piece is a `Text`.
+Imported only to show a tree. Text is never read as rich's markup: each piece is a `Text`.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ def frame(view: View, look: Look) -> tuple[Painted, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """A bar as wide as its cell, which is read without its colours, too."""
+    """A bar as wide as its cell, which can be read without its colours, too."""
 
     share: float
     color: str
     style: Style
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield what is over and what is left."""
+        """Yield the elapsed part and the rest."""
         over = round(self.share * options.max_width)
         left = self.style.sign(Symbol.RULE) * (options.max_width - over)
         yield Text.assemble((self.style.sign(Symbol.BAR) * over, self.color), (left, _QUIET))
@@ -123,7 +123,7 @@ class _Painter:
         return said
 
     def tree(self, branch: Branch) -> Tree:
-        """Return a branch with its guides, and all that hangs on it."""
+        """Return a branch with its guides, and all branches below it."""
         tree = Tree(self._label(branch, "bold"), guide_style=_QUIET)
         tree.TREE_GUIDES, tree.ASCII_GUIDES = [self._guides] * 3, self._guides
         self._hang(tree, branch.below)
@@ -144,7 +144,7 @@ class _Painter:
         return self._line(*pieces, _Piece(branch.words), _Piece(branch.quiet, _QUIET))
 
     def _line(self, *pieces: _Piece) -> Text:
-        """Return one line of the pieces that say something, a space between each two."""
+        """Return one line of the pieces that are not empty, separated by spaces."""
         line = Text(no_wrap=True, overflow=self._overflow, end="")
         for piece in pieces:
             text = " ".join(self._style.printable(piece.text).split())
@@ -154,7 +154,7 @@ class _Painter:
         return line
 
     def clocks(self, clocks: Iterable[ClockView]) -> Table:
-        """Return a bar for each clock; without one where there is no room for it."""
+        """Return a row for each clock, with a bar if there is room for it."""
         grid = Table.grid(padding=(0, 2), expand=self._width >= _BARS_FROM)
         grid.add_column(no_wrap=True, overflow=self._overflow, style=_QUIET)
         if self._width >= _BARS_FROM:
@@ -182,7 +182,7 @@ def _ansi(segment: Segment) -> str:
 
 
 def _color(clock: ClockView) -> str:
-    """A limit that comes nearer is a cause for worry, the end of a bake window is not."""
+    """Return the colour: a limit that comes nearer is a worry, the end of a bake window is not."""
     if clock.welcome:
         return "green"
     if clock.share >= _ALARMING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class Mark(enum.Enum):
-    """How something stands, for a sign and a colour; in the order in which eyes should find it."""
+    """The state of something, for a sign and a colour; what to notice first comes first."""
 
     BAD = "bad"
     UNSURE = "unsure"
@@ -27,7 +27,7 @@ class PodView:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """Pods that are alike: `kind` says of all of them what `words` says of each."""
+    """Similar pods: `kind` says of all of them what `words` says of each."""
 
     mark: Mark
     kind: str
@@ -38,8 +38,8 @@ class PodGroup:
 class ReplicaSetView:
     """A ReplicaSet; `role` is new, old, failed or back, `trouble` why it can make no pods.
 
-    `short` is its name without that of its Deployment. `groups` stand in the order in which they
-    are shown, what is wrong first.
+    `short` is its name without that of its Deployment. `groups` are in the order in which they are
+    shown, what is wrong first.
     """
 
     role: str
@@ -77,7 +77,7 @@ class CheckView:
 
 @dataclass(frozen=True, slots=True)
 class ClockView:
-    """A clock that runs towards its limit; at the end of a bake window all is well."""
+    """A clock that runs towards its limit; `welcome` if that is good, as for a bake window."""
 
     label: str
     seconds: float
@@ -86,7 +86,7 @@ class ClockView:
 
     @property
     def share(self) -> float:
-        """How much of it is over, from 0 to 1."""
+        """How much of the limit has elapsed, from 0 to 1."""
         if self.limit_seconds <= 0:
             return 1.0
         return min(1.0, max(0.0, self.seconds / self.limit_seconds))
@@ -94,7 +94,7 @@ class ClockView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All of it: what is being done in one line, since how many seconds, and to what."""
+    """The whole: what is being done in one line, for how many seconds, and to what."""
 
     phase: str
     mark: Mark

@@ -13,7 +13,7 @@ _MOST_LINES = 4
 def stack_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
     """Return the lines of the blocks, an empty one between two; a long cell has several lines.
 
-    A cell without a heading stands under the one before it; an empty one is left out.
+    A cell without a heading goes under the one before it; an empty one is left out.
     """
     return [
         line

@@ -1,4 +1,4 @@
-"""How text is laid out for one stream: width, encoding, colour; nothing of what it says.
+"""How text is laid out for one stream: width, encoding, colour; not what it says.
 
 Widths are columns of a terminal: East Asian wide characters take two, combining ones none.
 """
@@ -15,7 +15,7 @@ USUAL_WIDTH: Final = 100
 
 
 class Symbol(enum.Enum):
-    """A sign and what stands for it where the stream's encoding does not have it."""
+    """A sign, and its replacement if the stream's encoding does not have it."""
 
     GOOD = ("✓", "+")
     BAD = ("✗", "x")
@@ -43,26 +43,26 @@ class Tone(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a stream can show; whether colour is wanted is the caller's to know (NO_COLOR)."""
+    """What a stream can show; the caller knows whether colour is wanted (NO_COLOR)."""
 
     color: bool = False
     encoding: str = "utf-8"
     width: int = USUAL_WIDTH
 
     def sign(self, symbol: Symbol) -> str:
-        """Return the symbol, or what stands for it."""
+        """Return the symbol, or its replacement."""
         sign, plain = symbol.value
         return sign if self._encodes(sign) else plain
 
     def paint(self, text: str, tone: Tone) -> str:
-        """Return `text` in a colour where colour is wanted."""
+        """Return `text` in a colour if colour is wanted."""
         return f"\x1b[{tone.value}m{text}\x1b[0m" if self.color else text
 
     def printable(self, text: str) -> str:
         """Return one line that the stream can take.
 
-        External text is clean already; this holds for what did not come through the cleaner,
-        such as a result file that somebody else wrote.
+        External text is clean already; this is for what did not pass through the cleaner, such as
+        a result file that somebody else wrote.
         """
         plain = text if text.isprintable() else _printable(text)
         if self._encodes(plain):
@@ -79,7 +79,7 @@ class Style:
         return _take_columns(line, max(0, most - columns(sign))) + sign
 
     def cut_before(self, text: str, width: int) -> str:
-        """Return the end of `text` in at most `width` columns: of an image the tag tells most."""
+        """Return the end of `text` in at most `width` columns: an image's tag says the most."""
         line = self.printable(text)
         if columns(line) <= width:
             return line
@@ -97,7 +97,7 @@ class Style:
         return [*found, self.cut(rest, width)]
 
     def roomy(self, lines: int) -> int:
-        """Return how many lines of this width hold what so many of the usual width do."""
+        """Return how many lines of this width hold as much as `lines` of the usual width."""
         return lines * max(1, -(-USUAL_WIDTH // self.width))
 
     @property
@@ -132,7 +132,7 @@ def _column(character: str) -> int:
 
 
 def _printable(text: str) -> str:
-    """Replace what does not print: escapes, controls, line breaks, marks that turn the writing."""
+    """Replace what does not print: escapes, controls, line breaks, direction marks."""
     spaced = text.replace("\t", "    ")
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in spaced)
 

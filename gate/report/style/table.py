@@ -1,4 +1,4 @@
-"""A table of short cells and one long one: as wide as it may be, whole where nobody looks on."""
+"""A table of short cells and one long one: as wide as it may be, or whole if nobody watches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INDENT: Final = "    "
 
 
 def table(rows: Sequence[Sequence[str]], style: Style, *, whole: bool = False) -> list[str]:
-    """Return the lines of a table, the head among its rows; `whole` cuts nothing off.
+    """Return the lines of a table, whose first row is its head; `whole` cuts nothing off.
 
     The last cell takes what the others leave, or a line of its own.
     """

@@ -1,4 +1,4 @@
-"""What a changed policy makes of recordings: a line each, and how many verdicts it turns."""
+"""What a changed policy makes of recordings: a line for each, and how many verdicts it turns."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def document(recordings: list[Backtested], unreadable: list[Unreadable]) -> Back
 
 
 def backtest_text(found: Backtest, style: Style, *, whole: bool = False) -> str:
-    """Return the table and what it comes to; `whole` cuts nothing off."""
+    """Return the table and its summary; `whole` cuts nothing off."""
     rows = [_HEAD, *map(_row, found["recordings"])]
     head, *lines = table(rows, style, whole=whole) if found["recordings"] else [""]
     painted = [

@@ -29,15 +29,15 @@ _BOTH_SHORT = "<- returned to"
 
 
 class Verdict(enum.StrEnum):
-    """What is remembered of a version."""
+    """What is remembered about a version."""
 
     VERIFIED = "verified"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     COMPLETE = "complete"
-    """It held the whole predicate, in a run that did not verify all that it wrote."""
+    """It met every condition, in a run that did not verify all that it wrote."""
     NOT_JUDGED = "not judged"
-    """Its attempt ended for a reason that says nothing of it."""
+    """Its attempt ended for a reason that says nothing about it."""
 
 
 _WITHOUT_A_FAULT: Final = {
@@ -51,9 +51,9 @@ _WITHOUT_A_FAULT: Final = {
 class Returns:
     """Where a failure of the next apply, and an `undo`, would return to.
 
-    `failure` and `undo` are names of ReplicaSets, "" where there is none to return to, or where it
-    is not told. `failure_lacks` and `undo_lacks` are the objects that could not be returned with
-    them; `undo_conflicts` are the managers of fields for which an undo is refused.
+    `failure` and `undo` are names of ReplicaSets, "" if there is none to return to, or if that is
+    not shown. `failure_lacks` and `undo_lacks` are the objects that could not be returned with
+    them; `undo_conflicts` are the field managers whose fields an undo would be refused for.
     """
 
     failure: str = ""
@@ -67,10 +67,10 @@ class Returns:
 class Revision:
     """One ReplicaSet of a Deployment, or a live template that has none while a pause holds it back.
 
-    `number` is None before the controller wrote one, and `replica_set` is "" of what waits;
-    `created_at` is RFC 3339. `running` is true of the live template's, with or without pods; where
-    that one has none, of each that has pods. `judged` is the newest judgement of it, None where
-    none is remembered. `returns` is about the Deployment.
+    `number` is None before the controller wrote one, and `replica_set` is "" for a template that
+    waits; `created_at` is RFC 3339. `running` is true for the live template's ReplicaSet, with or
+    without pods; if the template has none, for each that has pods. `judged` is the newest
+    judgement of it, None if none is remembered. `returns` is about the Deployment.
     """
 
     number: int | None
@@ -95,7 +95,7 @@ class Revision:
 
     @property
     def verdict(self) -> Verdict | None:
-        """What is remembered of it, None where nothing is."""
+        """What is remembered about it, None if nothing is."""
         if self.judged is None:
             return None
         if self.judged.why is None:
@@ -110,7 +110,7 @@ class Revision:
         return (self.judged.origin if self.judged is not None else None) or NO_ORIGIN
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON object that `history --output json` prints of it."""
+        """Return the JSON object that `history --output json` prints for it."""
         why = self.judged.why if self.judged is not None else None
         return {
             "revision": self.number,
@@ -154,10 +154,11 @@ def _verdict(revision: Revision, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the table; `sparse` ones are left out where no revision has anything in them.
+    """A column of the table; `sparse` ones are left out if no revision has anything in them.
 
-    What is too long for the stream is cut in the columns that are `cut`, at the side that tells
-    least. `room` orders who gets what is left, and `leaves` who is left out of a narrow stream.
+    `cut` shortens what is too long for the stream, at the side that tells least; a column without
+    it stays whole. `room` orders the columns that share the room left over, and `leaves` those that
+    are left out of a narrow stream; with 0 a column is never left out.
     """
 
     heading: str
@@ -184,10 +185,9 @@ _COLUMNS: Final = (
 def history_table(revisions: Sequence[Revision], now: datetime, style: Style) -> str:
     """Return the revisions as an aligned table, the highest number first, marks to the right.
 
-    A stream that is too narrow for it has the long columns cut, then leaves out who, commit and
-    change cause, one after the other; the marks stay. One that is narrower even than that has a
-    block for each revision, with all that there is. `now` has a time zone; ages are counted from
-    it.
+    If the stream is too narrow for it, the long columns are cut, then who, commit and change cause
+    are left out, one after the other; the marks stay. If it is narrower still, each revision gets a
+    block with all that there is. `now` has a time zone; ages are counted from it.
     """
     if not revisions:
         return "no revisions\n"
@@ -244,7 +244,7 @@ def _lines(column: _Column, texts: Sequence[str], width: int, style: Style) -> l
 
 
 def age(created_at: str, now: datetime) -> str:
-    """Return an age in its largest unit of which there are two, "?" where it is not known."""
+    """Return an age in the largest unit that fits twice into it, "?" if it is unknown."""
     try:
         created = datetime.fromisoformat(created_at)
     except ValueError:
@@ -259,7 +259,7 @@ def age(created_at: str, now: datetime) -> str:
 
 
 def _mark(revision: Revision, named: int, *, wide: bool) -> str:
-    """Return what is said beside a revision; `named` is how many columns names may take."""
+    """Return the marks beside a revision; `named` is how many columns names may take."""
     parts = [_current(revision)] if revision.running else []
     if revision.returned_to and revision.undo_returns and not _is_impaired(revision.returns):
         parts.append(_BOTH if wide else _BOTH_SHORT)
@@ -276,7 +276,7 @@ def _is_impaired(returns: Returns) -> bool:
 
 
 def _return_mark(returns: Returns, named: int, *, wide: bool) -> str:
-    """Say of the revision that a failure returns to what would not come back with it."""
+    """Mark the revision that a failure returns to, with what would not come back with it."""
     if not wide:
         return _RETURNS_SHORT
     if not returns.failure_lacks:
@@ -285,7 +285,7 @@ def _return_mark(returns: Returns, named: int, *, wide: bool) -> str:
 
 
 def _undo_mark(revision: Revision, named: int, *, wide: bool) -> str:
-    """Say of the revision that `undo` chooses how it returns there, or that it is refused."""
+    """Mark the revision that `undo` chooses: how it returns there, or that it is refused."""
     returns = revision.returns
     names = fitting_names(returns.undo_lacks, named)
     if returns.undo_lacks and revision.running:
@@ -301,5 +301,5 @@ def _undo_mark(revision: Revision, named: int, *, wide: bool) -> str:
 
 
 def _current(revision: Revision) -> str:
-    """Say of the live template's revision whether it has any pods."""
+    """Say whether the live template's revision has any pods."""
     return "running" if revision.pods else "current"

@@ -19,9 +19,9 @@ _GAP = "  "
 class LockRow:
     """One lock; times are RFC 3339.
 
-    `state` is "held", "dead" where its process was of this machine and is gone, "expired" by this
-    machine's clock, "free", or "released" where somebody gave it back for a run that may live and
-    that `holder` names; `unfinished` is whether an attempt left something that `recover` would
+    `state` is "held", "dead" (its process ran on this machine and is gone), "expired" (by this
+    machine's clock), "free", or "released" (somebody gave it back for a run that may still live;
+    `holder` names it). `unfinished` is whether an attempt left something that `recover` would
     finish.
     """
 
@@ -36,7 +36,7 @@ class LockRow:
     unfinished: bool
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON object that `locks --output json` prints of it."""
+        """Return the JSON object that `locks --output json` prints for it."""
         return {
             "namespace": self.namespace,
             "name": self.name,
@@ -55,7 +55,7 @@ def locks_table(
 ) -> str:
     """Return the locks as an aligned table; `now` has a time zone, and ages are counted from it.
 
-    A stream that is too narrow for states and holders has a block for each lock.
+    If the stream is too narrow for states and holders, each lock gets a block.
     """
     if not rows:
         return "no locks\n"

@@ -1,4 +1,4 @@
-"""What rehearsals came to: one line each, and what they say together."""
+"""What rehearsals came to: one line each, and a summary."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SCHEMA: Final = "rollout-gate/rehearsals/v1"
 
 
 class RehearsalResult(TypedDict):
-    """One rehearsal; `as_expected` is false where a failure passed, or a good version did not.
+    """One rehearsal; `as_expected` is false if a failure passed, or a good version did not.
 
-    `mend` is the setting that changes this, "" where it is as expected.
+    `mend` is the setting that changes this, "" if it is as expected.
     """
 
     kind: str
@@ -34,7 +34,7 @@ class RehearsalResult(TypedDict):
 class Rehearsals(TypedDict):
     """All rehearsals of one manifest; seconds are those of the played cluster.
 
-    `subject` names those of several Deployments in which it goes wrong, empty where there is one.
+    `subject` names those of several Deployments in which it goes wrong, "" if there is only one.
     """
 
     schema: str

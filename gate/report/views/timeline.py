@@ -1,4 +1,4 @@
-"""One line a change, and a sign of life while nothing changes."""
+"""One line for each change, and a sign of life while nothing changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def timeline_line(announce: Announce, started_at: float) -> str:
 def waiting_for(attempt: Attempt, now: float, cluster: ClusterName = _UNNAMED) -> str:
     """Return what an attempt waits for, and why it has not come yet: the heartbeat's message.
 
-    A command in it leads to `cluster`.
+    A command in it is for `cluster`.
     """
     return "; ".join(_waits(attempt, now, cluster))
 
@@ -72,7 +72,7 @@ def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
 
 
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
-    """Return what one Deployment still lacks, "" where it is complete."""
+    """Return what one Deployment still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
@@ -83,7 +83,7 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
 
 
 def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
-    """Say what ends a pause while a run has the lock: our own `resume` would wait for that."""
+    """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
     words = ("kubectl", "rollout", "resume", str(ref))
     return f"it goes on after {cluster.command(*words, namespace=ref.namespace)}"
 

@@ -22,10 +22,10 @@ _TONES = {
 
 
 def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = "") -> str:
-    """Return a Deployment with all that belongs to it and why it is so, ending in a line feed.
+    """Return a Deployment, all that belongs to it, and why it is so, ending in a line feed.
 
-    `now` is monotonic seconds of the clock that the rollout is followed by; `remembered` is what a
-    lock knows of why it is so.
+    `now` is monotonic seconds of the clock by which the rollout is followed; `remembered` is what
+    a lock knows about why it is so.
     """
     live = rollout.snapshot.live
     if live is None:
@@ -65,7 +65,7 @@ def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
 
 
 def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
-    """Iterate the ReplicaSets that have or want pods, the new one first, then by revision."""
+    """Yield the ReplicaSets that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
     owned = sorted(rollout.snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
     live = [rs for rs in owned if rs == current or rs.replicas or rs.status_replicas]
@@ -131,7 +131,7 @@ def _causes(rollout: Rollout, now: float, style: Style) -> Iterator[str]:
 
 
 def _fold_lines(first: str, below: str, text: str, style: Style) -> Iterator[str]:
-    """Iterate `text` on at most two lines, each behind its margin."""
+    """Yield `text` on at most two lines, each after its margin."""
     lines = style.wrap(text, style.width - max(columns(first), columns(below)), 2)
     for margin, line in zip((first, below), lines, strict=False):
         yield margin + line

@@ -1,6 +1,6 @@
-"""What to do next: for each reason the advice and, where there is one, the command to copy.
+"""What to do next: for each reason the advice and, if there is one, the command to copy.
 
-Reads the result document alone, so that a report that is rendered again says the same.
+Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_
 
 
 def next_steps(result: Result) -> tuple[Step, ...]:
-    """Return what a person should do now, the cluster's state first; at most four steps."""
+    """Return what a person should do now, the cluster's state first; rarely over four steps."""
     if result["exit_code"] is None:
-        return ()  # a recording without an end says nothing of what runs since
+        return ()  # a recording without an end does not say what runs now
     worst = worst_deployment(result)
     if worst is None:
         steps = [*_of_attempt(result)]
@@ -65,7 +65,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
 
 
 def worst_deployment(result: Result) -> DeploymentResult | None:
-    """Return the Deployment that gave the attempt its end, None where there is none."""
+    """Return the Deployment that decided how the attempt ended, None if it has none."""
     ranked = sorted(
         result["deployments"],
         key=lambda d: (
@@ -88,7 +88,7 @@ def _place(result: Result, worst: DeploymentResult) -> list[str]:
 
 
 def telling_reason(deployment: DeploymentResult) -> str:
-    """Return what was wrong underneath where the rule that decided says little itself."""
+    """Return the deciding reason, or the first cause's if the deciding rule says little itself."""
     causes = deployment["causes"]
     if deployment["reason"] in _SAYS_LITTLE and causes:
         return causes[0]["reason"]
@@ -119,7 +119,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
 
 
 def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Iterate what the state of the cluster asks for, whatever led to it."""
+    """Yield the steps that the state of the cluster calls for, whatever led to it."""
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
             yield _step(result, worst, "look at it now:", "status")
@@ -145,7 +145,7 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Say what became of those that another one's failure left: nothing has to be done about it."""
+    """Say how Deployments were left that only share another one's failure: they need no action."""
     if result["outcome"] != Outcome.FAILED or is_innocent(worst):
         return
     left = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
@@ -167,7 +167,7 @@ def _once_it_answers(result: Result) -> str:
 
 
 def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead on or back from what a signal left; without a lock there is nothing to recover."""
+    """Advise how to go on or back after a signal; without a lock there is nothing to recover."""
     rollback = result["rollback"]
     is_on_its_way_back = rollback is not None and bool(rollback["written_at"])
     if result["recoverable"] and is_on_its_way_back:
@@ -191,7 +191,7 @@ def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to the history where neither a recovery nor an undo is advised: it mends nothing."""
+    """Point to `history` if neither a recovery nor an undo is advised, since it mends nothing."""
     failed = (Outcome.FAILED, Outcome.OBSERVED)
     if result["recoverable"] or result["outcome"] not in failed:
         return
@@ -207,7 +207,7 @@ def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterat
 
 
 def _is_new(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that this run created: nothing served before it."""
+    """Tell whether this run created a Deployment, so that nothing served before it."""
     place = ("Deployment", deployment["namespace"], deployment["name"])
     return any(
         item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
@@ -243,7 +243,7 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
-    """Tell whether the way back of a Deployment was not written, by an earlier run neither."""
+    """Tell whether no run, this one or an earlier one, wrote the way back of a Deployment."""
     rollback = result["rollback"]
     if rollback is None or is_restored(result, worst):
         return False
@@ -251,18 +251,18 @@ def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
 
 
 def _list_stuck(result: Result, worst: DeploymentResult) -> list[DeploymentResult]:
-    """Return the Deployments that are not back, the one that the report is about first."""
+    """Return the Deployments that did not go back, `worst` first if it is among them."""
     stuck = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLBACK_FAILED]
     return sorted(stuck, key=lambda one: one is not worst)
 
 
 def _is_held(deployment: DeploymentResult) -> bool:
-    """Tell whether a pause holds a Deployment: what is written already goes on once it ends."""
+    """Tell whether a pause holds a Deployment: what was written goes on once the pause ends."""
     return any(cause["reason"] == Reason.PAUSED for cause in deployment["causes"])
 
 
 def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to what keeps the version before from serving again, as far as a cause says it."""
+    """Advise on what keeps the version before from serving again, as far as causes name it."""
     if found := hindrances(worst):
         yield from _for(found[-1], result, worst)
     else:
@@ -271,7 +271,7 @@ def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[St
 
 
 def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Iterate the advice for one reason."""
+    """Yield the advice for one reason."""
     if reason in _DERIVED:
         yield from _DERIVED[reason](result, worst)
     elif reason in FIXED_STEPS:
@@ -316,7 +316,7 @@ def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Advise by what is left: an apply is refused while the deletion, or the namespace's, waits."""
+    """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
     seen, place = worst["deletion"], _place(result, worst)
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
@@ -344,7 +344,7 @@ def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step
 
 
 def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to the numbers; what went back is no version that could be asked about any more."""
+    """Point to the numbers; a version that went back can no longer be asked about."""
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] in ("baseline", "none")
@@ -355,7 +355,7 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 
 def _advise_if_superseded(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to what runs, and to an apply that is not refused for the fields of whoever did it."""
+    """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
     place = ("Deployment", worst["namespace"], worst["name"])
     items = [i for i in result["objects"] if (i["kind"], i["namespace"], i["name"]) == place]
     managers = dict.fromkeys(name for item in items for name in writers_of(item))

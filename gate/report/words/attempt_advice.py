@@ -1,4 +1,4 @@
-"""What to do next where the reason of a run says it, and no Deployment says more."""
+"""What to do next if the reason of a run says it, and no Deployment says more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gate.report.schema.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do; `command` is "" where there is none to run."""
+    """One thing to do; `command` is "" if there is none to run."""
 
     text: str
     command: str = ""
@@ -46,13 +46,13 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.REJECTED: (Step("mend what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
 }
-"""Advice by the reason of a run that followed no Deployment, or for which that counts alone."""
+"""Advice by a run's reason, for runs that followed no Deployment or in which only it counts."""
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
-    """Lead on where what broke off went back or stands, by whether anything speaks against it."""
+    """Say whether to apply again what broke off, by whether anything was found against it."""
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
     if not broke_off or result["takes_back"]:
@@ -65,9 +65,9 @@ def after_interruption(result: Result) -> Iterator[Step]:
 
 
 def claims_of(message: str) -> Iterator[Step]:
-    """Say how an apply claims the fields of the managers that a message names; nothing for none.
+    """Say how an apply takes the fields of the managers in a message; nothing if it names none.
 
-    Only what has these flags meets such a conflict.
+    Only commands that have these flags meet such a conflict.
     """
     managers = dict.fromkeys(_MANAGER.findall(message))
     if not managers:
@@ -82,7 +82,7 @@ def take_over_flags(managers: Iterable[str]) -> str:
 
 
 def parse_hint(hint: str) -> Step:
-    """Return the hint of an error, which knows more than its reason; it may end in a command."""
+    """Return an error's hint as a step; it says more than the reason, and may end in a command."""
     text, _, command = hint.rpartition(": ")
     if not command.startswith(("rollout-gate ", "kubectl ")):
         return Step(hint)

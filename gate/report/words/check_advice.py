@@ -14,7 +14,7 @@ _ADDED: Final = ", with this run's check flags added"
 
 
 def ask_again(result: Result, text: str, name: str, place: list[str]) -> Step:
-    """Return the step that asks the run's checks again; where its flags are not told it says so."""
+    """Return the step that asks the run's checks again; it says so if their flags are unknown."""
     flags = result["check_flags"]
     words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), "--explain"]
     names = result["check_variables"]

@@ -1,6 +1,6 @@
-"""What to do about a container that crashes: read what it said, as far as that was read.
+"""What to do about a container that crashes: read what it said, as far as that was collected.
 
-Reads the result document alone, so that a report that is rendered again says the same.
+Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from gate.report.schema.result import DeploymentResult, EvidenceResult
 from gate.report.words.attempt_advice import Step
 
 _INIT_CONTAINER = "init container "
-"""How a cause calls one (`gate.core.rollout.causes`)."""
+"""How a cause names an init container (`gate.core.rollout.causes`)."""
 _LAST_WORD = re.compile(
     r", exit code (?:-?\d+|unknown), (?:not restarted yet|\d+ restarts?)"
     r"(?:, \w+ of them while this run watched)?: \S"
 )
-"""What stands in a cause before what a container said as it ended (`gate.core.rollout.causes`)."""
+"""The text in a cause just before a container's last words (`gate.core.rollout.causes`)."""
 
 
 def crash_advice(worst: DeploymentResult, place: Sequence[str]) -> Iterator[Step]:
-    """Lead to what the container said that crashes; where it said nothing, do not claim so.
+    """Point to what the crashing container said; if nothing was read, do not claim there was any.
 
-    `place` are the flags of kubectl for the Deployment's cluster and namespace.
+    `place` holds kubectl's flags for the Deployment's cluster and namespace.
     """
     name = worst["causes"][0]["message"].partition(":")[0] if worst["causes"] else ""
     container = name.removeprefix(_INIT_CONTAINER)

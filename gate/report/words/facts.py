@@ -1,6 +1,6 @@
-"""What a page says of a result beside its details: the words that Markdown and HTML share.
+"""What a page says about a result besides its details: the words that Markdown and HTML share.
 
-Reads the result document alone, so that a report that is rendered again says the same.
+Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KINDS: Final = {"log": "log of", "termination": "last termination of", "event":
 
 
 def outcome_words(result: Result) -> str:
-    """Return the outcome as it stands over a page."""
+    """Return the outcome as the title of a page."""
     return result["outcome"].replace("-", " ").upper()
 
 
@@ -60,7 +60,7 @@ def sentence(result: Result) -> str:
 
 
 def surroundings(result: Result) -> list[tuple[str, str]]:
-    """Return where and when it was, as labels and texts."""
+    """Return where and when the run was, as labels and texts."""
     rows = [
         ("namespace", ", ".join(namespaces_of(result))),
         ("context", result["context"]),
@@ -74,7 +74,7 @@ def surroundings(result: Result) -> list[tuple[str, str]]:
 
 
 def _trace_id(traceparent: str) -> str:
-    """Return what a tracing system is asked for (W3C Trace Context: the second field)."""
+    """Return the id to look up in a tracing system (W3C Trace Context: the second field)."""
     return traceparent.partition("-")[2].partition("-")[0]
 
 
@@ -89,7 +89,7 @@ def runs_now(deployment: DeploymentResult) -> str:
 
 
 def not_taken_back(result: Result) -> list[ObjectResult]:
-    """Return the objects that stand as this attempt left them although it failed."""
+    """Return the objects that are still as this attempt left them although it failed."""
     if result_grade(result) is Grade.GOOD:
         return []
     return [item for item in result["objects"] if item["action"] in _NOT_TAKEN_BACK]
@@ -99,7 +99,7 @@ _NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting")
 
 
 def stands(item: ObjectResult) -> str:
-    """Say how an object stood at the end, "" where nobody looked."""
+    """Say how an object was found at the end, "" if nobody looked."""
     at_end = item["at_end"]
     if at_end is None:
         return ""

@@ -40,7 +40,7 @@ def fate_of(result: Result, deployment: DeploymentResult) -> Fate:
 
 
 def fate_words(fate: Fate, count: int) -> str:
-    """Return how so many Deployments were left, as the end of a sentence about them."""
+    """Return how `count` Deployments were left, as the end of a sentence about them."""
     one = count == 1
     match fate:
         case Fate.STAYS:
@@ -56,7 +56,7 @@ def fate_words(fate: Fate, count: int) -> str:
 def group_deployments(
     deployments: Iterable[DeploymentResult], key: Callable[[DeploymentResult], _Key]
 ) -> list[tuple[_Key, list[DeploymentResult]]]:
-    """Return the Deployments by what `key` says of them, in the order in which each was first."""
+    """Group Deployments by `key`, the groups in the order of their first members."""
     found: dict[_Key, list[DeploymentResult]] = {}
     for one in deployments:
         found.setdefault(key(one), []).append(one)

@@ -1,4 +1,4 @@
-"""Whether a version is at fault, or was kept from starting by what is around it."""
+"""Whether a version is at fault, or was kept from starting by its surroundings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_THE_VERSION = frozenset(
 
 
 def verb_of(deployment: DeploymentResult) -> str:
-    """Say what is known against a version: one that could not start may be as good as any."""
+    """Say whether a version failed or did not complete: one that could not start may be good."""
     own = [c["reason"] for c in deployment["causes"] if c["reason"] != Reason.SIBLING_FAILED]
     underneath = {deployment["reason"], *own[:1]}
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:

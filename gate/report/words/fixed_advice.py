@@ -1,4 +1,4 @@
-"""The advice that is the same whatever the result says beside its reason.
+"""The advice that depends on nothing in the result but its reason.
 
 A command may name the Deployment, its place (namespace and cluster) or the cluster alone.
 """

@@ -1,4 +1,4 @@
-"""What an outcome is to who reads it: good, bad, broken off, or not decided."""
+"""How a reader is to take an outcome: as good, bad, broken off, or not decided."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Grade(enum.StrEnum):
     BROKEN = "broken"
     """Something else kept it from a verdict."""
     UNSURE = "unsure"
-    """There was too little to tell by."""
+    """There was too little evidence to tell."""
 
 
 GRADES: Final[Mapping[Outcome, Grade]] = {
@@ -40,14 +40,14 @@ GRADES: Final[Mapping[Outcome, Grade]] = {
 
 
 def grade(outcome: str) -> Grade:
-    """Return the grade of an outcome, as it stands in a document."""
+    """Return the grade of an outcome, which is spelt as in a document."""
     return GRADES[Outcome(outcome)]
 
 
 def ending_word(result: Result, deployment: DeploymentResult) -> str:
-    """Return how a Deployment ended, as the history of its lock says it.
+    """Return how a Deployment ended, as the history in its lock says it.
 
-    One that was complete beside a failure is remembered as that, and not as verified.
+    One that was complete while another failed is remembered as complete, not as verified.
     """
     ends = {result["outcome"]}
     if result["outcome"] == Outcome.OBSERVED:
@@ -57,9 +57,9 @@ def ending_word(result: Result, deployment: DeploymentResult) -> str:
 
 
 def result_grade(result: Result) -> Grade:
-    """Return the grade of a run; one that was only observed is good where it found nothing bad.
+    """Return the grade of a run; one that was only observed is good if it found nothing bad.
 
-    What a recording that holds no end comes to is not what its run came to.
+    A recording without an end is UNSURE: its run may have ended otherwise.
     """
     found = grade(result["outcome"])
     if result["exit_code"] is None:

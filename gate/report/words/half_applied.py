@@ -1,6 +1,6 @@
-"""What to say of an apply that did not come to all its writes, and of what it never wrote.
+"""What to say about an apply that did not reach all its writes, and about what it never wrote.
 
-Reads the result document alone, so that a report that is rendered again says the same.
+Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HOW: Final[Mapping[str, str]] = {
 
 
 def how_it_ended(result: Result) -> str:
-    """Say what cut an apply off half-way, "" where a version came to its own end."""
+    """Say what cut an apply off half-way, "" if a version came to its own end."""
     how = _HOW.get(result["reason"], "")
     if result["reason"] == Reason.APPLY_REJECTED:
         return how
@@ -28,12 +28,12 @@ def how_it_ended(result: Result) -> str:
 
 
 def has_failed_itself(deployment: DeploymentResult) -> bool:
-    """Tell a Deployment whose own version led back: no refused write, no end of the gate did."""
+    """Tell whether a Deployment's own version led back, not a refused write or the gate's end."""
     return not is_innocent(deployment) and deployment["reason"] not in _HOW
 
 
 def is_unwritten(deployment: DeploymentResult) -> bool:
-    """Tell whether an attempt with writes never came to a Deployment."""
+    """Tell whether an attempt with writes never reached a Deployment."""
     return not (deployment["changed"] or deployment["new"]["replicaset"])
 
 
@@ -43,28 +43,28 @@ def stays_as_created(deployment: DeploymentResult) -> bool:
 
 
 def is_unchanged(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that a run with writes found and left as it was."""
+    """Tell whether a run with writes left a Deployment as it found it."""
     return _has_written(result) and not deployment["changed"] and not is_unwritten(deployment)
 
 
 def has_changed_nothing(result: Result) -> bool:
-    """Tell whether a run had objects to write, and every one of them was as it was to be."""
+    """Tell whether a run had objects to write, and every one of them was already as wanted."""
     actions = {item["action"] for item in result["objects"]}
     return _has_written(result) and actions == {"unchanged"}
 
 
 def _has_written(result: Result) -> bool:
-    """Tell a run that applied its objects from one that only looked: it looks for them again."""
+    """Tell whether a run applied its objects, not only looked: then it looks at them again."""
     return any(one["at_end"] or one["action"] != "unchanged" for one in result["objects"])
 
 
 def is_innocent(deployment: DeploymentResult) -> bool:
-    """Tell a Deployment against which nothing was found from the one whose failure it shares."""
+    """Tell whether nothing was found against a Deployment, which only shares another's failure."""
     causes = {cause["reason"] for cause in deployment["causes"]}
     return deployment["reason"] == Reason.SIBLING_FAILED and causes <= {Reason.SIBLING_FAILED}
 
 
 def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that is somebody else's by now from what else of the attempt went back."""
+    """Tell whether a way back left a Deployment out because it is somebody else's now."""
     superseded = deployment["outcome"] == Outcome.SUPERSEDED
     return superseded and result["rollback"] is not None and is_unwritten(deployment)

@@ -52,7 +52,7 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
 }
 _KEPT = "the new version was kept"
 _AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
-"""Why a manifest without a Deployment is well."""
+"""The reasons with which a manifest without a Deployment ends well."""
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -65,7 +65,7 @@ _SIGNS = {
 
 
 def headline(result: Result, style: Style) -> list[str]:
-    """Return the first line, or two where it is long."""
+    """Return the first line, or two if it is long."""
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
     words = result["outcome"].replace("-", " ").upper()
     start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
@@ -222,8 +222,8 @@ def _describe_superseded(result: Result, deployment: DeploymentResult) -> str:
 def _what_was_written(result: Result) -> str:
     """Say what a way back had written before somebody else's change was seen.
 
-    Of objects beside a Deployment nobody can tell whether that change was made already, only that
-    it was not known.
+    For objects other than Deployments it is unknown whether that change had been made by then; it
+    had only not been seen.
     """
     beside = [one for one in result["objects"] if one["kind"] != "Deployment"]
     deleted = [one for one in beside if one["action"] in ("deleted", "deleting")]
@@ -242,17 +242,17 @@ def _names(result: Result, items: list[ObjectResult]) -> str:
 
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that was deleted and created again, by the last look at it."""
+    """Tell whether a Deployment was deleted and created again, by the last look at it."""
     return _standing(result, deployment) == "recreated"
 
 
 def is_changed_by_others(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell a Deployment that somebody else has written since, by the last look at it."""
+    """Tell whether somebody else has written a Deployment since, by the last look at it."""
     return _standing(result, deployment) in ("changed", "recreated")
 
 
 def _standing(result: Result, deployment: DeploymentResult) -> Standing | None:
-    """Return how the last look found a Deployment, None where there was none."""
+    """Return how the last look found a Deployment, None if nobody looked."""
     place = ("Deployment", deployment["namespace"], deployment["name"])
     for one in result["objects"]:
         if one["at_end"] and (one["kind"], one["namespace"], one["name"]) == place:

@@ -9,5 +9,5 @@ _FRACTION: Final = re.compile(r"(?<=\d)\.\d+(?=[Z+-]|$)")
 
 
 def moment(time: str) -> str:
-    """Return an RFC 3339 time of UTC without the parts of a second."""
+    """Return an RFC 3339 time of UTC without fractions of a second."""
     return _FRACTION.sub("", time).replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What to do about objects that do not stand as the run left them, or that it left behind."""
+"""What to do about objects that are not as the run left them, or that it left behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STAYING = ("changed", "kept")
 
 
 def object_advice(result: Result) -> Iterator[tuple[str, str]]:
-    """Iterate texts, each with a command to copy or ""."""
+    """Yield texts, each with a command to copy or ""."""
     yield from _replacement(result)
     yield from _after_part_of_a_return(result)
     going = _going(result)
@@ -48,7 +48,7 @@ def immutable_objects(result: Result) -> list[ObjectResult]:
     """Return what a failed attempt made immutable and could not take back.
 
     Every apply and `undo` of the version before is refused as long as it exists. Other objects
-    that cannot go back hold what a deletion would lose.
+    that cannot go back are left out: deleting them would lose what they hold.
     """
     if result["outcome"] not in (Outcome.ROLLBACK_FAILED, Outcome.FAILED):
         return []
@@ -60,7 +60,7 @@ def immutable_objects(result: Result) -> list[ObjectResult]:
 
 
 def _replacement(result: Result) -> Iterator[tuple[str, str]]:
-    """Lead back to a version whose object can only be made anew."""
+    """Advise how to return to a version if an object of it has to be deleted and created again."""
     found = immutable_objects(result)
     if not found:
         return
@@ -77,9 +77,9 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
-    """Name what did not go back with its Deployment, and lead to one version of everything.
+    """Name what did not go back with its Deployment, and advise how to get one version of all.
 
-    Why each did not is in the warnings, in words.
+    The warnings say why each did not.
     """
     if result["outcome"] != Outcome.ROLLBACK_FAILED:
         return
@@ -115,7 +115,7 @@ def writers_of(item: ObjectResult) -> list[str]:
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
-    """Tell what stands as this run wrote it beside a Deployment that somebody else changed."""
+    """Tell whether an object is still as this run wrote it while others changed a Deployment."""
     at_end, ours = item["at_end"], item["action"] in ("created", "changed")
     is_beside = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
     if not (is_beside and ours and at_end is not None and at_end["state"] == "as-written"):

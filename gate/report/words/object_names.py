@@ -1,4 +1,4 @@
-"""How a report names objects: with the namespace only where the run is about more than one."""
+"""How a report names objects: with the namespace only if the run is about more than one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def deployment_name(result: Result, deployment: DeploymentResult) -> str:
 
 
 def namespaces_of(result: Result) -> list[str]:
-    """Return the namespaces of a run: its Deployments', or its objects' where it has none."""
+    """Return the namespaces of a run: its Deployments', or its objects' if it has none."""
     named = result["deployments"] or result["objects"]
     return list(dict.fromkeys(item["namespace"] for item in named if item["namespace"]))
 
@@ -24,7 +24,7 @@ def object_name(result: Result, item: ObjectResult) -> str:
 
 
 def fitting_names(names: Sequence[str], most_columns: int) -> str:
-    """Return the first names that fit, one at the least, and how many more there are."""
+    """Return the first names that fit, at least one, and how many more there are."""
     count = len(names)
     while count > 1 and len(", ".join(names[:count])) > most_columns:
         count -= 1
@@ -32,7 +32,7 @@ def fitting_names(names: Sequence[str], most_columns: int) -> str:
 
 
 def some_names(names: Sequence[str], most: int) -> str:
-    """Return the first names, at most so many, and how many more there are."""
+    """Return the first names, at most `most`, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

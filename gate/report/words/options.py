@@ -1,4 +1,4 @@
-"""Which commands have an option that advice names: it is advised to whoever ran one of these."""
+"""Which commands have an option that advice names: it is only advised after one of these."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ COMMANDS_WITH: Final[Mapping[str, frozenset[str]]] = {
 
 
 def has_option(result: Result, flag: str) -> bool:
-    """Tell whether the command of a run has an option; of an unknown command nothing is known."""
+    """Tell whether the command of a run has an option; false for an unknown command."""
     return result["command"] in COMMANDS_WITH[flag]

@@ -1,4 +1,4 @@
-"""An error that ended a command before or outside of a verdict: what, and what to do next."""
+"""An error that ended a command without a verdict: what it is, and what to do next."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NOTHING = "nothing was written"
 NOTHING_NEW = "nothing was written beside the end of what an earlier attempt had left"
 
 _HINT_LINES = 5000
-"""A hint may be Roles for many namespaces, ready to be applied: half of them would be no YAML."""
+"""A hint may be Roles for many namespaces, ready to be applied: if cut off, they are not YAML."""
 
 
 def refusal(error: GateError, style: Style) -> str:
-    """Return `error` as lines for people: what, what next, and what it means for the cluster."""
+    """Return `error` as lines for people: the problem, what it means for the cluster, what next."""
     label = style.paint("error:", Tone.BAD)
     lines: list[str] = []
     for problem, hint in error.list_problems():
@@ -29,6 +29,6 @@ def refusal(error: GateError, style: Style) -> str:
 
 
 def _hint(text: str, style: Style) -> Iterator[str]:
-    """Iterate a hint; below its first line stands what is to be copied, as a Role, as it is."""
+    """Yield the lines of a hint; all but the first are to be copied, as a Role, and stay as is."""
     for number, line in enumerate(text.splitlines()[:_HINT_LINES]):
         yield style.printable(line) if number else f"hint: {style.printable(line)}"

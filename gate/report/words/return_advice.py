@@ -1,6 +1,6 @@
-"""What to do about a way back that did not come to its end, by what kept it.
+"""What to do about a way back that did not come to its end, by what hindered it.
 
-Reads the result document alone, so that a report that is rendered again says the same.
+Reads only the result document, so that a report rendered again later says the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_A_RETURN: Final = (
     Reason.CONTAINER_CONFIG,
     Reason.NOT_RESTORED,
 )
-"""What keeps the version before from serving again, as it would any."""
+"""What keeps the version before from serving again, as it would any version."""
 
 
 def hindrances(deployment: DeploymentResult) -> list[str]:
@@ -37,7 +37,7 @@ def is_restored(result: Result, deployment: DeploymentResult) -> bool:
 
 
 def is_refused_back(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether the server would not take the way back of a Deployment, which another may."""
+    """Tell whether the server refused a Deployment's way back; it may accept another try."""
     refused = (Reason.REJECTED, Reason.FORBIDDEN)
     return any(item["not_restored"] in refused for item in _list_own(result, deployment))
 
@@ -50,7 +50,7 @@ def _list_own(result: Result, deployment: DeploymentResult) -> list[ObjectResult
 
 
 def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead on where the server would not take the writes of a way back for want of rights."""
+    """Advise how to get the rights if the server refused writes of a way back for lack of them."""
     if not any(cause["reason"] == Reason.FORBIDDEN for cause in worst["causes"]):
         return
     flags = shlex.join(_cluster(result).flags(worst["namespace"]))
@@ -59,7 +59,7 @@ def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[St
 
 
 def look_at_version_before(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Lead to the version before where it does not serve; one that does shows no hindrance."""
+    """Point to the version before if it does not serve; one that does shows no hindrance."""
     baseline = worst["baseline"]
     if baseline is None or not baseline["replicaset"] or _serves(worst, baseline["replicaset"]):
         return

@@ -1,4 +1,4 @@
-"""What the first line says of several Deployments: which of them decided, and what became of it."""
+"""What the first line says about several Deployments: which decided, and what became of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def of_several(result: Result) -> str:
 
 
 def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
-    """Name what failed, whether or not it went back, and what stays that did not fail."""
+    """Name what failed, whether or not it went back, and what stays although it did not fail."""
     if all(is_unchanged(result, one) for one in deciding):
         one = len(deciding) == 1
         them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
@@ -65,7 +65,7 @@ def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
 
 
 def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
-    """Name what is not back, and say what is: the one that failed may be among either."""
+    """Name what did not go back, and say what did: the one that failed may be among either."""
     back = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
     failed = [one for one in back if has_failed_itself(one)]
     parts = [why_back(result, failed)] if failed else []
@@ -75,21 +75,21 @@ def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
 
 
 def _failed_and_left(result: Result) -> Iterator[str]:
-    """Say which versions had failed that somebody else replaced before they went back."""
+    """Say which versions had failed before somebody else replaced them on their way back."""
     failed = [one for one in result["deployments"] if had_failed_before(one)]
     if failed:
         yield what_each_did(result, failed)
 
 
 def had_failed_before(deployment: DeploymentResult) -> bool:
-    """Tell whether a version had failed when somebody else's change met its way back."""
+    """Tell whether a version had failed before somebody else's change met its way back."""
     own = [one for one in deployment["causes"] if one["reason"] != Reason.SIBLING_FAILED]
     is_theirs = deployment["outcome"] == Outcome.SUPERSEDED
     return is_theirs and bool(own) and verb_of(deployment) == "failed"
 
 
 def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:
-    """Say what became of the versions that did not go back, alike ones together."""
+    """Say what became of the versions that did not go back, with similar ones grouped."""
     for (did, fate), alike in group_deployments(
         guilty, lambda one: (verb_of(one), fate_of(result, one))
     ):
@@ -111,7 +111,7 @@ def _describe_superseded(result: Result, alike: list[DeploymentResult]) -> str:
 
 
 def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:
-    """Iterate what somebody else did, each verb once with the Deployments it was done to."""
+    """Yield what somebody else did, each verb once with the Deployments it was done to."""
     for verb in dict.fromkeys(map(what_others_did, deployments)):
         alike = [one for one in deployments if what_others_did(one) == verb]
         yield f"{verb} {names_of(result, alike)}"
@@ -128,7 +128,7 @@ def what_others_did(deployment: DeploymentResult) -> str:
 
 
 def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
-    """Say what led back: the end of a gate is no failure of a version."""
+    """Say what led back; if the gate just ended, do not say that a version failed."""
     if result["takes_back"]:
         return f"the restart of {names_of(result, deployments)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
@@ -143,7 +143,7 @@ def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
 
 
 def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str]:
-    """Tell what serves as before from what there was nothing to go back to."""
+    """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
         count = f"{len(back)} of {len(result['deployments'])} Deployments"

@@ -1,4 +1,4 @@
-"""How to return to what served before, by what `undo` itself would say of it."""
+"""How to return to what served before, going by what `undo` itself would say about it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
 
 _MOST_COLUMNS: Final = 120
-"""Of names in a step, so that all of the step stands on a screen of usual width."""
+"""For the names in a step, so that the whole step fits on a screen of usual width."""
 
 
 def was_never_left(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether what served before a run is what runs, for the run changed nothing."""
+    """Tell whether what served before a run is what runs, because the run changed nothing."""
     baseline, new = deployment["baseline"], deployment["new"]
     is_itself = baseline is not None and baseline["replicaset"] == new["replicaset"]
     return is_itself and has_changed_nothing(result)
@@ -24,9 +24,9 @@ def was_never_left(result: Result, deployment: DeploymentResult) -> bool:
 def undo_advice(
     result: Result, worst: DeploymentResult, text: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Iterate what to do, each with the flags of the undo that does it, if one does.
+    """Yield what to do, each with the words of the `undo` that does it, () if none does.
 
-    `text` is the advice where an undo works; each undo begins with its own name.
+    `text` is the advice if an undo works; the words begin with `undo` itself.
     """
     baseline = worst["baseline"]
     if baseline is None or immutable_objects(result) or was_never_left(result, worst):

@@ -1,6 +1,6 @@
-"""Who owns time: every wait of the gate, and every thread that waits, goes through a `Clock`.
+"""Time for the whole gate: every wait, and every thread that waits, goes through a `Clock`.
 
-`SystemClock` is the machine's own. `gate.virtual_time` has one that never sleeps.
+`SystemClock` is the machine's own; `gate.virtual_time` has one that never sleeps.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ Message = TypeVar("Message")
 
 
 class Clock(Protocol):
-    """Monotonic seconds, and the only way to wait for them or to begin a thread."""
+    """Monotonic seconds, and the only way to wait or to start a thread."""
 
     def now(self) -> float:
-        """Return monotonic seconds; the zero point means nothing."""
+        """Return monotonic seconds; the zero point is arbitrary."""
 
     def wall(self) -> datetime:
         """Return the date and time, in UTC."""
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
-        """Wait that long, or until the event is set; return whether it was."""
+        """Wait that long, or until the event is set; return whether it was set."""
 
     def receive(
         self, inbox: queue.SimpleQueue[Message], seconds: float = math.inf
     ) -> Message | None:
-        """Return the next message, None where there was none for `seconds`."""
+        """Return the next message, None if none comes within `seconds`."""
 
     def start(self, work: Callable[[], None], name: str) -> threading.Event:
-        """Begin a daemon thread; return the event that its end sets."""
+        """Start a daemon thread; return an event that is set when it ends."""
 
 
 LONGEST_WAIT_SECONDS: Final = 0.2
 """How late a signal may be handled."""
 LONGEST_NAP_SECONDS: Final = 30.0
-"""How long a thread waits at once that no signal is ever handled in.
+"""Longest single wait of a thread that never handles signals.
 
-A wait of Python stands still while the machine is suspended: it is late by no more than this.
+Python's waits do not advance while the machine is suspended: this bounds how late they end.
 """
 _SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""The clock that goes on while the machine is suspended: CLOCK_MONOTONIC does not on Linux, and
-does on macOS, which has no other (clock_gettime(2), clock_gettime(3))."""
+"""The clock that keeps running while the machine is suspended. On Linux CLOCK_MONOTONIC stops; on
+macOS, which has no other, it keeps running (clock_gettime(2), clock_gettime(3))."""
 
 
 class SystemClock:
     """The machine's clocks and threads."""
 
     def now(self) -> float:
-        """Return monotonic seconds, those included in which the machine was suspended."""
+        """Return monotonic seconds, including time the machine was suspended."""
         return time.clock_gettime(_SINCE_BOOT)
 
     def wall(self) -> datetime:
@@ -62,25 +62,25 @@ class SystemClock:
         return datetime.now(UTC)
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
-        """Sleep, ended early by the event."""
+        """Sleep; the event ends it early."""
         event = until or threading.Event()
         return any(event.wait(part_seconds) for part_seconds in self._parts(seconds))
 
     def receive(
         self, inbox: queue.SimpleQueue[Message], seconds: float = math.inf
     ) -> Message | None:
-        """Wait on the queue itself, so that a message is had the moment it comes."""
+        """Wait on the queue itself, so that a message is received the moment it arrives."""
         for part_seconds in self._parts(seconds):
             with contextlib.suppress(queue.Empty):
                 return inbox.get(timeout=part_seconds)
         return None
 
     def _parts(self, seconds: float) -> Iterator[float]:
-        """Part a wait: a signal that comes right before one begins does not end it.
+        """Split a wait into parts: a signal that comes right before a wait does not interrupt it.
 
-        Python runs the handler when the main thread goes on, and in no other: 20 idle lanes that
-        woke as often would take half a percent of a core. After each part the clock is looked at
-        again, since the machine may have been suspended.
+        Python runs handlers in the main thread only, when that thread continues, so only its parts
+        are short: 20 idle lanes that woke as often would use half a percent of a core. The clock is
+        read again after each part, since the machine may have been suspended.
         """
         handles_signals = threading.current_thread() is threading.main_thread()
         longest_seconds = LONGEST_WAIT_SECONDS if handles_signals else LONGEST_NAP_SECONDS
@@ -90,7 +90,7 @@ class SystemClock:
         yield max(0.0, left_seconds)
 
     def start(self, work: Callable[[], None], name: str) -> threading.Event:
-        """Begin a daemon thread; what it raises goes to `threading.excepthook`."""
+        """Start a daemon thread; what it raises goes to `threading.excepthook`."""
         ended = threading.Event()
 
         def run() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from gate.errors import UsageError
 
 MOST_SECONDS: Final = 30 * 24 * 3600
-"""No rollout takes longer: a bigger number is a slip of the keyboard."""
+"""No rollout takes longer: a bigger number is a typing error."""
 
 _BARE: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNITS: Final = re.compile(
@@ -31,7 +31,7 @@ def parse_seconds(text: str) -> float:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return `1m30s` for 90: tenths below a minute, whole seconds from there on."""
+    """Return `1m30s` for 90: to the tenth of a second below a minute, else whole seconds."""
     if seconds < 0:
         return f"-{format_seconds(-seconds)}"
     tenths = round(seconds, 1)

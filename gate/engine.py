@@ -1,6 +1,6 @@
 """The loop between the pure attempt and the world: events in, effects out, on one thread.
 
-It does no I/O itself: effects go to worker lanes, their answers come back through the inbox.
+It does no I/O itself: effects go to worker lanes, and their answers come back through the inbox.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
 SUSPENDED_SECONDS = HEARTBEAT_SECONDS + 5.0
-"""A wait that lasted longer was no wait: the process, or its machine, was stopped meanwhile."""
+"""A wait that lasted longer than this means that the process or its machine was suspended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A worker met a bug of ours, so that an effect will never be answered."""
+    """A worker hit a bug of ours: an effect will never be answered."""
 
     error: Exception
 
@@ -34,24 +34,24 @@ Inbox = SimpleQueue[Message]
 
 
 class Listener(Protocol):
-    """Who hears what happens; must return at once and raise nothing."""
+    """Callbacks for what happens; they must return at once and raise nothing."""
 
     def on_announce(self, announce: Announce) -> None:
-        """Hear a line of the timeline."""
+        """Take a line of the timeline."""
 
     def on_step(self, attempt: Attempt) -> None:
-        """Hear that the attempt took a step; called very often."""
+        """Take the attempt after each step; called very often."""
 
     def beat(self, attempt: Attempt) -> None:
-        """Hear that nothing was said for 30 s."""
+        """Called when nothing was announced for 30 s."""
 
 
 class Engine:
     """Runs one attempt to its end.
 
     `dispatch` takes an effect that is answered through `inbox` later; it must not block.
-    `look_at_locks` is called after the process was suspended: it returns within a few seconds, and
-    `LeaseLost` is in the inbox then where a lock is somebody else's.
+    `look_at_locks` is called after the process was suspended. It returns within a few seconds, and
+    has put `LeaseLost` into the inbox if a lock is now somebody else's.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Engine:
         listener: Listener,
         look_at_locks: Callable[[], None] = lambda: None,
     ) -> None:
-        """Take the ways in and out."""
+        """Take the clock, the inbox, and what receives effects and announcements."""
         self._clock = clock
         self._inbox = inbox
         self._dispatch = dispatch
@@ -72,7 +72,7 @@ class Engine:
         self._awake_at = clock.now()
 
     def run(self, plan: Plan) -> Attempt:
-        """Return the attempt in its end state; raises what broke a worker."""
+        """Return the attempt in its end state; raises the exception that broke a worker."""
         self._awake_at = self._clock.now()
         attempt, effects = begin(plan, self._awake_at)
         self._listener.on_step(attempt)
@@ -89,9 +89,9 @@ class Engine:
         return attempt
 
     def _next(self, attempt: Attempt) -> Message | None:
-        """Wait for what comes first: a message, the attempt's own time, the heartbeat.
+        """Wait for whichever comes first: a message, the attempt's wake time, the heartbeat.
 
-        An attempt may have no time of its own: then the heartbeat bounds the wait.
+        An attempt may have no wake time: then the heartbeat bounds the wait.
         """
         now = self._clock.now()
         if now >= self._said_at + HEARTBEAT_SECONDS:
@@ -110,9 +110,9 @@ class Engine:
         return Woke(now) if now >= due_at else None
 
     def _after_suspension(self, message: Message | None, seconds: float) -> Message:
-        """Return what is to be heard first: whose the locks are, before any clock that ran on.
+        """Return the message to handle first: a lost lock comes before any deadline that passed.
 
-        What has happened meanwhile nobody has seen, as if the server had been away.
+        Nobody saw what happened meanwhile, so it counts as if the server had been unreachable.
         """
         self._look_at_locks()
         unseen = ContactFailed(self._clock.now(), f"the gate was suspended for {seconds:.0f} s")
@@ -134,5 +134,5 @@ class Engine:
 
 
 def _is_stale(attempt: Attempt, message: AttemptEvent) -> bool:
-    """Tell the answer to a question that a signal or a deadline has made moot."""
+    """Tell whether it answers a question that a signal or a deadline has made moot."""
     return isinstance(message, Answer) and message.effect_id not in attempt.requests.outstanding

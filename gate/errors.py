@@ -1,7 +1,7 @@
 """The one tree of errors: each carries a reason, a hint for the next step, and an exit code.
 
-Leaves say whose move it is: `UsageError` the caller's (nothing was sent), `RefusedError` the
-cluster's or a guard's (nothing was written). Adapters derive their own from these.
+The leaf says who is responsible: the caller for `UsageError`, the cluster or a guard for
+`RefusedError`. In both cases nothing was written. Adapters derive their own errors from these.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 
 
 class GateError(Exception):
-    """Abstract: something that ends a command before or outside of a verdict.
+    """Abstract: something that ends a command before or without a verdict.
 
     `message` is one line for people, `hint` the next step or empty; `reason` is stable.
-    `after_recovery` is whether the command had finished before what an earlier attempt left.
+    `after_recovery` says whether the command had first finished what an earlier attempt left.
     """
 
     outcome: Outcome = Outcome.INTERNAL_ERROR
     after_recovery: bool = False
 
     def __init__(self, message: str, *, reason: Reason, hint: str = "") -> None:
-        """Refuse to build the abstract base itself: an error has to say whose move it is."""
+        """Refuse to build the abstract base itself: an error has to say who is responsible."""
         if type(self) is GateError:
             raise TypeError("GateError is abstract: raise one of its leaves")
         super().__init__(message)
@@ -33,7 +33,7 @@ class GateError(Exception):
         self.hint = hint
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """Return what is wrong line by line, each with its hint, which may be empty."""
+        """Return each problem as a line, with its hint, which may be empty."""
         return ((self.message, self.hint),)
 
     @property
@@ -48,12 +48,12 @@ class UsageError(GateError):
     outcome = Outcome.USAGE
 
     def __init__(self, message: str, *, hint: str = "", reason: Reason = Reason.USAGE) -> None:
-        """Take the one-line message, with file and line where there is one."""
+        """Take the one-line message, with file and line if there are any."""
         super().__init__(message, reason=reason, hint=hint)
 
 
 class UsageErrors(UsageError):
-    """Several mistakes that are told at once, each with its hint. Exit 2."""
+    """Several mistakes reported at once, each with its hint. Exit 2."""
 
     def __init__(self, wrong: Sequence[tuple[str, str]]) -> None:
         """Take the lines in their order, each with its hint, which may be empty."""
@@ -63,7 +63,7 @@ class UsageErrors(UsageError):
         super().__init__("; ".join(self.problems), hint="\n".join(hints))
 
     def list_problems(self) -> tuple[tuple[str, str], ...]:
-        """Return the lines; a hint that several in a row share stands below the last of them."""
+        """Return the lines; a hint shared by several in a row comes with the last of them only."""
         next_hints = [*(hint for _, hint in self._wrong[1:]), ""]
         return tuple(
             (problem, "" if hint == following else hint)
@@ -72,7 +72,7 @@ class UsageErrors(UsageError):
 
 
 class RefusedError(GateError):
-    """The cluster or a guard says no before the first write. Exit 3."""
+    """The cluster or a guard refuses before the first write. Exit 3."""
 
     outcome = Outcome.REFUSED
 
@@ -89,7 +89,7 @@ class Bug(GateError):
 
 
 def place_of(error: BaseException) -> str:
-    """Say what kind of error arose where; its text could hold anything."""
+    """Return the error's type and place, without its text, which could hold anything."""
     frame = traceback.extract_tb(error.__traceback__)[-1:]
     place = f" in {Path(frame[0].filename).name}:{frame[0].lineno}" if frame else ""
     return f"{type(error).__name__}{place}"

@@ -1,4 +1,4 @@
-"""What a process says as a second signal ends it: one line on stderr, for which nothing waits."""
+"""What a process says when a second signal ends it: one line on stderr that nothing waits for."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 Word = Callable[[int], str]
-"""Says in one line what stands, "" for nothing, given the number of the signal; called between any
-two instructions of the main thread, or in another one. It takes no lock."""
+"""Says in one line what the run leaves, "" for nothing, given the signal's number. It is called
+between any two instructions of the main thread, or in another thread. It takes no lock."""
 
 _STDERR: Final = 2
 _TURN_SECONDS: Final = 0.1
@@ -23,7 +23,7 @@ _words: list[Word] = []
 
 @contextlib.contextmanager
 def last_word(word: Word) -> Iterator[None]:
-    """Have `word` say what stands, should a signal end the process within the block."""
+    """Have `word` say what the run leaves if a signal ends the process within the block."""
     _words.append(word)
     try:
         yield
@@ -34,7 +34,7 @@ def last_word(word: Word) -> Iterator[None]:
 def say_last(number: int) -> None:
     """Write the last word, as far as stderr takes it at this moment; raises nothing.
 
-    For who ends the process right after. Where two threads are at that, the first one speaks.
+    For callers that end the process right after. If two threads do, only the first one writes.
     """
     if not _turn.acquire(timeout=_TURN_SECONDS):
         return
@@ -47,8 +47,9 @@ def say_last(number: int) -> None:
 def _write_at_once(data: bytes) -> None:
     """Write to stderr, or drop what it does not take now.
 
-    A pipe or a terminal may fill between a look at it and a write, and others rely on it to
-    block: it is opened once more. What cannot be opened, as a socket, is looked at alone.
+    A pipe or a terminal may fill between a `select` and the write, and it must stay blocking for
+    others who share it: it is opened again, non-blocking. What cannot be opened again, such as a
+    socket, is only checked with `select`.
     """
     mode = os.fstat(_STDERR).st_mode
     data = data[: select.PIPE_BUF]

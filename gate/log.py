@@ -1,7 +1,7 @@
-"""Diagnostics on stderr: retries, reconnects, and the timeline where stderr is JSON.
+"""Diagnostics on stderr: retries, reconnects, and the timeline if stderr is JSON.
 
 Callers name an event and facts (`log.info("reconnecting", after_seconds=2)`), never bodies or
-credentials; `text` is what people are told. JSON lines say of which run they are, too.
+credentials; `text` is the message for people. JSON lines also name their run.
 structlog is loaded by the first line that is severe enough to be written.
 """
 
@@ -23,14 +23,14 @@ _SECRET_TEXT: Final = re.compile(
 _MASK: Final = "***"
 _AT: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _LONGEST: Final = 2_000
-"""Characters of one value; an error of a library can quote a whole answer."""
+"""Most characters of one value; a library's error can quote a whole response."""
 
 Line = MutableMapping[str, Any]
 Wall = Callable[[], datetime]
 
 
 class _Log:
-    """Where lines go, and which."""
+    """Which lines are written, and where."""
 
     def __init__(self) -> None:
         self.least = _RANKS["info"]
@@ -42,7 +42,7 @@ class _Log:
         self.logger: Any = None
 
     def write(self, level: str, event: str, facts: dict[str, object]) -> None:
-        """Write one line; a stream that is closed or full changes nothing else."""
+        """Write one line; a closed or full stream is ignored."""
         if _RANKS[level] < self.least:
             return
         if self.logger is None:
@@ -86,9 +86,9 @@ def configure(
     stream: TextIO | None = None,
     wall: Wall = _now,
 ) -> None:
-    """Write lines of `level` and above to `stream` (stderr), `form` being console or json.
+    """Write lines of `level` and above to `stream` (None: stderr); `form` is console or json.
 
-    `quiet` is errors alone; `wall` says what time it is, in UTC.
+    `quiet` writes errors only; `wall` returns the current time, in UTC.
     """
     _log.as_json = form == "json"
     _log.least = _RANKS["error" if quiet else level]
@@ -99,9 +99,9 @@ def configure(
 
 @contextlib.contextmanager
 def bind_facts(**facts: str) -> Iterator[None]:
-    """Let every JSON line say of which run it is, for the block; what is "" is left out.
+    """Add these facts about the run to every JSON line, for the block; "" is left out.
 
-    A line for people stands in the log of its run anyway.
+    Lines for people do not need them: they are in the log of their run anyway.
     """
     before = _log.bound
     _log.bound = {key: value for key, value in facts.items() if value}
@@ -113,7 +113,7 @@ def bind_facts(**facts: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def masked_by(mask: Callable[[str], str]) -> Iterator[None]:
-    """Have every value of a line pass `mask`, for the block."""
+    """Pass every value of a line through `mask`, for the block."""
     before = _log.mask
     _log.mask = mask
     try:
@@ -123,7 +123,7 @@ def masked_by(mask: Callable[[str], str]) -> Iterator[None]:
 
 
 def json_warning(text: str) -> str:
-    """Return a warning about the stream itself as a line that every reader of lines understands."""
+    """Return a warning about the stream itself as a JSON line like the others."""
     at = _log.wall().strftime(_AT)
     facts = {"at": at, "level": "warning", "event": "output", **_log.bound, "text": text}
     return json.dumps(facts) + "\n"
@@ -163,7 +163,7 @@ def _mask(key: str, value: object) -> object:
 
 
 def _console_line(_logger: object, _method: str, line: Line) -> str:
-    """Return `warning: reconnecting (after_seconds=2)`; a text stands in the event's place."""
+    """Return `warning: reconnecting (after_seconds=2)`; a `text` replaces the event."""
     named = ("level", "event", "text")
     facts = [f"{key}={_printable(value)}" for key, value in line.items() if key not in named]
     tail = f" ({', '.join(facts)})" if facts else ""

@@ -1,7 +1,7 @@
-"""Output that nobody waits for: each file has a queue with a bound, and a thread that empties it.
+"""Output that nobody waits for: each file has a bounded queue, and a thread that empties it.
 
-A pipe takes what its reader takes, which may be nothing for as long as the process lives. The
-thread lives only while there is something to send.
+A pipe takes only what its reader takes, which may be nothing for as long as the process lives.
+The thread lives only while there is something to send.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Final, NamedTuple
 from gate.clock import Clock
 
 MOST_BYTES: Final = 4 << 20
-"""How much of one stream waits for a reader; beyond it the oldest is dropped."""
+"""How much of one stream is queued for its reader; beyond it the oldest is dropped."""
 PATIENCE_SECONDS: Final = 2.0
-"""How long the end waits for a reader that takes nothing."""
+"""How long the process waits at its end for a reader that takes nothing."""
 _CHUNK_BYTES: Final = select.PIPE_BUF
-"""A pipe takes as much as this whole or not at all, so that what was sent is known."""
+"""A pipe takes this much atomically, so that we know what was sent."""
 _MOST_PIPE_BYTES: Final = 1 << 20
 """What a Linux pipe may hold for a user without privileges (`fs.pipe-max-size`)."""
 _GLANCE_SECONDS: Final = 0.05
@@ -34,12 +34,12 @@ _INT: Final = struct.Struct("i")
 
 
 class Output(io.TextIOBase):
-    """A text stream into a file descriptor that takes all at once and fails nobody.
+    """A text stream into a file descriptor; writing never blocks, and no I/O error is raised.
 
-    Text goes to an `Outlet`, which drops the oldest where too much waits. How many lines are
-    missing is said in their place, on the stream itself unless `tell_gaps` says where. Where the
-    system refuses text, on a full disk, `failure` is why, and `lost` what it refused from then on,
-    as far as it fits `MOST_BYTES`. A reader that went away wanted no more: that is no failure.
+    Text goes to an `Outlet`, which drops the oldest when too much is queued. A line in their place
+    says how many lines are missing, on the stream itself or on `tell_gaps` if that is another one.
+    If the system refuses text (a full disk), `failure` says why, and `lost` holds what was refused
+    from then on, up to `MOST_BYTES`. A reader that went away wanted no more: that is no failure.
     """
 
     def __init__(self, descriptor: int, outlet: Outlet, encoding: str = "utf-8") -> None:
@@ -58,7 +58,7 @@ class Output(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding; what it lacks is written as an escape."""
+        """The encoding; characters that it lacks are written as escapes."""
         return self._encoding
 
     def fileno(self) -> int:
@@ -66,33 +66,33 @@ class Output(io.TextIOBase):
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Return whether people look at it."""
+        """Return whether it is a terminal that still takes text."""
         return not self.broken and os.isatty(self._descriptor)
 
     def writable(self) -> bool:
-        """Return that it can be written to, whatever becomes of the text."""
+        """Return True, whatever happens to the text."""
         return True
 
     def write(self, text: str, /) -> int:
-        """Hand text over; returns at once."""
+        """Queue text; returns at once."""
         data = text.encode(self._encoding, "backslashreplace")
         if data and (self.failure or not self.broken):
             self.outlet.put(self, data)
         return len(text)
 
     def fail(self, error: OSError) -> None:
-        """Take it that nothing can be written any more."""
+        """Note that nothing can be written any more; EPIPE is no failure."""
         self.broken = True
         if error.errno != errno.EPIPE:
             self.failure = error.strerror or str(error)
 
     def lose(self, data: bytes) -> None:
-        """Keep what the system refused."""
+        """Keep what the system refused, up to `MOST_BYTES`."""
         if self.failure:
             self.lost += data[: MOST_BYTES - len(self.lost)]
 
     def gap(self) -> bytes:
-        """Return what is to stand where lines were dropped since the last time, b"" for nothing."""
+        """Return the note about lines dropped since the last call, b"" for none."""
         lines, self.dropped_lines = self.dropped_lines, 0
         if not lines:
             return b""
@@ -105,17 +105,17 @@ class Output(io.TextIOBase):
 
 
 class _Entry(NamedTuple):
-    """What was written at once."""
+    """What one call wrote."""
 
     output: Output
     data: bytes | memoryview
 
 
 class Outlet:
-    """One file, to which one or several streams go in the order in which they are written."""
+    """One file that one or several streams go to, in the order in which they are written."""
 
     def __init__(self, clock: Clock) -> None:
-        """Begin with nothing to send; `clock` is the machine's own."""
+        """Start with an empty queue; `clock` is the machine's own."""
         self._clock = clock
         self._lock = threading.RLock()
         self._turn = threading.Lock()
@@ -129,7 +129,7 @@ class Outlet:
 
     @property
     def idle(self) -> bool:
-        """Whether everything was handed to the file."""
+        """Whether everything was written to the file."""
         with self._lock:
             return not self._entries and not self._working
 
@@ -140,7 +140,7 @@ class Outlet:
             return b"".join(entry.data for entry in rest if entry.output is output)
 
     def put(self, output: Output, data: bytes) -> None:
-        """Queue data of one stream; returns at once, whatever the file takes."""
+        """Queue data of one stream; returns at once, however slow the file is."""
         with self._lock:
             self._descriptor = output.fileno()
             output.queued_bytes += len(data)
@@ -150,7 +150,7 @@ class Outlet:
         self.send()
 
     def send(self) -> None:
-        """Have a thread send what is queued, unless one is at it."""
+        """Have a thread send what is queued, unless one is already doing so."""
         with self._lock:
             if self._working or not self._entries:
                 return
@@ -158,17 +158,17 @@ class Outlet:
             try:
                 self._ended = self._clock.start(self._work, "output")
             except BaseException as error:
-                # A signal may be raised here, after the thread began: two of them take turns.
+                # A signal may be raised here, after the thread began: two threads take turns then.
                 self._working = False
                 if not isinstance(error, RuntimeError):
                     raise
-                self._send_while_ready()  # no thread can be made
+                self._send_while_ready()  # no thread can be started
 
     def drain(self, since: float, ends_at: Callable[[], float]) -> None:
-        """Wait until all is sent, or until its reader has taken nothing for 2 s.
+        """Wait until all is sent, or until the reader has taken nothing for 2 s.
 
-        These count from `since` at the earliest, on the clock. Waiting ends at `ends_at` in any
-        case, which may change meanwhile.
+        The 2 s start at `since` at the earliest, on the clock. Waiting ends at `ends_at()` in any
+        case; its value may change meanwhile.
         """
         taken_bytes, moved_at = self._taken_bytes(), since
         while not self.idle:
@@ -186,16 +186,16 @@ class Outlet:
     def _drop_oldest(self, output: Output) -> None:
         oldest = next((entry for entry in self._entries if entry.output is output), None)
         if oldest is None:
-            output.queued_bytes = 0  # a signal that was raised in between had spoilt the sum
+            output.queued_bytes = 0  # a signal raised in between left the sum wrong
             return
         self._entries.remove(oldest)
         output.queued_bytes -= len(oldest.data)
         output.dropped_lines += bytes(oldest.data).count(b"\n")
 
     def _widen(self) -> None:
-        """Have the pipe hold the rest, where the system lets it: who reads later misses nothing.
+        """Enlarge the pipe to hold the rest, if the system allows: a late reader misses nothing.
 
-        A pager takes what it shows, and then waits for a person; the process does not.
+        A pager takes what it shows, and then waits for a person; the process does not wait.
         """
         resize = getattr(fcntl, "F_SETPIPE_SZ", None)  # Linux
         if resize is None:
@@ -210,9 +210,9 @@ class Outlet:
                 fcntl.fcntl(self._descriptor, resize, wanted_bytes)
 
     def _taken_bytes(self) -> int:
-        """Return how much was sent and read, as far as the system tells what is unread.
+        """Return how much was sent and read, as far as the system says what is unread.
 
-        A full pipe takes more only once a page of it was read, which may be long in coming.
+        A full pipe takes more only once a page of it was read, which may take long.
         """
         unread = bytes(_INT.size)
         with contextlib.suppress(OSError, ValueError):
@@ -227,7 +227,7 @@ class Outlet:
                 self._send(entry, _is_any)
 
     def _send_while_ready(self) -> None:
-        """Send what the file takes at this moment, in the thread of who writes."""
+        """Send what the file takes at this moment, in the thread that writes."""
         while (entry := self._next()) is not None:
             if rest := self._send(entry, _is_ready):
                 with self._lock:
@@ -246,7 +246,7 @@ class Outlet:
             return self._current
 
     def _send(self, entry: _Entry, may_write: Callable[[int], bool]) -> bytes:
-        """Send an entry, and return the rest once nothing may be written."""
+        """Send an entry; return the rest once `may_write` says no."""
         output, rest = entry.output, memoryview(entry.data)
         descriptor = output.fileno()
         while rest and not output.broken and may_write(descriptor):
@@ -270,7 +270,7 @@ class Outlet:
 
 
 def _is_any(_descriptor: int) -> bool:
-    """Tell of a thread that may wait."""
+    """Return True: a thread of its own may wait."""
     return True
 
 
@@ -280,7 +280,7 @@ def _is_ready(descriptor: int) -> bool:
 
 
 def as_warning(text: str) -> str:
-    """Return a line for people."""
+    """Return a warning line for people."""
     return f"warning: {text}\n"
 
 

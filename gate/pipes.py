@@ -1,6 +1,6 @@
-"""Pipes and devices that have a name: written to as they are, and never waited for without end.
+"""Named pipes and devices: written to as they are, and never waited for without end.
 
-Opening a pipe waits for its reader, and writing to one waits until it reads. Both may never be.
+Opening a pipe waits for its reader, and writing to one waits until it reads. Neither may happen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MODE: Final = 0o666
 
 
 def append(path: Path, data: bytes, clock: Clock | None = None) -> None:
-    """Write to the end of a file; OSError, of a pipe where it takes nothing for 2 s."""
+    """Append to a file; raises OSError, for a pipe also when it takes nothing for 2 s."""
     clock = clock or SystemClock()
     descriptor = open_nonblocking(path, os.O_APPEND, clock)
     try:
@@ -29,9 +29,9 @@ def append(path: Path, data: bytes, clock: Clock | None = None) -> None:
 
 
 def open_nonblocking(path: Path, flags: int, clock: Clock | None = None) -> int:
-    """Return a descriptor to write to, which does not block; OSError.
+    """Return a non-blocking descriptor to write to; raises OSError.
 
-    A pipe's reader may come within 2 s.
+    A pipe's reader has 2 s to come.
     """
     clock = clock or SystemClock()
     ends_at = clock.now() + PATIENCE_SECONDS

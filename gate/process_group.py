@@ -1,6 +1,6 @@
-"""The process group of a program that the gate has started: its end, and how it is ended.
+"""The process group of a program that the gate has started: waiting for it and signalling it.
 
-The program was started in a session of its own, so that its pid names its group.
+The program was started in a session of its own, so that its pid is also its group's id.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import subprocess
 def await_exit(process: subprocess.Popen[bytes]) -> None:
     """Return once the program has ended; it is not reaped, so that its pid still names its group.
 
-    Waits without a limit: who has one waits for this in a thread of a `Clock`.
+    Waits without a limit: a caller that has one runs this in a thread of a `Clock`.
     """
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 

@@ -1,7 +1,7 @@
 """Processes of this machine: which one this is, and whether another has ended.
 
 Sources: proc(5) (`/proc/PID/stat`, `/proc/self/ns`, `/proc/sys/kernel/random/boot_id`), kill(2).
-Where there is no /proc, as on macOS, nothing is known of any process.
+Without /proc, as on macOS, `this` is None, and nothing is known of other processes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _GREATEST_PID: Final = 1 << 22
 
 
 class Processes(Protocol):
-    """What can be told of processes."""
+    """What the system says about processes."""
 
     def this(self) -> Process | None:
-        """Return the process of this gate, None where the system does not tell."""
+        """Return the process of this gate, None if the system does not say."""
 
     def has_ended(self, process: Process) -> bool:
-        """Tell whether a process that shares pids with this one is proven to have ended."""
+        """Tell whether a process of this machine and PID namespace is proven to have ended."""
 
 
 class _Stat(NamedTuple):
@@ -39,14 +39,14 @@ class _Stat(NamedTuple):
 
 
 class SystemProcesses:
-    """The processes of this machine, as far as /proc tells."""
+    """The processes of this machine, as far as /proc shows them."""
 
     def __init__(self, proc: Path = _PROC) -> None:
         """Take where /proc is mounted."""
         self._proc = proc
 
     def this(self) -> Process | None:
-        """Return this process, None where /proc is missing or another PID namespace's."""
+        """Return this process, None if /proc is missing or belongs to another PID namespace."""
         try:
             boot_id = (self._proc / _BOOT_ID).read_text().strip()
             own = self._proc / "self"
@@ -59,7 +59,7 @@ class SystemProcesses:
         return Process(socket.gethostname(), boot_id, namespaces, os.getpid(), start_ticks)
 
     def has_ended(self, process: Process) -> bool:
-        """Tell whether it is gone: no such pid, a later process has it, or it is a zombie.
+        """Tell whether it is gone: the pid is free, reused by a later process, or a zombie.
 
         Only kill(2) proves that there is no such pid: /proc may hide processes (`hidepid`).
         """
@@ -70,12 +70,12 @@ class SystemProcesses:
         except ProcessLookupError:
             return True
         except PermissionError:
-            pass  # it is somebody else's, and there
+            pass  # it exists, but is another user's
         try:
             stat = self._stat(process.pid)
         except (OSError, ValueError, IndexError):
             return False
-        # A leader that has exited is a zombie, too, while other threads of its process run.
+        # A thread-group leader that has exited is also a zombie while its other threads run.
         is_zombie = stat.state == _ZOMBIE and stat.threads <= 1
         return is_zombie or stat.start_ticks != process.start_ticks
 

@@ -16,9 +16,9 @@ _SERVICE_ACCOUNT: Final = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A User, a Group or a ServiceAccount; `namespace` is a service account's alone.
+    """A User, a Group or a ServiceAccount; only a service account has a `namespace`.
 
-    A service account without one is that of the namespace that the Role is for.
+    A service account without one is in the namespace that the Role is for.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class Subject:
         return f"{self.kind} {name}"
 
     def document(self, namespace: str) -> Mapping[str, str]:
-        """Return it as a binding for a namespace has it, "" for the cluster's."""
+        """Return it as a binding in `namespace` writes it, "" for a cluster-wide one."""
         if self.kind == "ServiceAccount":
             where = self.namespace or namespace or "default"
             return {"kind": self.kind, "name": self.name, "namespace": where}
@@ -39,7 +39,7 @@ class Subject:
 
 
 STAND_IN: Final = Subject("ServiceAccount", "rollout-gate")
-"""Where nobody says who it is for."""
+"""Used when nobody says who the Role is for."""
 
 
 def parse_subject(text: str) -> Subject:
@@ -55,7 +55,7 @@ def parse_subject(text: str) -> Subject:
 
 
 def subject_of(username: str) -> Subject:
-    """Return who a server knows by a name; "" is nobody that it tells."""
+    """Return the subject behind a username of the API server; "" means it did not say."""
     if not username:
         return STAND_IN
     if not username.startswith(_SERVICE_ACCOUNT):

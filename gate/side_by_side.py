@@ -1,4 +1,4 @@
-"""Several questions under way at once: a manifest can hold hundreds of objects."""
+"""Asks several questions concurrently: a manifest can hold hundreds of objects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Answer = TypeVar("Answer")
 def each(clock: Clock, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
     """Return the answer for each item, in their order; `ask` is called from several threads.
 
-    After an exception nothing more is begun, and of those that came the one of the first item is
-    raised. The threads are daemons, and the main thread only waits for them: a signal ends that
-    wait, and waits for none of the questions. Any other caller's thread is one of them.
+    After an exception no further question is started; of several exceptions, the one of the
+    earliest item is raised. The threads are daemons. The main thread only waits for them: a signal
+    ends that wait without waiting for any question. Any other calling thread works along with them.
     """
     if len(items) <= 1:
         return [ask(item) for item in items]

@@ -1,4 +1,4 @@
-"""Signals as messages: the first is handed over, the second ends the process at once.
+"""Signals as messages: the first is passed on, the second ends the process at once.
 
 Handlers are set explicitly: Jenkins starts its steps with SIGINT and SIGHUP ignored on entry, and
 a process that is pid 1 has no default action for SIGTERM.
@@ -20,18 +20,18 @@ from gate.last_word import say_last
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 SIGNAL_BASE = 128
-"""A shell reports a process that a signal ended as this plus the signal's number."""
+"""A shell reports a process ended by a signal as this plus the signal's number."""
 UNHEARD_SECONDS: Final = 3.0
-"""How long the main thread may stay in a call that no signal ends, as a name's resolution."""
+"""How long the main thread may stay in a call that no signal ends, such as a DNS lookup."""
 _MOST_NUMBERS: Final = 1024
 
 Put = Callable[[int], None]
 Delivery = Callable[[Put], AbstractContextManager[None]]
-"""Hands the number of the first signal to a function for a block, as `delivered_to` does."""
+"""For a block, passes the number of the first signal to a function, as `delivered_to` does."""
 
 
 class Signalled(BaseException):
-    """A signal, where there is nothing to be ended in order; as KeyboardInterrupt, no Exception.
+    """A signal when nothing needs an orderly end; like KeyboardInterrupt, it is no `Exception`.
 
     `after_recovery` as in `GateError`.
     """
@@ -43,30 +43,29 @@ class Signalled(BaseException):
 
 
 class Receivers:
-    """Who receives the first signal of a process; the second one ends it, whoever receives.
+    """Receivers of the first signal of a process; the second one ends it, whoever receives.
 
-    The innermost one gets it, and each that comes later at its beginning: what is begun after a
-    signal hears of it at once.
+    The innermost receiver gets the signal. One that is added after the signal gets it at once.
     """
 
     def __init__(self, end: Put, *puts: Put) -> None:
-        """Begin with these receivers; `end` ends the process, and does not return."""
+        """Start with these receivers; `end` ends the process and does not return."""
         self.first = 0
         self._end = end
         self._puts = [*puts]
 
     @property
     def present(self) -> bool:
-        """Whether anybody receives now."""
+        """Whether there is a receiver now."""
         return bool(self._puts)
 
     @property
     def raises(self) -> bool:
-        """Whether a signal ends what is under way at once, by `Signalled`."""
+        """Whether a signal would end the current work at once, by `Signalled`."""
         return bool(self._puts) and self._puts[-1] is _raise
 
     def hand(self, number: int) -> None:
-        """Hand a signal over."""
+        """Pass the first signal to the innermost receiver; end the process at the second."""
         if self.first:
             self._end(number)
         self.first = number
@@ -75,7 +74,7 @@ class Receivers:
 
     @contextlib.contextmanager
     def add_receiver(self, put: Put) -> Iterator[None]:
-        """Have `put` receive for the block."""
+        """Make `put` the innermost receiver for the block."""
         self._puts.append(put)
         try:
             if self.first:
@@ -85,12 +84,12 @@ class Receivers:
             self._puts.pop()
 
     def settle(self) -> None:
-        """Let a first signal change nothing from now on: a command has come to its end."""
+        """Ignore a first signal from now on: the command is over."""
         self._puts = [ignore_signal for _ in self._puts]
 
 
 def ignore_signal(number: int) -> None:
-    """Receive a first signal where what is under way takes moments and is to be finished."""
+    """Ignore a first signal: the current work takes only moments and should be finished."""
 
 
 def _raise(number: int) -> None:
@@ -106,7 +105,7 @@ _receivers: Receivers | None = None
 
 
 def install() -> None:
-    """Receive signals from now on, for the main thread; until `settle` one raises `Signalled`."""
+    """Receive signals from now on, in the main thread; until `settle` one raises `Signalled`."""
     _handled_by(Receivers(_exit, _raise))
 
 
@@ -116,18 +115,18 @@ def is_installed() -> bool:
 
 
 def read_first_signal() -> int:
-    """Return the number of the first signal, 0 as long as none came."""
+    """Return the number of the first signal, 0 if none came yet."""
     return _receivers.first if _receivers is not None else 0
 
 
 def settle() -> None:
-    """Let a first signal change nothing more: the exit code stands."""
+    """Ignore a first signal from now on: the exit code is final."""
     if _receivers is not None:
         _receivers.settle()
 
 
 def _handled_by(receivers: Receivers | None) -> dict[signal.Signals, Any]:
-    """Have the receivers told of the ending signals; return the handlers of before."""
+    """Route the ending signals to the receivers; return the previous handlers."""
     global _receivers  # noqa: PLW0603 - signals are the process's
     before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     _receivers = receivers
@@ -139,11 +138,11 @@ def _handled_by(receivers: Receivers | None) -> dict[signal.Signals, Any]:
 
 @contextlib.contextmanager
 def delivered_to(put: Put) -> Iterator[None]:
-    """Hand the first signal's number to `put`, end the process at the second.
+    """Pass the first signal's number to `put`, end the process at the second.
 
     For the main thread. `put` runs inside the handler, between any two instructions of that
-    thread: it must be re-entrant, as `queue.SimpleQueue.put` is. It may raise. A signal counts
-    for the process: in a block within a block, and after it, the next one is the second.
+    thread: it must be re-entrant, as `queue.SimpleQueue.put` is. It may raise. Signals count per
+    process: once one came, the next is the second, also in a nested block or after the block.
     """
     if _receivers is not None:
         with _receivers.add_receiver(put):
@@ -157,7 +156,7 @@ def delivered_to(put: Put) -> Iterator[None]:
     finally:
         _handled_by(None)
         for number, handler in before.items():
-            # None: a handler that was not set from Python, and cannot be set again.
+            # None: the handler was not set from Python and cannot be restored.
             if handler is not None:
                 signal.signal(number, handler)
 
@@ -171,12 +170,12 @@ def raise_at_signal(delivered: Delivery = delivered_to) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watch_signals(continued: Callable[[], None]) -> Iterator[None]:
-    """Hear of signals in a thread, for the block; for the main thread.
+    """Watch for signals in a thread of its own, for the block; call it in the main thread.
 
-    A handler in Python runs once the main thread does something again, but the interpreter leaves
-    the signal's number in a pipe the very moment it comes. So a second signal ends the process
-    whatever the main thread is at, and `continued` is called, in that thread, when the process was
-    stopped (Ctrl-Z) and goes on.
+    A Python handler runs only when the main thread executes bytecode again, but the interpreter
+    writes the signal's number to a pipe at once. So a second signal ends the process whatever the
+    main thread is doing, and `continued` is called, in the watching thread, when the process
+    resumes after a stop (Ctrl-Z).
     """
     told, tell = os.pipe()
     os.set_blocking(tell, False)
@@ -194,7 +193,7 @@ def watch_signals(continued: Callable[[], None]) -> Iterator[None]:
 
 
 def _watch(told: int, continued: Callable[[], None]) -> None:
-    """Read the numbers of signals until nobody is left who could write one."""
+    """Read signal numbers until the writing end of the pipe is closed."""
     with os.fdopen(told, "rb", buffering=0) as numbers:
         ending: list[int] = []
         while came := numbers.read(_MOST_NUMBERS):
@@ -208,6 +207,6 @@ def _watch(told: int, continued: Callable[[], None]) -> None:
 
 
 def _end_unheard(number: int) -> None:
-    """End a process whose main thread does not come to a first signal, and has nothing to lose."""
+    """End the process if its main thread cannot handle a first signal and has nothing to lose."""
     if _receivers is not None and not _receivers.first and _receivers.raises:
         _exit(number)

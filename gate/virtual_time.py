@@ -1,8 +1,8 @@
 """Virtual time: threads that take turns, and a clock that moves only when all of them wait.
 
-One thread runs at a time, until it waits for something; then the next that has what it waited
-for goes on. Where none has, time jumps to what is due first. So nothing sleeps, and the same
-run takes the same turns again.
+One thread runs at a time, until it waits for something; then the next one whose condition holds
+continues. If there is none, time jumps to what is due first. So nothing sleeps, and the same run
+always takes the same turns.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from gate.clock import Message
 
 
 class Schedule(Protocol):
-    """Something else that happens in this time: a cluster that is played."""
+    """Something else that happens in this time: a simulated cluster."""
 
     def due_at(self) -> float:
-        """Return when it wants to be called next; infinity where never."""
+        """Return when it wants to be called next; infinity for never."""
 
     def run_due(self, now: float) -> None:
-        """Let happen what is due until `now`."""
+        """Run everything that is due until `now`."""
 
 
 class Abandoned(BaseException):
-    """Raised where a thread waits, when its group is ended: nobody will ever wake it."""
+    """Raised in a waiting thread when its group is ended: nobody will ever wake it."""
 
 
 class Turn:
-    """One thread while it waits: for `ready`, at most until `due_at`."""
+    """One waiting thread: it waits for `ready`, at most until `due_at`."""
 
     __slots__ = ("due_at", "go", "owner", "ready")
 
@@ -44,7 +44,7 @@ class Turn:
 
 
 class Turns:
-    """What all who share one time have in common: what time it is, and whose turn."""
+    """The state shared by all threads of one time: the current time, and whose turn it is."""
 
     def __init__(self, now: float, schedule: Schedule | None, started: datetime) -> None:
         self.now = now
@@ -58,7 +58,7 @@ class Turns:
     def wait_until(
         self, ready: Callable[[], bool], due_at: float, ended: Callable[[], bool]
     ) -> bool:
-        """Let others take their turns until `ready`; False at `due_at`, Abandoned once `ended`."""
+        """Let others take turns until `ready`: True; False at `due_at`; Abandoned once `ended`."""
         owner = threading.get_ident()
         while True:
             self._call(owner)
@@ -71,7 +71,7 @@ class Turns:
             self._pass_on(Turn(owner, lambda: ended() or ready(), due_at))
 
     def advance_to(self, now: float) -> None:
-        """Move forward to `now`; going back is a mistake of the caller."""
+        """Move time forward to `now` and run what is due; ValueError if `now` is in the past."""
         if now < self.now:
             raise ValueError(f"time does not go back: {now} < {self.now}")
         self.now = now
@@ -79,12 +79,12 @@ class Turns:
             self.schedule.run_due(now)
 
     def leave(self) -> None:
-        """Let the next thread run, when one has come to its end."""
+        """Let the next thread run, after one has ended."""
         if self.waiting:
             self._following().go.release()
 
     def _call(self, owner: int) -> None:
-        """Call what a thread was interrupted for, each once; signals add more at any moment."""
+        """Run the calls that a thread was interrupted for; signals may add more at any moment."""
         for entry in [each for each in self.calls if each[0] == owner]:
             self.calls.remove(entry)
             entry[1]()
@@ -108,7 +108,7 @@ class Turns:
             raise broken
 
     def _following(self) -> Turn:
-        """Return whose turn it is, moving time where nobody can go on now."""
+        """Return whose turn it is; moves time if nobody can continue now."""
         while True:
             for turn in self.waiting:
                 if self._is_called(turn.owner) or turn.due_at <= self.now or turn.ready():
@@ -130,9 +130,9 @@ class Turns:
         self.advance_to(max(at, self.now))
 
     def _hand_error_to_maker(self, error: Exception) -> Turn:
-        """Return the turn of the thread that made the clock: it is told what broke the time.
+        """Return the turn of the thread that made the clock, where the error will be raised.
 
-        Raised where time happened to be moved, it would end that thread, and nobody else.
+        Raised in whichever thread happened to move time, it would end only that one.
         """
         for turn in self.waiting:
             if turn.owner == self._maker:
@@ -143,10 +143,10 @@ class Turns:
 
 
 class Group:
-    """A clock for threads that end together; others of the same time go on."""
+    """A clock for threads that end together; other threads of the same time continue."""
 
     def __init__(self, turns: Turns, within: Group | None = None) -> None:
-        """Share the time of `turns`; where `within` ends, this ends too."""
+        """Share the time of `turns`; when `within` ends, this ends too."""
         self._turns = turns
         self._within = within
         self._ended = False
@@ -156,41 +156,41 @@ class Group:
 
     @property
     def ended(self) -> bool:
-        """Whether its threads have no more time."""
+        """Whether its threads are to end."""
         return self._ended or (self._within is not None and self._within.ended)
 
     def group(self) -> Group:
-        """Return a clock of the same time whose threads can be ended alone, as a process can."""
+        """Return a clock of the same time whose threads can be ended separately, like a process."""
         return Group(self._turns, self)
 
     def now(self) -> float:
-        """Return the seconds that have passed."""
+        """Return the virtual time, in seconds."""
         return self._turns.now
 
     def wall(self) -> datetime:
-        """Return the date and time that it is now."""
+        """Return the current virtual date and time."""
         return self._turns.epoch + timedelta(seconds=self._turns.now)
 
     # -- waiting -------------------------------------------------------------------------------
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
-        """Let others take their turns, until the event is set or the time has passed."""
+        """Let others take turns until the event is set or the time has passed."""
         return self.wait_until(until.is_set if until is not None else _never, seconds)
 
     def receive(
         self, inbox: queue.SimpleQueue[Message], seconds: float = math.inf
     ) -> Message | None:
-        """Take the next message, letting others take their turns until there is one."""
+        """Return the next message, letting others take turns until there is one; None if late."""
         if not self.wait_until(lambda: not inbox.empty(), seconds):
             return None
         return inbox.get_nowait()
 
     def wait_until(self, ready: Callable[[], bool], seconds: float = math.inf) -> bool:
-        """Wait for a condition that another turn brings about; return whether it came in time.
+        """Wait for a condition that another thread brings about; return whether it came in time.
 
-        Raises what `interrupt` called for in this thread, and `Abandoned` after `end`. The thread
-        that made the clock gets what the schedule raised, and RuntimeError where all wait without
-        end for what nobody can bring about.
+        Raises what a call of `interrupt` raises in this thread, and `Abandoned` after `end`. The
+        thread that made the clock gets what the schedule raised, and RuntimeError if all threads
+        wait forever for each other.
         """
         due_at = self._turns.now + max(0.0, seconds)
         is_ready = self._turns.wait_until(ready, due_at, lambda: self.ended)
@@ -199,13 +199,13 @@ class Group:
         return is_ready
 
     def suspend(self, seconds: float) -> None:
-        """Let none of its threads go on for so long, as SIGSTOP does to a process."""
+        """Stop all its threads for so long, as SIGSTOP does to a process."""
         self._suspended_until = self._turns.now + seconds
 
     # -- threads -------------------------------------------------------------------------------
 
     def start(self, work: Callable[[], None], name: str) -> threading.Event:
-        """Begin a daemon thread, which has its first turn once the caller waits."""
+        """Start a daemon thread, which gets its first turn once the caller waits."""
         ended = threading.Event()
         first = Turn(0, _always, math.inf)
 
@@ -231,21 +231,21 @@ class Group:
         return ended
 
     def interrupt(self, thread: int, call: Callable[[], None]) -> None:
-        """Have `call` called in a thread that waits, as a signal's handler is; it may raise.
+        """Run `call` in a waiting thread, as a signal handler would; it may raise.
 
-        A signal's handler of the process may ask for it, too, whatever its thread is at.
+        A real signal handler of the process may call this too, whatever its thread is doing.
         """
         self._turns.calls.append((thread, call))
 
     def hold(self, group: Group) -> None:
-        """Know a group within that has threads, and forget those whose threads have ended."""
+        """Register an inner group that has threads, and forget those whose threads have ended."""
         others = (each for each in self._groups if each is not group and each.is_alive())
         self._groups = [*others, group]
         if self._within is not None:
             self._within.hold(self)
 
     def threads(self) -> Iterator[tuple[threading.Thread, threading.Event]]:
-        """Yield each thread that may not have ended, groups within included, with its event."""
+        """Yield each thread that may not have ended, with its event; includes inner groups."""
         yield from self._threads
         for group in self._groups:
             yield from group.threads()
@@ -255,9 +255,9 @@ class Group:
         return any(not ended.is_set() for _, ended in self.threads())
 
     def end(self) -> None:
-        """End each thread, and each group within, by `Abandoned` where it waits, as a kill does.
+        """End each thread and each inner group, as a kill does: by `Abandoned` where it waits.
 
-        Called by one of these threads, it raises Abandoned there; else it returns when all have
+        Called by one of these threads, it raises `Abandoned` there; else it returns when all have
         ended. No time passes.
         """
         self._ended = True
@@ -266,25 +266,25 @@ class Group:
             raise Abandoned
         self._turns.wait_until(lambda: not self.is_alive(), math.inf, _never)
         for thread, _ in self.threads():
-            thread.join()  # from its last turn to its end it takes a moment
+            thread.join()  # it ends a moment after its last turn
 
 
 class VirtualClock(Group):
-    """Time for threads that it started, and for the one that made it; others are not waited for."""
+    """Time for the threads that it starts, and for the one that made it; others are ignored."""
 
     def __init__(
         self, now: float = 0.0, schedule: Schedule | None = None, started: datetime | None = None
     ) -> None:
-        """Begin at `now` seconds, which is `started` on the wall; `schedule` shares the time."""
+        """Start at `now` seconds, at wall time `started`; `schedule` shares the time."""
         super().__init__(Turns(now, schedule, started or datetime.now(UTC)))
 
     def advance_to(self, now: float) -> None:
-        """Move forward to `now`; going back is a mistake of the caller."""
+        """Move time forward to `now`; ValueError if that is in the past."""
         self._turns.advance_to(now)
 
 
 def _tell(error: Exception) -> None:
-    """Hand what ended a thread to the hook, as the interpreter does."""
+    """Pass what ended a thread to `threading.excepthook`, as the interpreter does."""
     about = (type(error), error, error.__traceback__, threading.current_thread())
     threading.excepthook(threading.ExceptHookArgs(about))
 

@@ -1,1 +1,1 @@
-"""Construction and running: the only room that knows the adapters; it branches on no verdict."""
+"""Builds and runs commands: the only room that knows the adapters; it branches on no verdict."""

@@ -1,6 +1,6 @@
 """The commands as functions of their settings: each returns its exit code.
 
-Each imports what it needs when it runs: a `replay` has no use for a Kubernetes client.
+Each imports what it needs when it runs: a `replay` needs no Kubernetes client.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gate.config import Settings
 
 
 def apply(world: World, settings: Settings) -> int:
-    """Apply a manifest, follow it, judge it, roll back where it fails."""
+    """Apply a manifest, follow and judge its rollout, roll back if it fails."""
     from gate.app.commands import apply
     from gate.app.runtime.metrics import with_metrics
 
@@ -98,7 +98,7 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
 
 def status(world: World, settings: Settings, name: str) -> int:
-    """Show a Deployment and why each pod is as it is."""
+    """Show a Deployment and the state of each of its pods, with the reason."""
     from gate.app.commands import inspection
     from gate.app.runtime.session import open_session
 
@@ -142,7 +142,7 @@ def restart(world: World, settings: Settings, name: str) -> int:
 
 
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
-    """Finish what a gate left that was killed."""
+    """Finish what a killed gate left."""
     from gate.app.commands.recover import recover as prepare_recovery
     from gate.app.execution.recovery import Recovery
     from gate.app.runtime.metrics import with_metrics
@@ -188,14 +188,15 @@ def replay(world: World, settings: Settings, file: str) -> int:
 
 
 def report(world: World, settings: Settings, file: str) -> int:
-    """Render a result, or what a recording comes to."""
+    """Render a result, or the judgement of a recording."""
     from gate.app.replay import rendered_report
     from gate.app.runtime.live_tree import of_terminal
 
     def prepare(console: Console, _stack: ExitStack) -> int:
         return rendered_report.render(file, settings, console)
 
-    # What is rendered ended long ago: neither its reports nor its host are told of this command.
+    # The rendered run ended long ago: this command writes none of its reports, and nothing for a
+    # CI host.
     quiet = replace(world, environ=of_terminal(world.environ))
     return run_command(quiet, "report", settings.model_copy(update={"report": ()}), prepare)
 
@@ -215,14 +216,14 @@ def rehearse(world: World, settings: Settings) -> int:
 
 
 def demo(world: World, settings: Settings, name: str) -> int:
-    """Show a failure and its end, in a sandbox."""
+    """Show a failure and how it ends, in a sandbox."""
     from gate.app.rehearsal import demo as showing
 
     return showing.demo(world, settings, name)
 
 
 def sandbox(world: World, settings: Settings) -> int:
-    """Run a sandbox until a signal."""
+    """Run a sandbox until a signal comes."""
     from gate.app.rehearsal import serve
 
     return serve.sandbox(world, settings)

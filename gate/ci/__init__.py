@@ -1,1 +1,1 @@
-"""At home in CI: which host runs this, and what it wants to be told; nothing of it decides."""
+"""CI hosts: which one runs this, and what it wants to know; nothing here decides."""

@@ -1,4 +1,4 @@
-"""What deserves a mark beside the code: each with its level, and its place in the manifest."""
+"""What deserves an annotation in the code: each with its level and its place in the manifest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gate.report.words.headline import exit_words
 from gate.report.words.object_names import deployment_name
 
 MOST_OF_A_LEVEL: Final = 10
-"""GitHub keeps no more of one level and step."""
+"""GitHub keeps no more per level and step."""
 _PROGRAM: Final = "rollout-gate"
 _PLACE: Final = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+)(?::\d+)?: (?P<rest>.*)", re.DOTALL)
 """How a message about a manifest begins (`gate.manifests.source`)."""
@@ -31,7 +31,7 @@ class Level(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One mark; `file` is "" and `line` 0 where it has no place."""
+    """One annotation; `file` is "" and `line` 0 if it has no place."""
 
     level: Level
     title: str
@@ -41,14 +41,14 @@ class Annotation:
 
 
 def marks(result: Result) -> list[Annotation]:
-    """Return the marks, the most telling first, at most ten of a level."""
+    """Return at most ten annotations of each level: errors first, the most telling ones first."""
     found = [*_of_all(result), *_of_deployments(result), *_of_checks(result), *_warnings(result)]
     levels = ([one for one in found if one.level is level] for level in Level)
     return [one for alike in levels for one in alike[:MOST_OF_A_LEVEL]]
 
 
 def _level(result: Result, kind: Grade) -> Level | None:
-    """Return the level; in a run that does not fail the job nothing is an error."""
+    """Return the level, None for a good grade; nothing is an error if the job does not fail."""
     if kind is Grade.GOOD:
         return None
     broken = kind in (Grade.BAD, Grade.BROKEN)
@@ -67,7 +67,7 @@ def _of_all(result: Result) -> Iterator[Annotation]:
 
 
 def _of_deployments(result: Result) -> Iterator[Annotation]:
-    """Yield what else failed; of a run that was only observed, all of it."""
+    """Yield what else failed: each Deployment but the one that `_of_all` is about."""
     told = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
     for deployment in result["deployments"]:
         level = _level(result, grade(deployment["outcome"]))

@@ -24,7 +24,7 @@ class Azure:
     """The commands of one step, which the agent reads from its log."""
 
     def frame_text(self, text: str) -> str:
-        """Return text in which no two number signs stand together: so a command begins."""
+        """Return text without two adjacent number signs, which would begin a command."""
         return _disarm_commands(text)
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:
@@ -36,7 +36,7 @@ class Azure:
             yield f"##[group]{self.frame_text(title)}\n{self.frame_text(text)}##[endgroup]\n"
 
     def additions(self, result: Result, reports: Sequence[Written]) -> Sequence[Addition]:  # noqa: ARG002
-        """Return nothing: the agent reads commands alone."""
+        """Return nothing: the agent reads only commands."""
         return ()
 
 

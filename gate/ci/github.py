@@ -1,7 +1,7 @@
 """GitHub Actions: outputs, the step's summary, annotations, groups.
 
 Sources: docs.github.com, "Workflow commands for GitHub Actions"; actions/runner,
-`ActionCommandManager.cs` and `FileCommandManager.cs` for escapes and bounds.
+`ActionCommandManager.cs` and `FileCommandManager.cs` for escapes and limits.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gate.report.schema.result import Result
 _DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 _MOST_CHARACTERS: Final = 4000
-"""Of a message; GitHub cuts it at 4,096."""
+"""Of a message; GitHub truncates it at 4,096."""
 
 
 class GitHub:
     """The commands and files of one step.
 
-    `token` is random: no text of others can hold it. `summary_bytes` is what the step's summary
-    holds already, whose bound is the step's.
+    `token` is random: nobody else's text can contain it. `summary_bytes` is the current size of the
+    step's summary, whose limit is per step.
     """
 
     def __init__(self, environ: Mapping[str, str], token: str, summary_bytes: int = 0) -> None:
@@ -36,11 +36,11 @@ class GitHub:
         self._summary_bytes = summary_bytes
 
     def frame_text(self, text: str) -> str:
-        """Return text between lines that stop and resume the reading of commands."""
+        """Return text between lines that stop and resume command processing."""
         return f"::stop-commands::{self._token}\n{text}::{self._token}::\n"
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:  # noqa: ARG002
-        """Return the whole evidence, folded, then the annotations."""
+        """Return all evidence, folded, then the annotations."""
         return "".join([*self._groups(result), *map(format_annotation, marks(result))])
 
     def _groups(self, result: Result) -> Iterator[str]:
@@ -48,7 +48,7 @@ class GitHub:
             yield f"::group::{title.translate(_DATA)}\n{self.frame_text(text)}::endgroup::\n"
 
     def additions(self, result: Result, reports: Sequence[Written]) -> Sequence[Addition]:
-        """Return the outputs and the summary, each where the step has such a file."""
+        """Return the outputs and the summary, each if the step has a file for it."""
         found = []
         if self._environ.get("GITHUB_OUTPUT"):
             values = {**outputs(result), "report-path": report_path(reports)}
@@ -62,13 +62,13 @@ class GitHub:
         return found
 
     def _output(self, name: str, value: str) -> str:
-        """Return one output; nothing that anybody else wrote can be the line that ends it."""
+        """Return one output; its end marker holds the token, so that no value can end it early."""
         delimiter = f"rollout-gate-{self._token}"
         return f"{name}<<{delimiter}\n{' '.join(value.splitlines())}\n{delimiter}\n"
 
 
 def format_annotation(annotation: Annotation) -> str:
-    """Return the command that marks a place, with a line feed."""
+    """Return the command that makes an annotation, with a line feed."""
     properties = {"title": annotation.title}
     if annotation.file:
         properties |= {"file": annotation.file}

@@ -1,4 +1,4 @@
-"""GitLab CI: sections that fold. Outputs and the test report are files that the job names.
+"""GitLab CI: collapsible sections. Outputs and the test report are files that the job declares.
 
 Source: docs.gitlab.com, "Job logs: custom collapsible sections".
 """
@@ -15,18 +15,18 @@ _CLEAR: Final = "\x1b[0K"
 
 
 class GitLab:
-    """The sections of one job's log; `at` is the time of day, seconds since 1970."""
+    """The sections of one job's log; `at` is Unix time in seconds."""
 
     def __init__(self, at: int) -> None:
         """Take the time, which every section names."""
         self._at = at
 
     def frame_text(self, text: str) -> str:
-        """Return it as it is: only control characters command, and cleaned text has none."""
+        """Return it unchanged: only control characters are commands, and cleaned text has none."""
         return text
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:  # noqa: ARG002
-        """Return the whole evidence of each Deployment in a section that is folded."""
+        """Return all evidence of each Deployment in a collapsed section."""
         return "".join(
             self._section(f"rollout_gate_evidence_{index}", title, text)
             for index, (title, text) in enumerate(evidence(result))

@@ -1,4 +1,4 @@
-"""Which CI host runs this, and which run of which pipeline it is: read off the environment.
+"""Which CI host runs this, and which run of which pipeline it is, according to the environment.
 
 Sources: GitHub's default environment variables, GitLab's predefined CI/CD variables, Jenkins'
 Pipeline environment, Azure Pipelines' predefined variables.
@@ -20,7 +20,7 @@ Environment = Mapping[str, str]
 
 
 class Host(enum.StrEnum):
-    """Where a pipeline runs; `PLAIN` is any other place, a shell of one's own among them."""
+    """Where a pipeline runs; `PLAIN` is any other place, such as a person's shell."""
 
     GITHUB = "github"
     GITLAB = "gitlab"
@@ -31,9 +31,9 @@ class Host(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PipelineRun:
-    """The run that this process is a part of; each text is one clean line, "" where not known.
+    """The run that this process belongs to; each text is one clean line, "" if not known.
 
-    `url` is its page for people, `actor` who started it, `commit` the hash that it is run for.
+    `url` is its web page, `actor` who started it, `commit` the hash that it runs for.
     `run`, `attempt` and `job` together name one job of one run: two processes with the same three
     are steps of the same job.
     """
@@ -48,12 +48,12 @@ class PipelineRun:
 
     @property
     def origin(self) -> Origin:
-        """What is remembered of it with what it applied."""
+        """The part that is remembered with the versions that it applied."""
         return Origin(self.url, self.actor, self.commit)
 
 
 def detect(environ: Environment) -> Host:
-    """Return the host; of several marks the first of the table counts."""
+    """Return the host; if several match, the first one in `MARKS`."""
     for host, (variable, value) in MARKS.items():
         if environ.get(variable, "") and value in ("", environ[variable].lower()):
             return host
@@ -66,11 +66,11 @@ MARKS: Final[Mapping[Host, tuple[str, str]]] = {
     Host.AZURE: ("TF_BUILD", "true"),
     Host.JENKINS: ("JENKINS_URL", ""),
 }
-"""The variable by which each host makes itself known, and its value; "" is any."""
+"""The variable that identifies each host, and its value; "" is any."""
 
 
 def pipeline_run(environ: Environment) -> PipelineRun:
-    """Return which run this is, as far as the host's variables say."""
+    """Return the run that this is, as far as the host's variables say."""
     host = detect(environ)
     describe = _RUNS.get(host)
     if describe is None:
@@ -92,16 +92,16 @@ class _Said:
         return clean_line(self._environ.get(name, ""))
 
     def first(self, *names: str) -> str:
-        """Return the first that is set."""
+        """Return the first variable that is set, or ""."""
         return next(filter(None, (self[name] for name in names)), "")
 
     def join_values(self, separator: str, *names: str) -> str:
-        """Join what is set."""
+        """Join the variables that are set."""
         return separator.join(filter(None, (self[name] for name in names)))
 
 
 def _github(said: _Said) -> PipelineRun:
-    """One job of a matrix has its name in common with the others; the runner tells them apart."""
+    """The jobs of a matrix share one name; the runner's name tells them apart."""
     run, attempt = said["GITHUB_RUN_ID"], said["GITHUB_RUN_ATTEMPT"]
     url = ""
     if said["GITHUB_SERVER_URL"] and said["GITHUB_REPOSITORY"] and run:
@@ -113,7 +113,7 @@ def _github(said: _Said) -> PipelineRun:
 
 
 def _gitlab(said: _Said) -> PipelineRun:
-    """A job that is run again has another id, so that there is no number of an attempt."""
+    """A job that is run again has another id, so there is no attempt number."""
     run = (
         said.join_values("/", "CI_PROJECT_PATH", "CI_PIPELINE_ID") if said["CI_PIPELINE_ID"] else ""
     )
@@ -122,7 +122,7 @@ def _gitlab(said: _Said) -> PipelineRun:
 
 
 def _jenkins(said: _Said) -> PipelineRun:
-    """A build that is run again is another build; stages that run side by side are not told."""
+    """A build that is run again is another build; parallel stages cannot be told apart."""
     return PipelineRun(url=said["BUILD_URL"], run=said["BUILD_TAG"] or said["BUILD_URL"])
 
 
@@ -149,6 +149,6 @@ _ORIGINS: Final[Mapping[Host, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     Host.JENKINS: (("BUILD_USER_ID",), ("GIT_COMMIT",)),
     Host.AZURE: (("BUILD_REQUESTEDFOR",), ("BUILD_SOURCEVERSION",)),
 }
-"""Who started a run, and its commit. On GitHub the actor of a run that is run again is whoever
-pushed, and the triggering actor who ran it again. Jenkins names a user only with the plugin
-build-user-vars, and a commit where Git was checked out."""
+"""Who started a run, and its commit. If a GitHub run is run again, the actor is still whoever
+pushed, and the triggering actor is who ran it again. Jenkins names a user only with the plugin
+build-user-vars, and a commit only if Git was checked out."""

@@ -1,4 +1,4 @@
-"""Tells the host: the one place of this room that does I/O. What fails is a warning, never more."""
+"""Writes to the host: the one place in this room that does I/O. A failure is only a warning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN_BYTES: Final = 16
 
 
 def sink_of(environ: Mapping[str, str], now: datetime) -> Sink:
-    """Return what the host of this environment is told by; `now` has a time zone."""
+    """Return the sink for the host of this environment; `now` is an aware datetime."""
     match detect(environ):
         case Host.GITHUB:
             token = secrets.token_hex(_TOKEN_BYTES)
@@ -40,7 +40,7 @@ def _size(path: str) -> int:
 
 
 def publish(additions: Sequence[Addition]) -> list[str]:
-    """Add to the host's files, in UTF-8; return a warning for each that could not be written."""
+    """Append to the host's files, in UTF-8; return a warning for each that could not be written."""
     warnings = []
     for addition in additions:
         try:

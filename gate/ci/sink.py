@@ -1,6 +1,6 @@
-"""What a CI host is told of a result: lines in its log, additions to its files. All of it is text.
+"""What a CI host gets of a result: lines in its log, additions to its files. All of it is text.
 
-A sink makes values; `gate.ci.publishing` writes them.
+A sink only makes values; `gate.ci.publishing` writes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gate.report.words.object_names import deployment_name
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A report file that was written: its format, and its path as it was asked for."""
+    """A report file that was written: its format, and its path as requested."""
 
     form: str
     path: str
@@ -25,7 +25,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Text for the end of a file of the host's."""
+    """Text to append to one of the host's files."""
 
     path: Path
     text: str
@@ -35,20 +35,20 @@ class Sink(Protocol):
     """One kind of host."""
 
     def frame_text(self, text: str) -> str:
-        """Return text for people with what keeps the host from taking lines of it for commands."""
+        """Return text for people, framed so that the host takes no line of it for a command."""
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:
-        """Return what is to stand in the log below the verdict, "" for nothing."""
+        """Return what to write into the log below the verdict, "" for nothing."""
 
     def additions(self, result: Result, reports: Sequence[Written]) -> Sequence[Addition]:
-        """Return what is to be added to the host's files."""
+        """Return what to append to the host's files."""
 
 
 class Plain:
-    """Jenkins, and any place that wants nothing: the log as it is, reports where asked for."""
+    """Jenkins, and any place that wants nothing: a plain log, and reports if asked for."""
 
     def frame_text(self, text: str) -> str:
-        """Return it as it is."""
+        """Return it unchanged."""
         return text
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:  # noqa: ARG002
@@ -61,7 +61,7 @@ class Plain:
 
 
 def evidence(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield all that speaks against each Deployment: a title, and text that ends in a line feed."""
+    """Yield the evidence against each Deployment: a title, and text that ends in a line feed."""
     for deployment in result["deployments"]:
         pieces = [f"{piece_title(one)}\n{one['text']}\n" for one in deployment["evidence"]]
         if pieces:
@@ -69,6 +69,6 @@ def evidence(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def report_path(reports: Sequence[Written]) -> str:
-    """Return the report to open: the page where there is one, else the first, "" for none."""
+    """Return the path of the report to open: the HTML page, else the first one, "" for none."""
     pages = [report for report in reports if report.form == "html"]
     return next((report.path for report in (*pages, *reports)), "")

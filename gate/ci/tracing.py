@@ -1,4 +1,4 @@
-"""The trace that a pipeline runs in, as its environment tells it.
+"""The trace that a pipeline runs in, according to its environment.
 
 Sources: W3C Trace Context, section 3.2 (`traceparent`); OpenTelemetry, environment variables as
 context propagation carriers (the name `TRACEPARENT`).
@@ -23,7 +23,7 @@ _FIRST: Final = "00"
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """The trace and the span that started this process; all is "" outside of a trace."""
+    """The trace and the span that started this process; all are "" outside of a trace."""
 
     traceparent: str = ""
     trace_id: str = ""
@@ -31,9 +31,9 @@ class TraceContext:
 
 
 def trace_context(environ: Mapping[str, str]) -> TraceContext:
-    """Return the trace that the environment names; what breaks the grammar counts for nothing.
+    """Return the trace that the environment names; an empty one if it breaks the grammar.
 
-    A version after 00 may say more behind the flags, which is left out.
+    A version after 00 may have more fields after the flags, which are dropped.
     """
     found = _FIELDS.fullmatch(environ.get(VARIABLE, "").strip())
     if found is None or found["version"] == _INVALID:

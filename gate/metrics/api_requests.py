@@ -18,32 +18,32 @@ Answered = tuple[str, str]
 
 
 class ApiRequests:
-    """A tally that any thread adds to, and any thread reads."""
+    """A tally that any thread may add to and read."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answered: Counter[Answered] = Counter()
 
     def count(self, method: str, url: str, status: int | None) -> None:
-        """Take a request that was answered with `status`; None is no answer."""
+        """Count a request that was answered with `status`; None is no answer."""
         with self._lock:
             self._answered[_verb(method, url), _code(status)] += 1
 
     def tally(self) -> Counter[Answered]:
-        """Return how many there were."""
+        """Return how many requests there were, by verb and code."""
         with self._lock:
             return self._answered.copy()
 
 
 def _verb(method: str, url: str) -> str:
-    """Return the method; a GET that goes on is a watch (Kubernetes API, parameter `watch`)."""
+    """Return the method; WATCH for a GET with the parameter `watch` (Kubernetes API)."""
     if method == "GET" and parse_qs(urlsplit(url).query).get("watch", [""])[-1] in _YES:
         return "WATCH"
     return method if method in VERBS else OTHER
 
 
 def _code(status: int | None) -> str:
-    """Return the status; a server may make up numbers, and each would be a series."""
+    """Return the status; a server may invent numbers, and each would become a series."""
     if status is None:
         return NO_ANSWER
     return str(status) if status in _CODES else OTHER

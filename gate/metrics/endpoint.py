@@ -1,4 +1,4 @@
-"""An endpoint that Prometheus scrapes while the run goes on."""
+"""An endpoint for Prometheus to scrape during the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gate.metrics.exposition import Read, registry_of
 
 PATH: Final = "/metrics"
 _CLIENT_SECONDS: Final = 5.0
-"""How long a client may take with its request."""
+"""How long a client may take to send its request."""
 
 
 class _Handler(MetricsHandler):
@@ -28,7 +28,7 @@ class _Handler(MetricsHandler):
     sys_version = ""
 
     def do_GET(self) -> None:  # noqa: N802 - as http.server's
-        """Answer the metrics' own path alone."""
+        """Serve the metrics' path; 404 for any other."""
         if urlsplit(self.path).path == PATH:
             super().do_GET()
         else:
@@ -44,19 +44,19 @@ class _Server(ThreadingHTTPServer):
         super().__init__((host, port), type("Handler", (_Handler,), {"registry": registry}))
 
     def serve(self, ending: socket.socket) -> None:
-        """Answer one client after another, each in a thread, until `ending` can be read."""
+        """Accept clients, each in a thread of its own, until `ending` becomes readable."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.socket, selectors.EVENT_READ)
             selector.register(ending, selectors.EVENT_READ)
             while not any(key.fileobj is ending for key, _ in selector.select()):
-                with contextlib.suppress(OSError):  # a client that has gone again
+                with contextlib.suppress(OSError):  # the client has already gone
                     self.process_request(*self.get_request())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Leave a client that went away, or broke off, to itself."""
+        """Ignore a client that went away or broke off."""
 
     def server_bind(self) -> None:
-        """Bind without asking DNS for the host's name, as `HTTPServer` does."""
+        """Bind without the DNS lookup of the host's name that `HTTPServer` does."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.socket.settimeout(0.0)
@@ -66,9 +66,9 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def listening(host: str, port: int, read: Read) -> Iterator[str]:
-    """Serve what `read` gives for the block; yield the URL. OSError where it cannot listen.
+    """Serve what `read` returns, for the block; yield the URL. OSError if it cannot listen.
 
-    Nothing of a scrape waits for the run, nor the run's end for a scrape.
+    A scrape never waits for the run, nor the end of the run for a scrape.
     """
     server = _Server(host, port, registry_of(read))
     ending, end = socket.socketpair()

@@ -1,4 +1,4 @@
-"""Samples as Prometheus reads them: the one file that knows how `prometheus_client` writes them."""
+"""Samples in Prometheus' format: the one file that knows how `prometheus_client` writes them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gate.metrics.families import FAMILIES, Sample, Type
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Read = Callable[[], Iterable[Sample]]
-"""Gives the samples of this moment, those of one metric together."""
+"""Returns the current samples, those of one metric together."""
 
 
 class _Reading(Collector):
-    """Reads the samples anew at each collection."""
+    """Reads the samples again for each collection."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -40,7 +40,7 @@ class _Reading(Collector):
 
 
 def registry_of(read: Read) -> CollectorRegistry:
-    """Return a registry of nothing but these samples: none of the process's or the platform's."""
+    """Return a registry of these samples only, without those of the process or the platform."""
     registry = CollectorRegistry()
     registry.register(_Reading(read))
     return registry

@@ -1,7 +1,7 @@
 """Every metric, declared once: its name, its kind, its labels, and the values these can have.
 
-Each label is bounded: by a closed set, or by the Deployments of the attempt. What is of the run
-as a whole stands under its first Deployment, so that sums over all are right wherever it is read.
+Each label is bounded: by a closed set, or by the Deployments of the attempt. What concerns the
+whole run is written under its first Deployment, so that sums over all are right everywhere.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from gate.core.plan.leg import Leg
 
 PREFIX: Final = "rollout_gate_"
 PLACE: Final = ("namespace", "deployment")
-"""The labels of every metric; both are "" of a run that never knew what it was about."""
+"""The labels of every metric; both are "" for a run that never knew its Deployments."""
 PREPARING: Final = "preparing"
-"""The phase before the first step of an attempt: locks are taken, everything is asked."""
+"""The phase before the first step of an attempt: the gate takes locks and runs the preflight."""
 NO_ANSWER: Final = "none"
 OTHER: Final = "other"
-"""What stands for a verb or a code that HTTP does not name."""
+"""Stands for a verb or a code that HTTP does not define."""
 VERBS: Final = ("GET", "WATCH", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Type(enum.StrEnum):
-    """What a value does from one scrape to the next."""
+    """How a value changes from one scrape to the next."""
 
     GAUGE = "gauge"
     COUNTER = "counter"
@@ -44,9 +44,9 @@ class Probe(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric; `labels` come after those of the place, each with its values.
+    """One metric; `labels` come after those of `PLACE`, each with its possible values.
 
-    A label without values here has those that its meaning says: reasons, commands, versions.
+    A label without values here has those that its name implies: reasons, commands, versions.
     """
 
     name: str

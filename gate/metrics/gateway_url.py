@@ -12,16 +12,16 @@ from gate.errors import UsageError
 from gate.metrics.families import FAMILIES, PLACE
 
 if TYPE_CHECKING:
-    from gate.metrics.run import Place  # what is measured: options can be read without it
+    from gate.metrics.run import Place  # what is measured: parsing options does not need it
 
 JOB: Final = "rollout-gate"
 EXAMPLE: Final = "https://pushgateway.example"
 _KEY: Final = re.compile(r"/metrics/(job(?:@base64)?/.*)", re.DOTALL)
 _LABEL: Final = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*(?:@base64)?", re.ASCII)
-"""What a Pushgateway takes for a label's name in a URL (`handler/push.go`, `splitLabels`)."""
+"""What a Pushgateway accepts as a label's name in a URL (`handler/push.go`, `splitLabels`)."""
 _BASE64: Final = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 _OWN: Final = frozenset(name for family in FAMILIES for name in family.label_names)
-"""The key of a group overwrites labels of its metrics that have the same name."""
+"""Refused as labels: a group's key overwrites labels of its metrics that have the same name."""
 _HINT: Final = f"as in {EXAMPLE}/metrics/job/{JOB}/cluster/production"
 
 
@@ -29,8 +29,8 @@ _HINT: Final = f"as in {EXAMPLE}/metrics/job/{JOB}/cluster/production"
 class GatewayUrl:
     """A Pushgateway, and the labels that all groups of a run have in common.
 
-    The URL may end in such labels, as the Pushgateway itself writes them. Of several clusters that
-    push to one, `.../metrics/job/rollout-gate/cluster/production` tells them apart.
+    The URL may end in such labels, as the Pushgateway itself writes them. If several clusters push
+    to one, `.../metrics/job/rollout-gate/cluster/production` tells them apart.
     """
 
     base: str
@@ -38,18 +38,18 @@ class GatewayUrl:
 
     @classmethod
     def parse(cls, url: str) -> GatewayUrl:
-        """Read it; UsageError for labels that no Pushgateway takes, or that the metrics have."""
+        """Parse it; UsageError for labels that a Pushgateway refuses or that the metrics have."""
         parts = urlsplit(url)
         path = f"{parts.path.rstrip('/')}/"
         key = _KEY.search(path)
-        # A Pushgateway decodes a path before it splits it: %2F in a value divides it, too.
+        # A Pushgateway decodes a path before it splits it: %2F in a value splits it too.
         words = unquote(key[1]).removesuffix("/").split("/") if key else ["job", JOB]
         above = path[: key.start()] if key else path
         base = urlunsplit((parts.scheme, parts.netloc, above.rstrip("/"), "", ""))
         return cls(base, _labels(words))
 
     def group(self, place: Place) -> str:
-        """Return the URL of a group; a manifest without a Deployment has its namespace's."""
+        """Return the URL of a group; without a Deployment it is its namespace's."""
         own = {name: value for name, value in zip(PLACE, place, strict=True) if value}
         key = (
             f"{_quote_word(name)}/{_quote_word(value)}"
@@ -59,12 +59,12 @@ class GatewayUrl:
 
     @property
     def groups(self) -> str:
-        """The URL that lists all groups there are (Pushgateway, API v1)."""
+        """The URL that lists all groups (Pushgateway, API v1)."""
         return f"{self.base}/api/v1/metrics"
 
 
 def _labels(words: Sequence[str]) -> dict[str, str]:
-    """Return names with their values, which stand one after another."""
+    """Return the labels from alternating names and values; UsageError for a bad one."""
     labels: dict[str, str] = {}
     for name, value in zip(words[::2], [*words[1::2], ""], strict=False):
         shown = f"{name[:60]!a}"
@@ -84,7 +84,7 @@ def _labels(words: Sequence[str]) -> dict[str, str]:
 
 
 def _is_base64(value: str) -> bool:
-    """Tell whether a Pushgateway can decode it: of the alphabet for URLs, padded or not."""
+    """Tell whether a Pushgateway can decode it: base64 in the URL alphabet, padded or not."""
     bare = value.rstrip("=")
     return _BASE64.fullmatch(bare) is not None and len(bare) % 4 != 1
 

@@ -1,4 +1,4 @@
-"""How long an attempt is in each phase, and how fast it goes back: a fold of its states. Pure."""
+"""How long an attempt is in each phase, and how fast it rolls back: a fold of its states. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _BEFORE: Place = (Leg.FORWARD, PREPARING)
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """What was seen of the attempts of a run; times are of the attempts' clock.
+    """The phases of a run's attempts; times are on the attempts' clock.
 
-    `since` is when the phase `place` began. `evidence_at` is when what decides against the new
-    version was first seen, infinity while nothing does; `delay_seconds` from there to the first
-    write of the way back, None where there was none.
+    `since` is when the phase `place` began. `evidence_at` is when the evidence against the new
+    version was first seen, infinity while there is none; `delay_seconds` is the time from there to
+    the first write of the way back, None if there was no such write.
     """
 
     since: float
@@ -32,7 +32,7 @@ class Phases:
     delay_seconds: float | None = None
 
     def after_step(self, attempt: Attempt) -> Phases:
-        """Return what is known after a step; of a step that passes several states, the last."""
+        """Return the phases after a step; if it passes several states, only the last counts."""
         after = self._with_place_of(attempt)
         if self.place == _BEFORE:
             after = replace(after, evidence_at=math.inf, delay_seconds=None)
@@ -62,7 +62,7 @@ class Phases:
 
 
 def _evidence_at(known: float, attempt: Attempt) -> float:
-    """Return since when a failure is being confirmed; a refuted one is forgotten."""
+    """Return when confirming a failure began; infinity once it is refuted."""
     if attempt.course.state is State.CONFIRMING and attempt.course.purpose is Purpose.FAILURE:
         return min(known, attempt.course.confirming_since, attempt.now)
     return math.inf

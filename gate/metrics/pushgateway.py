@@ -1,7 +1,7 @@
 """Pushes the metrics of a run to a Pushgateway: one group for each Deployment.
 
-A PUT replaces the whole group, so that nothing of an attempt before is left in it. The group of a
-Deployment that is gone is deleted. All of it has one bound, which holds whatever the server does.
+A PUT replaces the whole group, so that nothing of an earlier attempt is left in it. The group of a
+Deployment that is gone is deleted. One time limit covers all requests, whatever the server does.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ PUSH_SECONDS: Final = 3.0
 
 
 class NotTaken(Exception):
-    """A request that the Pushgateway did not take; the message is one clean line."""
+    """The Pushgateway did not accept a request; the message is one clean line."""
 
 
 class Send(Protocol):
-    """Sends one request; `NotTaken` unless it was answered with 2xx within the seconds."""
+    """Sends one request; `NotTaken` unless it is answered with 2xx within `seconds`."""
 
     def __call__(self, method: str, url: str, seconds: float, body: bytes = b"") -> bytes:
-        """Return the answer's body."""
+        """Return the response's body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What is to stand in a Pushgateway after the run.
+    """What a Pushgateway is to hold after the run.
 
-    `texts` are the metrics of each Deployment, None of one that is gone. `existing` says what the
-    cluster has, None where nobody knows.
+    `texts` are the metrics of each Deployment, None for one that is gone. `existing` says what the
+    cluster has, None if unknown.
     """
 
     texts: Mapping[Place, bytes | None]
@@ -45,9 +45,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What came of it: why nothing or not all was pushed, why stale groups may stand, "" for none.
+    """The result of a push.
 
-    `removed` are the Deployments whose groups were stale.
+    `problem` says why nothing or not everything was pushed, `unswept` why stale groups may remain;
+    "" for none. `removed` are the Deployments whose stale groups were deleted.
     """
 
     problem: str = ""
@@ -56,16 +57,16 @@ class Pushed:
 
 
 class Pushgateway:
-    """One Pushgateway, for one run's end."""
+    """One Pushgateway, for the end of one run."""
 
     def __init__(self, url: GatewayUrl, send: Send, clock: Clock) -> None:
-        """Take where it is, and what sends to it."""
+        """Take its URL, and what sends to it."""
         self._url = url
         self._send = send
         self._clock = clock
 
     def push(self, groups: Groups, seconds: float = PUSH_SECONDS) -> Pushed:
-        """Push within `seconds`, and tell what came of it; never raises for what the world does."""
+        """Push within `seconds` and return the result; never raises for failures of the server."""
         late = f"there was no answer within {seconds:.1f} s"
         stages = [Pushed(late)]
         ends_at = self._clock.now() + seconds
@@ -84,7 +85,7 @@ class Pushgateway:
         return stages[-1]
 
     def _replace_groups(self, groups: Groups, left: Callable[[], float], late: str) -> Pushed:
-        """Put what there is, and say how far it came if the time ends now."""
+        """Put the groups; return the result in case time runs out before the sweep."""
         try:
             self._put(groups.texts, left)
         except NotTaken as error:
@@ -100,7 +101,7 @@ class Pushgateway:
         each(self._clock, put, [place for place in texts if place != NOWHERE])
 
     def _sweep_stale_groups(self, groups: Groups, left: Callable[[], float]) -> Pushed:
-        """Delete what is stale, the groups of this run aside."""
+        """Delete stale groups, except those of this run."""
 
         def delete(place: Place) -> None:
             self._send("DELETE", self._url.group(place), left())

@@ -1,7 +1,7 @@
-"""What is known of one run for its metrics: told by the run as it goes on, read at any time.
+"""What is known of one run for its metrics: updated as the run goes on, read at any time.
 
-Told from the main thread, and of requests from any; what is told are values, so that a scrape in
-another thread reads whole ones.
+The main thread updates it, any thread counts requests. All that is stored are immutable values,
+so that a scrape in another thread never reads a half-updated one.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from gate.metrics.phases import Phases
 
 NOWHERE = ("", "")
 Place = tuple[str, str]
-"""Namespace and name of a Deployment; without a name it is a manifest that has none."""
+"""Namespace and name of a Deployment; the name is "" for a manifest without one."""
 
 Measured = tuple[Probe, Verdict, int]
-"""How often checks of a source came to a verdict."""
+"""How often checks of a kind of source came to a verdict."""
 
 Look = Callable[[str], Collection[str] | None]
-"""Returns the Deployments of a namespace, None where they are not known; may raise."""
+"""Returns the Deployments of a namespace, None if they are not known; may raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How an attempt ended for one place. `at` is Unix time; `cluster_uid` "" where not known."""
+    """How an attempt ended for one place; `at` is Unix time."""
 
     place: Place
     command: str
@@ -54,7 +54,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What stays of the attempts that have ended: how often was measured, and what interrupted.
+    """What is kept of attempts that have ended: counts of measurements, and the first interruption.
 
     `last` is the latest of them, so that a reader in another thread counts none twice.
     """
@@ -64,7 +64,7 @@ class Before:
     last: Attempt | None = None
 
     def after(self, attempt: Attempt) -> Before:
-        """Return what stays with one more."""
+        """Return what is kept after one more attempt has ended."""
         counts: Counter[tuple[Probe, Verdict]] = Counter()
         for probe, verdict, count in (*self.measurements, *_measurements(attempt)):
             counts[probe, verdict] += count
@@ -76,9 +76,9 @@ class Before:
 
 @dataclass(slots=True)
 class RunMetrics:
-    """One run; it may make several attempts, since it finishes what others left.
+    """One run; it may make several attempts, since it also finishes what others left.
 
-    `look` is set once there is a cluster to ask.
+    `look` is set once there is a connection to the cluster. A `cluster_uid` of "" is not known.
     """
 
     about: About
@@ -99,31 +99,31 @@ class RunMetrics:
         self.begun_at = self.clock.now()
         self.phases = Phases(self.begun_at)
 
-    # -- being told --------------------------------------------------------------------------------
+    # -- updates -----------------------------------------------------------------------------------
 
     def concerns(self, refs: Collection[Ref]) -> None:
-        """Take what an attempt is going to be about, before it begins."""
+        """Take the objects that an attempt will be about, before it begins."""
         self._places = _places_of(refs)
 
     def on_step(self, attempt: Attempt) -> None:
-        """Take the attempt as it is after a step; called very often."""
+        """Take the attempt after each step; called very often."""
         self.phases = self.phases.after_step(attempt)
         self.latest = attempt
         if attempt.ended:
             self._end(attempt)
 
     def on_refusal(self, outcome: Outcome, reason: Reason) -> None:
-        """Take an end without a verdict; it is that of an attempt which was under way, too."""
+        """Take an end without a verdict; it also ends an attempt that was under way."""
         now = self.clock.now()
         places = _places_of_plan(self.latest) if self.latest is not None else self.places
         self.ended += tuple(self._as_ended(place, outcome, reason, now) for place in places)
         self._finished_at = now
 
-    # -- being read --------------------------------------------------------------------------------
+    # -- reads -------------------------------------------------------------------------------------
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What the run is about, as far as it is known by now, in the order of names."""
+        """The places of the run, as far as they are known, sorted by name."""
         known = {*self._places, *(one.place for one in self.ended)}
         latest = self.latest
         if latest is not None:
@@ -132,7 +132,7 @@ class RunMetrics:
 
     @property
     def interrupted_at(self) -> float:
-        """When a signal came to an attempt, infinity where none did."""
+        """When a signal reached an attempt, infinity if none did."""
         latest, before = self.latest, self._before
         return min(
             before.interrupted_at, latest.interference.interrupted_at if latest else math.inf
@@ -140,17 +140,17 @@ class RunMetrics:
 
     @property
     def now(self) -> float:
-        """The clock, which stands still for the run once its last attempt has ended."""
+        """The time on the clock; it stops at the end of the last attempt."""
         return self.clock.now() if self._finished_at is None else self._finished_at
 
     def measurements(self) -> Iterator[Measured]:
-        """Yield how often checks were measured, as they go on, one check after another."""
+        """Yield how often each check was measured so far, one check after another."""
         latest, before = self.latest, self._before
         yield from before.measurements
         if latest is not None and latest is not before.last:
             yield from _measurements(latest)
 
-    # -- inside ------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------
 
     def _end(self, attempt: Attempt) -> None:
         self.ended += tuple(
@@ -175,7 +175,7 @@ def _measurements(attempt: Attempt) -> Iterator[Measured]:
 
 
 def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, Reason]]:
-    """Yield how it ended for each Deployment; what only observes has failed nothing."""
+    """Yield how it ended for each Deployment; an attempt that only observes failed none of them."""
     whole = attempt.result.ending
     if whole is None:
         return
@@ -193,7 +193,7 @@ def _places_of_plan(attempt: Attempt) -> tuple[Place, ...]:
 
 
 def _places_of(refs: Collection[Ref]) -> tuple[Place, ...]:
-    """Return the Deployments among some objects; without any, the first namespace there is."""
+    """Return the Deployments among some objects; if there are none, the first namespace."""
     deployments = sorted({(ref.namespace, ref.name) for ref in refs if ref.is_deployment})
     namespaces = sorted({ref.namespace for ref in refs} - {""})
     return tuple(deployments) or ((namespaces[0] if namespaces else "", ""),)

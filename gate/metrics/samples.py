@@ -1,4 +1,4 @@
-"""From what is known of a run to the samples that say it. Pure."""
+"""Turns what is known of a run into samples. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gate.metrics.run import NOWHERE, Ended, Place, RunMetrics
 
 
 def samples_of(run: RunMetrics) -> Iterator[Sample]:
-    """Yield every sample as it stands now, those of one metric together.
+    """Yield every current sample, those of one metric together.
 
-    While it is not known what the run is about, there is nothing that a sample could be of.
+    There are none while the run's Deployments are unknown, unless it has ended.
     """
     place = run.places[0]
     if place == NOWHERE and not run.ended:

@@ -1,4 +1,4 @@
-"""Sends requests to a Pushgateway as sources send theirs: bounded, no redirects, guarded."""
+"""Sends requests to a Pushgateway the way sources send theirs: bounded, no redirects, guarded."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gate.sources.failures import page
 from gate.sources.source import Unanswered
 
 _LIST_BYTES: Final = 16 << 20
-"""How long the list of all groups may be: it holds the metrics of whoever pushes there."""
+"""Limit of the list of all groups: it holds the metrics of everybody who pushes there."""
 
 
 class Sender:
-    """A `Send` to one server; UsageError where credentials would go in plain text."""
+    """A `Send` to one server; UsageError if credentials would go in plain text."""
 
     def __init__(self, url: str, access: Access, clock: Clock) -> None:
         address = Address.parse(url)
         self._exchanges = Exchanges(access, address, clock, Limits(body_bytes=_LIST_BYTES))
 
     def __call__(self, method: str, url: str, seconds: float, body: bytes = b"") -> bytes:
-        """Return the answer's body; `NotTaken`."""
+        """Return the response's body; raises `NotTaken`."""
         if seconds <= 0:
             raise NotTaken("no time was left for all of its groups")
         address = Address.parse(url)

@@ -1,7 +1,7 @@
 """Which groups of a Pushgateway are stale: those of Deployments that the cluster no longer has.
 
-A Pushgateway forgets nothing by itself: who reads such a group sees its last outcome for ever.
-Only what is surely ours and surely gone is called stale; whatever else there is stays.
+A Pushgateway never drops a group by itself: its readers would see its last outcome forever.
+A group is stale only if it is certainly ours and its Deployment certainly gone; all others stay.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from gate.metrics.families import LAST_INFO, PLACE
 from gate.metrics.run import Place
 
 MARGIN_SECONDS: Final = 60.0
-"""How much older than the list of what exists a group has to be: clocks differ."""
+"""How much older than the list of Deployments a stale group has to be: clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What the cluster has: the Deployments of each namespace that was listed whole.
+    """What the cluster has: the Deployments of each namespace that was listed completely.
 
-    `at` is when it was, Unix time; `cluster_uid` says of which cluster, "" where nobody knows.
+    `at` is when they were listed, in Unix time; a `cluster_uid` of "" is not known.
     """
 
     cluster_uid: str
@@ -31,9 +31,9 @@ class Existing:
 
 
 def stale_groups(answer: bytes, labels: Mapping[str, str], existing: Existing) -> tuple[Place, ...]:
-    """Return the places of stale groups among those listed; `labels` are what ours have in common.
+    """Return the places of stale groups in `answer`; `labels` are those that all of ours share.
 
-    ValueError where the answer is no list of groups.
+    ValueError if the answer is not a list of groups.
     """
     if not existing.cluster_uid:
         return ()
@@ -62,7 +62,7 @@ def _groups(answer: bytes) -> list[Any]:
 
 
 def _place_in(group: Any, wanted: Mapping[str, str]) -> Place | None:
-    """Return the Deployment of a group that has our labels and no others."""
+    """Return the Deployment of a group that has exactly our labels, None for others."""
     labels = group.get("labels") if isinstance(group, dict) else None
     if not isinstance(labels, dict):
         return None
@@ -79,7 +79,7 @@ def _is_of_cluster(group: Mapping[str, Any], existing: Existing) -> bool:
 
 
 def _is_older(group: Mapping[str, Any], existing: Existing) -> bool:
-    """Tell what was pushed well before it was listed what exists."""
+    """Tell whether it was last pushed well before the Deployments were listed."""
     times = [value for _, value in _samples(group, "push_time_seconds")]
     try:
         return bool(times) and max(map(float, times)) < existing.at - MARGIN_SECONDS

@@ -1,6 +1,6 @@
-"""What proves who asks: tokens, passwords and headers, from files or the environment, never flags.
+"""Credentials for sources: tokens, passwords, headers; from files or the environment, not flags.
 
-Files are read again at each request, so that what rotates is followed.
+Files are read again for each request, to follow rotation.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SHORTEST_MASKED: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class SecretFile:
-    """A secret that stands in a file; what writes it may replace it at any time."""
+    """A secret in a file, which may be replaced at any time."""
 
     path: str
 
     def read(self) -> str:
-        """Return the text without the white space around it; `Unanswered` where there is none."""
+        """Return the text, stripped; `Unanswered` if the file has no usable one."""
         try:
             with Path(self.path).open("rb") as file:
                 content = file.read(_LONGEST_SECRET)
@@ -48,13 +48,13 @@ class SecretFile:
 
 @dataclass(frozen=True, slots=True)
 class SecretVariable:
-    """A secret that stands in an environment variable."""
+    """A secret in an environment variable."""
 
     name: str
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     def read(self) -> str:
-        """Return the text without the white space around it; `Unanswered` where there is none."""
+        """Return the text, stripped; `Unanswered` if the variable has no usable one."""
         return _check_credential(self.environ.get(self.name, "").strip(), self.name)
 
 
@@ -74,11 +74,11 @@ def _check_credential(text: str, origin: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a server is asked; holds where secrets are, never the secrets.
+    """How to authenticate to a server; holds where secrets are, never the secrets.
 
-    `user` is the name and password of basic auth. `authority` is a file of certificates, ""
+    `user` is the name and password of basic auth. `authority` is a file of CA certificates, ""
     for the usual ones; `certificate` and `key` are files of a client certificate. `learned` is
-    told of each secret that is read.
+    called with each secret that is read.
     """
 
     token: Secret | None = None
@@ -92,7 +92,7 @@ class Access:
     learned: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
     def check(self, address: Address) -> None:
-        """Refuse what is not safe or cannot work, before anything is sent; UsageError."""
+        """Raise UsageError for what is not safe or cannot work, before anything is sent."""
         if self.token is not None and self.user is not None:
             raise UsageError("either a bearer token or a user and a password, not both")
         if address.scheme == "http" and self.has_secrets and not self.allow_plain_http:
@@ -105,11 +105,11 @@ class Access:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether requests carry anything secret."""
+        """Whether requests carry secrets."""
         return self.token is not None or self.user is not None or bool(self.headers)
 
     def headers_for(self) -> dict[str, str]:
-        """Read every secret now, and return the headers; `Unanswered` where one is not there."""
+        """Read every secret now and return the headers; `Unanswered` if one is missing."""
         headers = {name: self._read(secret) for name, secret in self.headers}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self._read(self.token)}"
@@ -128,7 +128,7 @@ class Access:
         return text
 
     def _try_out_tls(self) -> None:
-        """Make sure that TLS can use the files, and never asks for a pass phrase."""
+        """Raise UsageError unless TLS can use the files; never asks for a pass phrase."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if self.authority:
             try:
@@ -147,7 +147,7 @@ class Access:
 
 
 def mask_header_secrets(text: str, headers: Mapping[str, str]) -> str:
-    """Return `text` without the secrets of `headers`: a server may show what it was sent."""
+    """Return `text` without the secrets of `headers`: a server may echo what it was sent."""
     for secret in _secrets(headers):
         if len(secret) >= _SHORTEST_MASKED:
             text = text.replace(secret, "***")

@@ -1,6 +1,6 @@
-"""Addresses that are asked: checked when they are read, and again when a name was resolved.
+"""Addresses of sources: checked when parsed, and again once a name is resolved.
 
-Link-local addresses are where clouds keep the credentials of a machine.
+Link-local addresses are where clouds serve the credentials of a machine.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _PORTS: Final = {"http": 80, "https": 443}
 _METADATA: Final = frozenset(
     map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
 )
-"""Where Amazon (IPv6), Alibaba and Oracle keep theirs."""
+"""Where Amazon (IPv6), Alibaba and Oracle serve theirs."""
 PROMETHEUS: Final = "https://prometheus.example:9090"
 SERVICE: Final = "https://web.example/healthz"
-"""What URLs look like, for hints."""
+"""Example URLs, for hints."""
 _TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
 """IPv4 addresses behind NAT64 (RFC 6052)."""
 
@@ -37,9 +37,9 @@ class Address:
     def parse(
         cls, text: str, *, allow_link_local: bool = False, example: str = PROMETHEUS
     ) -> Address:
-        """Read a URL; UsageError says what is wrong with it and shows no credentials.
+        """Parse a URL; UsageError says what is wrong with it without showing credentials.
 
-        `example` is one of the kind that is meant, for its hint.
+        `example` is a URL of the expected kind, for the error's hint.
         """
         hint = f"as in {example}"
         parts = _split(text, hint)
@@ -57,7 +57,7 @@ class Address:
         return (self.scheme, self.host, self.port)
 
     def __str__(self) -> str:
-        """Return scheme, host and port, the latter where it is not the usual one."""
+        """Return scheme and host, and the port if it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = self.port == _PORTS[self.scheme]
         return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
@@ -67,7 +67,7 @@ ALLOW: Final = "--allow-link-local asks it all the same"
 
 
 def is_link_local(host: str) -> bool:
-    """Tell whether an IP address is link-local or a known metadata address; a name is not."""
+    """Tell whether an IP address is link-local or a known metadata address; False for a name."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

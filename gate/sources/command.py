@@ -1,7 +1,7 @@
 """Smoke tests by command: an argument vector, run without a shell, judged by its exit code.
 
-It runs in a process group of its own, which is ended with it, and inherits no credential: of the
-gate's environment it gets what `INHERITED` names, and what it was given.
+It runs in a process group of its own, which is ended with it, and inherits no credentials: from
+the gate's environment it gets only what `INHERITED` and `passed` name; the question adds its own.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ INHERITED: Final = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 )
-"""The variables of the gate's environment that a command finds in its own."""
+"""The variables of the gate's environment that every command gets."""
 
 OUTPUT_BYTES: Final = 1 << 16
-"""The end of the output, which is kept as evidence: there stands what went wrong."""
+"""How much of the output's end is kept as evidence: the end says what went wrong."""
 _SHOWN_CHARACTERS: Final = 4096
 _GRACE_SECONDS: Final = 2.0
 _REAPING_SECONDS: Final = 1.0
@@ -55,9 +55,9 @@ class Command:
         grace_seconds: float = _GRACE_SECONDS,
         mask: Callable[[str], str] = str,
     ) -> None:
-        """Take the gate's environment, and the names in it that commands are given besides.
+        """Take the gate's environment, and the names of further variables that commands get.
 
-        `mask` takes secrets out of what a command prints, before that is cut.
+        `mask` removes secrets from what a command prints, before that is truncated.
         """
         names = (*INHERITED, *passed)
         self._environment = {name: environ[name] for name in names if name in environ}
@@ -68,7 +68,7 @@ class Command:
         self._stopping = threading.Event()
 
     def ask(self, question: CommandQuestion) -> Answered | Errored:
-        """Run a command to its end, or to the end of its time."""
+        """Run a command until it exits or its timeout ends."""
         if self._stopping.is_set():
             return _make_cancelled()
         try:
@@ -80,7 +80,7 @@ class Command:
         return self._await_end(process, question.timeout_seconds)
 
     def cancel(self) -> None:
-        """End what runs, and run nothing more."""
+        """Kill what runs, and run nothing more."""
         self._stopping.set()
         for process in list(self._running.values()):
             signal_group(process, signal.SIGKILL)
@@ -100,7 +100,7 @@ class Command:
         return process
 
     def _await_end(self, process: subprocess.Popen[bytes], seconds: float) -> Answered | Errored:
-        """Wait for the end; whatever it left behind in its group ends with it."""
+        """Wait for the exit; whatever the command left in its process group is killed too."""
         output = bytearray()
         stdout = cast("IO[bytes]", process.stdout)
         drained = self._clock.start(partial(_drain, stdout, output), "command-output")
@@ -109,7 +109,7 @@ class Command:
         if not in_time:
             signal_group(process, signal.SIGTERM)
             self._clock.wait(self._grace_seconds, exited)
-        # The pid names the group until the leader is reaped, and nothing of others afterwards.
+        # The pid names the group until the leader is reaped; afterwards it may be somebody else's.
         signal_group(process, signal.SIGKILL)
         self._clock.wait(_REAPING_SECONDS, exited)
         del self._running[process.pid]
@@ -121,14 +121,14 @@ class Command:
         return Answered(Exit(code if in_time else None, self._clean_output(bytes(output))))
 
     def _clean_output(self, output: bytes) -> CleanText:
-        """Return the last lines, clean."""
+        """Return the end of the output, masked and cleaned."""
         text = self._mask(output.decode("utf-8", "replace")).strip()
         return clean(text[-_SHOWN_CHARACTERS:])
 
 
 def _drain(stream: IO[bytes], kept: bytearray) -> None:
-    """Keep the end of what comes, and read on, so that the writer never blocks."""
-    with stream, contextlib.suppress(OSError, ValueError):  # closed under it: all has been read
+    """Read to the end so that the writer never blocks; keep the last `OUTPUT_BYTES`."""
+    with stream, contextlib.suppress(OSError, ValueError):  # closed meanwhile: all has been read
         while some := os.read(stream.fileno(), OUTPUT_BYTES):
             kept += some
             del kept[:-OUTPUT_BYTES]

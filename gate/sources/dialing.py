@@ -1,6 +1,6 @@
-"""Connections that look at whom they have reached, and that another thread can end.
+"""Connections that check which peer they reached, and that another thread can end.
 
-The only file of this room that knows urllib3: the peer's address is known there alone, after the
+The only file of this room that knows urllib3: only there is the peer's address known after the
 name was resolved and before a byte is sent.
 """
 
@@ -38,7 +38,7 @@ def _guard(peer: socket.socket) -> socket.socket:
 
 
 def connect_once(host: str, port: int, seconds: float, *, guarded: bool) -> None:
-    """Connect and send nothing; OSError where that fails, `LinkLocalError` where `guarded`."""
+    """Connect and send nothing; OSError if that fails, if `guarded` also `LinkLocalError`."""
     peer = socket.create_connection((host, port), seconds)
     (_guard(peer) if guarded else peer).close()
 
@@ -54,7 +54,7 @@ class _GuardedHttps(HTTPSConnection):
 
 
 class _HttpPool(HTTPConnectionPool):
-    """Remembers its one connection, also while it is in use."""
+    """Keeps a reference to its one connection, also while it is in use."""
 
     opened: HTTPConnection | None = None
 
@@ -89,18 +89,18 @@ class Adapter(HTTPAdapter):
     """The transport of one exchange at a time: one connection, kept open between exchanges."""
 
     def __init__(self, *, guarded: bool) -> None:
-        """Refuse link-local peers where `guarded`; behind a proxy the peer is the proxy."""
+        """Refuse link-local peers if `guarded`, except with a proxy: then the peer is the proxy."""
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
         self.poolmanager.pool_classes_by_scheme = _GUARDED if guarded else _OPEN
 
     def proxy_manager_for(self, proxy: str, **proxy_kwargs: Any) -> Any:
-        """Remember the connection there too."""
+        """Keep a reference to the connection through a proxy too."""
         manager = super().proxy_manager_for(proxy, **proxy_kwargs)
         manager.pool_classes_by_scheme = _OPEN
         return manager
 
     def shut(self) -> None:
-        """End the connection from another thread: who waits for it is told at once."""
+        """End the connection from another thread: whoever waits on it notices at once."""
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118 - the container refuses to be iterated
                 _shut(getattr(manager.pools.get(key), "opened", None))
@@ -108,5 +108,5 @@ class Adapter(HTTPAdapter):
 
 def _shut(connection: HTTPConnection | None) -> None:
     if connection is not None and connection.sock is not None:
-        with contextlib.suppress(OSError):  # the other side has ended it already
+        with contextlib.suppress(OSError):  # the peer has closed it already
             connection.sock.shutdown(socket.SHUT_RDWR)

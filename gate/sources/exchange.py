@@ -1,7 +1,7 @@
-"""One request and its answer over `requests`: bounded in time and size, no redirects, no cookies.
+"""One request and its response over `requests`: bounded in time and size, no redirects or cookies.
 
-Every exchange has a line of its own while it lasts, so that no session is shared by threads and
-each can be ended from another one. Lines are kept open for the next exchange.
+Each exchange uses a line of its own, so that no session is shared between threads and another
+thread can end it. Lines are kept open for the next exchange.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KNOWN_URLS = 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one exchange; `answer_seconds` holds for the whole of it."""
+    """Limits of one exchange; `answer_seconds` covers the whole of it."""
 
     connect_seconds: float = 5.0
     answer_seconds: float = 10.0
@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it came, its header names in lower case."""
+    """A response as it came, with header names in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,7 +50,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What is sent: nothing but the request, a form, or a `body` of its own type."""
+    """A request: without a body, with a form, or with a `body` of `content_type`."""
 
     method: str
     address: Address
@@ -60,11 +60,11 @@ class Sent:
 
 
 class _Line:
-    """A session that one exchange uses at a time."""
+    """A session, used by one exchange at a time."""
 
     def __init__(self, *, guarded: bool) -> None:
         self.session = requests.Session()
-        # The environment's .netrc would send its own credentials in place of ours.
+        # Otherwise .netrc would replace our credentials with its own.
         self.session.trust_env = False
         self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self.adapter = Adapter(guarded=guarded)
@@ -73,7 +73,7 @@ class _Line:
 
 
 class Exchanges:
-    """Sends requests for several threads; secrets go to the origin that they are for alone."""
+    """Sends requests for several threads; secrets go only to the origin that they are for."""
 
     def __init__(
         self,
@@ -84,21 +84,21 @@ class Exchanges:
         *,
         keep_open: bool = True,
     ) -> None:
-        """Refuse access that is not safe; UsageError. `keep_open` uses connections again."""
+        """Raise UsageError for access that is not safe. `keep_open` reuses connections."""
         access.check(origin)
         self._access, self._origin, self._clock = access, origin, clock
         self.limits = limits or Limits()
         self._keep_open = keep_open
-        # The environment of a process stays as it is, and reading it is a tenth of an exchange.
+        # A process's environment does not change, and reading it takes a tenth of an exchange.
         self._proxies = functools.lru_cache(maxsize=_KNOWN_URLS)(get_environ_proxies)
         self._idle: deque[_Line] = deque()
         self._busy: dict[int, _Line] = {}
         self.stopping = threading.Event()
 
     def send(self, sent: Sent, seconds: float, *, read_body: bool = True) -> Reply:
-        """Return the answer, whatever its status; `Unanswered` where there is none in time.
+        """Return the response, whatever its status; `Unanswered` if there is none in time.
 
-        Where a body has a use, `read_body`, one over the limit is no answer either.
+        With `read_body`, a body over the limit counts as no answer too.
         """
         bound = sent.address.origin == self._origin.origin
         headers = self._access.headers_for() if bound else {}
@@ -114,19 +114,19 @@ class Exchanges:
         try:
             reply = self._exchange(line, sent, headers, seconds, read_body=read_body)
             if late.is_set() or self.stopping.is_set():
-                # http.client takes the end of a connection for the end of the answer's head.
+                # http.client takes the end of a connection for the end of the response's headers.
                 reply = None
                 raise ConnectionAbortedError
         except (requests.RequestException, ReadError, OSError) as error:
             raise self._failure(error, sent.address, headers, late=late.is_set()) from error
         finally:
             done.set()
-            # Near the end of its time the watchdog may be cutting the line at this moment.
+            # A slow line is not reused: the watchdog may be cutting it at this moment.
             self._give_back(line, good=reply is not None and reply.latency_seconds < seconds / 2)
         return reply
 
     def cancel(self) -> None:
-        """End what is under way; nothing is sent any more."""
+        """End what is under way, and send nothing more."""
         self.stopping.set()
         for line in list(self._busy.values()):
             line.adapter.shut()
@@ -143,7 +143,7 @@ class Exchanges:
         return line
 
     def _give_back(self, line: _Line, *, good: bool) -> None:
-        """Keep the line open where its connection is still of use."""
+        """Keep the line for reuse if it is `good`, else close it."""
         del self._busy[id(line)]
         if good and self._keep_open:
             self._idle.append(line)
@@ -176,7 +176,7 @@ class Exchanges:
         try:
             body = self._body(response, started + seconds) if read_body else b""
         finally:
-            # A body that was read to its end has given its connection back by now.
+            # A body read to its end has already returned its connection.
             response.close()
         named = {
             name.lower(): mask_header_secrets(value, secrets)
@@ -187,7 +187,7 @@ class Exchanges:
         return Reply(response.status_code, named, body, self._clock.now() - started)
 
     def _body(self, response: requests.Response, ends_at: float) -> bytes:
-        """Read what comes as it comes: a body that drips has to end in time as well."""
+        """Read the body as it arrives: one that trickles in has to end in time too."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise make_unanswered(
                 Trouble.BAD_ANSWER, "the answer is encoded, although asked not to be"
@@ -219,7 +219,7 @@ class Exchanges:
 
 
 def _is_json(response: requests.Response) -> bool:
-    """Tell whether it is a good answer: its text is data then, and never shown as it came."""
+    """Tell whether it is a good JSON response: its body is data then, and never shown as it is."""
     return response.ok and response.headers.get("Content-Type", "").startswith("application/json")
 
 

@@ -1,4 +1,4 @@
-"""Errors of the network, of HTTP and of Prometheus' API, named where they enter the gate."""
+"""Errors of the network, HTTP and Prometheus' API, classified where they enter the gate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DISTRUST: Final = (
 
 
 def from_transport(error: Exception, server: str) -> Errored:
-    """Name an error of `requests`, TLS or the socket; `server` is for the message."""
+    """Classify an error of `requests`, TLS or the socket; `server` is for the message."""
     chain = list(_chain(error))
     found = next((each for each in chain if isinstance(each, LinkLocalError)), None)
     if found is not None:
@@ -64,7 +64,7 @@ def from_transport(error: Exception, server: str) -> Errored:
             return _make_errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionRefusedError):
         return _make_errored(Trouble.REFUSED, f"{server} refuses the connection")
-    # urllib3's error of a connection that could not be made at all is a timeout by inheritance.
+    # urllib3's NewConnectionError inherits from its timeout error, but is none.
     if _any(chain, TimedOut, TimeoutError) and not _any(chain, NotConnected):
         return _make_errored(Trouble.TIMED_OUT, f"{server} did not answer in time")
     if _any(chain, ConnectionError, BrokenOff):
@@ -77,7 +77,7 @@ def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:
 
 
 def _chain(error: BaseException | None, depth: int = 8) -> Iterator[BaseException]:
-    """Iterate an error and what it wraps: requests and urllib3 hide the cause in several places."""
+    """Yield an error and what it wraps: requests and urllib3 hide the cause in several places."""
     if error is None or depth == 0:
         return
     yield error
@@ -88,7 +88,7 @@ def _chain(error: BaseException | None, depth: int = 8) -> Iterator[BaseExceptio
 
 
 def _tls(text: str) -> tuple[str, str]:
-    """Return why there is no TLS, and what to do; the words are OpenSSL's."""
+    """Return why TLS failed, in OpenSSL's words, and what to do."""
     untrusted = re.search(r"certificate verify failed: ([^(]+)", text)
     if untrusted is not None:
         why = untrusted[1].strip()
@@ -104,13 +104,13 @@ def _last_words(error: object) -> str:
 
 
 def location(headers: Mapping[str, str]) -> CleanText:
-    """Return where a redirect leads, "" for nowhere; behind the path a token may stand."""
+    """Return a redirect's target, "" for none, without its query, which may hold a token."""
     path, mark, _ = headers.get("location", "").partition("#")[0].partition("?")
     return clean_line(f"{path}{mark and '?...'}", _LOCATION_CHARACTERS)
 
 
 def from_status(status: int, headers: Mapping[str, str], body: bytes, server: str) -> Errored:
-    """Name an answer of Prometheus' API that is no success; `headers` in lower case."""
+    """Classify an unsuccessful response of Prometheus' API; `headers` in lower case."""
     said = _read_message(body)
     message = f"{server} answered {status}" + (f": {said}" if said else "")
     if 300 <= status < 400:  # noqa: PLR2004 - the class of HTTP statuses
@@ -154,7 +154,7 @@ def page(body: bytes) -> str:
 
 
 def _seconds(value: str | None) -> float | None:
-    """Read Retry-After, a minute at most; dates are left."""
+    """Read Retry-After, at most a minute; None for a date."""
     try:
         seconds = float(value or "")
     except ValueError:

@@ -1,7 +1,7 @@
 """Smoke tests by HTTP: one request to the service under test, and the facts of its reply.
 
-What the service does, it answers for: no connection, a broken one and silence are replies too
-(`NoReply`). A name that does not resolve and TLS that fails tell nothing of the version.
+The service is responsible for what it does: a refused or broken connection and silence are replies
+too (`NoReply`). A name that does not resolve and failing TLS say nothing about the version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gate.sources.failures import location
 from gate.sources.source import Unanswered, make_unanswered
 
 _ITS_OWN: Final = (Trouble.REFUSED, Trouble.TIMED_OUT)
-"""What the service under test answers for."""
+"""Troubles that the service under test is responsible for."""
 _SILENT: Final = "it does not answer in time"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
@@ -37,13 +37,13 @@ class HttpCheck:
     def __init__(
         self, url: str, access: Access, clock: Clock, *, limits: Limits | None = None
     ) -> None:
-        """Take the URL whose origin alone gets the credentials; UsageError as for `Access`."""
+        """Take the URL whose origin alone gets the credentials; UsageError as in `Access.check`."""
         origin = Address.parse(url, allow_link_local=access.allow_link_local)
         self._access, self._clock = access, clock
         self._exchanges = Exchanges(access, origin, clock, limits, keep_open=False)
 
     def ask(self, question: HttpQuestion) -> Answered | Errored:
-        """Send one request, and follow as many redirects as the question allows."""
+        """Send one request and follow as many redirects as the question allows."""
         try:
             return Answered(self._ask(question))
         except Unanswered as failed:
@@ -52,9 +52,9 @@ class HttpCheck:
             return failed.error
 
     def reach(self, question: HttpQuestion) -> str:
-        """Return why its service cannot be connected to, or ""; nothing is sent to it.
+        """Return why its service cannot be connected to, or ""; sends nothing to it.
 
-        Behind a proxy nothing can be told without a request.
+        Always "" behind a proxy, where only a request could tell.
         """
         address = Address.parse(question.url, allow_link_local=self._access.allow_link_local)
         if select_proxy(address.url, get_environ_proxies(address.url)):
@@ -71,7 +71,7 @@ class HttpCheck:
         return f"{address} cannot be reached: {why}" if why else ""
 
     def _try_connection(self, address: Address, seconds: float) -> str:
-        """Return why no connection comes about, or "". A name can take long to resolve."""
+        """Return why no connection can be made, or "". A name can take long to resolve."""
         guarded = not self._access.allow_link_local
         try:
             connect_once(address.host, address.port, seconds, guarded=guarded)
@@ -99,7 +99,7 @@ class HttpCheck:
         return _facts(question, reply, self._clock.now() - started)
 
     def _address(self, url: str) -> Address:
-        """Read a URL; one that a redirect leads to can be of any kind."""
+        """Parse a URL; `Unanswered` for a bad one: a redirect can lead anywhere."""
         try:
             return Address.parse(url, allow_link_local=self._access.allow_link_local)
         except UsageError as error:

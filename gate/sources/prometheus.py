@@ -1,6 +1,6 @@
 """Instant queries to Prometheus and all that speak its HTTP API (Thanos, Mimir, VictoriaMetrics).
 
-`POST /api/v1/query` with the time of the tick: a form, so that no proxy cuts a long query.
+`POST /api/v1/query` with the time of the tick: a form, so that no proxy truncates a long query.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Between the tries of one question, which all end with its time, `Limits.answer_seconds`."""
+    """Pauses between the tries of one question; `Limits.answer_seconds` bounds them all."""
 
     first_seconds: float = 0.2
     longest_seconds: float = 2.0
@@ -43,7 +43,7 @@ class Prometheus:
         limits: Limits | None = None,
         pauses: Pauses | None = None,
     ) -> None:
-        """Read the URL and what proves who asks; UsageError for what cannot work or is not safe."""
+        """Take the URL and the credentials; UsageError for what cannot work or is not safe."""
         base = Address.parse(url, allow_link_local=access.allow_link_local)
         self.address = replace(base, url=_endpoint(base.url))
         self._clock = clock
@@ -51,7 +51,7 @@ class Prometheus:
         self._exchanges = Exchanges(access, self.address, clock, limits)
 
     def ask(self, question: MetricQuestion) -> Answered | Errored:
-        """Answer one query within the limit, its repetitions included."""
+        """Answer one query within the time limit, retries included."""
         ends_at = self._clock.now() + self._exchanges.limits.answer_seconds
 
         def attempt() -> Answered:
@@ -85,11 +85,11 @@ class Prometheus:
         return Answered(decode(reply.body, reply.headers.get("content-type", "")))
 
     def _wall_seconds(self, at: float) -> float:
-        """Return the Unix time of a moment on the gate's clock."""
+        """Return the Unix time of a moment on the gate's monotonic clock."""
         return self._clock.wall().timestamp() - (self._clock.now() - at)
 
     def _retrying(self, ends_at: float) -> tenacity.Retrying:
-        """Repeat what may help, as long as there is time for another try."""
+        """Retry what may succeed, as long as there is time for another try."""
 
         def is_out_of_time(state: tenacity.RetryCallState) -> bool:
             late = self._clock.now() + state.upcoming_sleep >= ends_at
@@ -107,7 +107,7 @@ class Prometheus:
         )
 
     def _pause_seconds(self, state: tenacity.RetryCallState) -> float:
-        """Double the pause from try to try, and never come before the server's Retry-After."""
+        """Double the pause with each try; never retry before the server's Retry-After."""
         doubled = self._pauses.first_seconds * 2.0 ** min(state.attempt_number - 1, 30)
         error = state.outcome.exception() if state.outcome else None
         asked = error.error.retry_after_seconds if isinstance(error, Unanswered) else None
@@ -121,7 +121,7 @@ def _worth_another_try(error: BaseException) -> bool:
 
 
 def _endpoint(url: str) -> str:
-    """Return the URL of instant queries behind a base URL; what is pasted from a browser works."""
+    """Return the URL of instant queries for a base URL; one pasted from a browser works too."""
     base = url.partition("#")[0].partition("?")[0].rstrip("/")
     for pasted in ("/query", "/api/v1", "/graph"):
         base = base.removesuffix(pasted).rstrip("/")

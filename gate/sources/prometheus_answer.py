@@ -1,4 +1,4 @@
-"""The body of `/api/v1/query` as values; sources of the format: Prometheus' HTTP API, v1."""
+"""Decodes the body of `/api/v1/query`; source of the format: Prometheus' HTTP API, v1."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _HARMLESS: Final = (
     "needed to be fixed for monotonicity",
     "metric might not be a gauge",
 )
-"""Infos (annotations since Prometheus 2.48) about names and rounding: nothing is left out."""
+"""Infos (annotations since Prometheus 2.48) about names and rounding: no data is missing."""
 
 
 def decode(body: bytes, content_type: str) -> Samples:
-    """Return the samples of a successful answer; `Unanswered` for what is none of the API's."""
+    """Return the samples of a successful answer; `Unanswered` for what is not the API's answer."""
     if content_type.partition(";")[0].strip().lower() != "application/json":
         kind = clean_line(content_type.partition(";")[0], 60) or "no content type"
         raise _bad(f"the answer is no JSON but {kind}", body)
@@ -92,7 +92,7 @@ def _labels(metric: Any) -> CleanText:
 
 
 def _remarks(document: Mapping[str, Any]) -> Iterator[CleanText]:
-    """Iterate what says that the answer may be partial; VictoriaMetrics says so by a flag."""
+    """Yield remarks that the answer may be partial; VictoriaMetrics says so with a flag."""
     if document.get("isPartial") is True:
         yield CleanText("the server says that the answer is partial")
     said = [*_texts(document.get("warnings")), *_texts(document.get("infos"))]

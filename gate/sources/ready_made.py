@@ -1,4 +1,4 @@
-"""Ready-made checks for the usual metric names, each of them plain configuration and nothing more.
+"""Ready-made checks for the usual metric names; each is plain configuration and nothing more.
 
 Sources of the names: OpenTelemetry's semantic conventions for HTTP servers, Istio's standard
 metrics, ingress-nginx, kube-state-metrics, cAdvisor as the kubelet serves it.
@@ -17,17 +17,17 @@ from gate.errors import UsageError
 
 _OF_PODS: Final = 'namespace="${namespace}",pod=~"${replicaset}-[a-z0-9]+"'
 _OF_SERVICE: Final = 'exported_namespace="${namespace}",exported_service="${service}"'
-# `increase` and not `rate`: of both the shares are the same, but VictoriaMetrics before 1.86 looks
-# back beyond a short window for `rate`, into the time of the version before.
+# `increase` and not `rate`: the ratios are the same, but VictoriaMetrics before 1.86 looks back
+# beyond a short window for `rate`, into the time of the previous version.
 _WINDOW: Final = "2m"
 _LEAST_REQUESTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyMade:
-    """One check for one kind of metrics; `keys` are those of `checks` in the configuration.
+    """One check for one kind of metrics; `keys` are those of an entry of `checks`.
 
-    `about` says what it needs, and what it cannot see.
+    `about` says what it needs and what it cannot see.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ReadyMade:
     keys: Mapping[str, Any] = field(hash=False)
 
     def as_configuration(self) -> str:
-        """Return it as text that `rollout-gate.yaml` may hold."""
+        """Return it as YAML for `rollout-gate.yaml`."""
         document = {"checks": [{"name": self.name, **self.keys}]}
         text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=4096)
         return f"# {self.name} ({self.metrics}): {self.about}\n{text}"
@@ -44,7 +44,7 @@ class ReadyMade:
 
 @dataclass(frozen=True, slots=True)
 class _Requests:
-    """The metrics of requests of one convention; `selector` chooses those of the new version."""
+    """One convention's request metrics; `selector` chooses those of the new version."""
 
     metrics: str
     about: str
@@ -90,7 +90,7 @@ def _error_rate(of: _Requests) -> ReadyMade:
     every = f"{of.count}{{{of.selector}}}[${{window}}]"
     bad = f"{of.count}{{{of.selector},{of.errors}}}[${{window}}]"
     keys = {
-        # Where nothing fails there is no series of failures: that is 0, and not nothing.
+        # If nothing fails, there is no series of failures: that is 0, not missing data.
         "query": f"(sum(increase({bad})) or vector(0)) / sum(increase({every}))",
         "max": 0.01,
         "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
@@ -153,11 +153,11 @@ READY_MADE: Final = (
     _THROTTLING,
     _MEMORY,
 )
-"""Every check with every kind of metrics it is made for; the first of a name is the default."""
+"""Every check for every kind of metrics it is made for; the first of a name is the default."""
 
 
 def find(name: str, metrics: str | None = None) -> ReadyMade:
-    """Return the check of that name, for that kind of metrics or the default; UsageError."""
+    """Return the named check, for that kind of metrics or the default; UsageError if none."""
     found = [each for each in READY_MADE if each.name == name]
     if not found:
         close = get_close_matches(name, names(), n=1)

@@ -1,4 +1,4 @@
-"""The one interface of all sources, and how the questions of a tick find theirs."""
+"""The interface of all sources, and how the questions of a tick find theirs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Source(Protocol[Asked_contra]):
     """Answers one kind of question; called from several threads."""
 
     def ask(self, question: Asked_contra) -> Answered | Errored:
-        """Answer within the question's time; never raises for what the world does."""
+        """Answer within the question's time; never raises for failures outside the gate."""
 
     def cancel(self) -> None:
-        """End what is under way: every question, also a later one, is `CANCELLED`."""
+        """End what is under way: every question, even a later one, is `CANCELLED`."""
 
 
 @runtime_checkable
 class Reachable(Source[HttpQuestion], Protocol):
-    """A source whose servers can be connected to without asking them anything."""
+    """A source that can connect to its servers without sending them a request."""
 
     def reach(self, question: HttpQuestion) -> str:
-        """Return why its server cannot be connected to, or ""; never raises for what it meets."""
+        """Return why its server cannot be connected to, or ""; never raises for such failures."""
 
 
 class Unanswered(Exception):
-    """Carries an `Errored` from where the trouble was met to `Source.ask`."""
+    """Carries an `Errored` from where the trouble arose up to `Source.ask`."""
 
     def __init__(self, error: Errored) -> None:
         super().__init__(error.why)
@@ -54,15 +54,15 @@ def make_unanswered(
 
 
 class Sources:
-    """The sources that a run knows, by the kind of question that they answer."""
+    """The sources of a run, by the kind of question that they answer."""
 
     def __init__(self, by_question: Mapping[type[Question], Source[Any]]) -> None:
         self._by_question = dict(by_question)
 
     def ask(self, questions: Questions, check: str = "") -> Answers | Errored:  # noqa: ARG002
-        """Ask all that a tick of `check` needs; the first that has no answer stands for all.
+        """Ask all that a tick of `check` needs; return the answers, or the first error.
 
-        What is asked decides here; sources that are played go by the check's name.
+        The kind of question chooses the source here; simulated sources go by the check's name.
         """
         answers: dict[str, Any] = {}
         for role in ("value", "samples", "freshness", "baseline"):
@@ -83,11 +83,11 @@ class Sources:
         return source.ask(question)
 
     def reach(self, question: HttpQuestion) -> str:
-        """Return why the service of a question cannot be connected to now, "" for nothing."""
+        """Return why the service of a question cannot be connected to now, or ""."""
         source = self._by_question.get(HttpQuestion)
         return source.reach(question) if isinstance(source, Reachable) else ""
 
     def cancel(self) -> None:
-        """End every question that is under way, and all later ones."""
+        """End every question under way, and all later ones."""
         for source in self._by_question.values():
             source.cancel()

@@ -1,4 +1,4 @@
-"""`apply` from its settings to its exit code: prepared, recorded where asked for, carried out."""
+"""`apply` from its settings to its exit code: prepared, carried out, and recorded if asked for."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gate.signals import Delivery
 
 
 def apply(world: World, settings: Settings) -> int:
-    """Apply a manifest, follow it, judge it, roll back where it fails."""
+    """Apply a manifest, follow and judge its rollout, roll back if it fails."""
 
     def prepare(console: Console, stack: ExitStack) -> Run | Passed:
         manifest = read_manifest(settings, world.stdin)
@@ -57,7 +57,7 @@ def apply(world: World, settings: Settings) -> int:
 
 
 def _run_and_record(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
-    """Run an attempt, and record it with its end."""
+    """Run an attempt and record it, including its end."""
     attempt = run(
         ready,
         console,

@@ -55,14 +55,14 @@ _MOST_NAMED: Final = 6
 
 
 def read_manifest(settings: Settings, stdin: BinaryIO) -> Manifest:
-    """Read the files; UsageError for whatever is wrong with them. Nothing is sent."""
+    """Read the manifest's files; UsageError for faults in them. Sends nothing."""
     manifest = load(settings.file, stdin=stdin)
     require_allowed(manifest, settings.allow_kind)
     return with_images(manifest, settings.image)
 
 
 def arrive(session: Session, settings: Settings, manifest: Manifest, console: Console) -> Manifest:
-    """Say where we are, refuse the wrong place; return the manifest with its namespaces."""
+    """Announce the cluster, refuse a wrong one; return the manifest with namespaces filled in."""
     learn(session.secrets, manifest)
     first_questions.announce(session, console, _namespaces(session, manifest))
     manifest = _with_namespaces(session, settings, manifest)
@@ -76,7 +76,7 @@ def arrive(session: Session, settings: Settings, manifest: Manifest, console: Co
 
 
 def _namespaces(session: Session, manifest: Manifest) -> set[str]:
-    """Return where the objects go, as far as their kinds are known before the server is asked."""
+    """Return the objects' namespaces, as far as their kinds are known without the server."""
     return {
         item.namespace or session.namespace
         for item in manifest.objects
@@ -96,9 +96,9 @@ def prepare_attempt(
     tap: Callable[[bytes], None] | None,
     claim: Claim,
 ) -> Ready:
-    """Ask everything that can refuse the attempt on a manifest that `arrive` returned.
+    """Check everything that can refuse the attempt, for a manifest returned by `arrive`.
 
-    Nothing is written. `tap` gets the lines of the watches before they are decoded.
+    Writes nothing. `tap` gets the lines of the watches before they are decoded.
     """
     memory = claim.memory
     found = _surroundings(session, settings, manifest, console)
@@ -144,7 +144,7 @@ def prepare_attempt(
 
 
 def end_dry_run(plan: Plan, said: str) -> Passed:
-    """Return the end of a run that was to write nothing; `said` begins its message."""
+    """Return the end of a run that should write nothing; its message begins with `said`."""
     parts = []
     for intent, refs in would_write(plan).items():
         names = some_names([plan.name_of(ref) for ref in refs], _MOST_NAMED)
@@ -167,13 +167,13 @@ def role(session: Session, settings: Settings, manifest: Manifest) -> str:
 
 
 def _about(manifest: Manifest) -> str:
-    """Return the name by which people know the manifest: that of its first Deployment."""
+    """Return a name for the manifest: that of its first Deployment, else of its first object."""
     named = (*manifest.deployments, *manifest.objects)
     return named[0].name if named else "nothing"
 
 
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
-    """Return the rights for a manifest of which nobody knows yet what exists."""
+    """Return the permissions for a manifest while it is unknown which objects exist."""
     refs = [item.ref for item in manifest.objects]
     deletes = refs if _may_delete(settings) else ()
     return list_needed(session.resources, refs, creates=None, deletes=deletes)
@@ -184,7 +184,7 @@ def _may_delete(settings: Settings) -> bool:
 
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
-    """Yield the rights whose want is a warning alone: who owns replicas cannot be told then."""
+    """Yield permissions whose lack is only a warning: for autoscalers, locks and kept Secrets."""
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
@@ -195,7 +195,7 @@ def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterable
 
 
 def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterable[Permission]:
-    """Yield the rights for lock and record; `locks`, and `recover` without a name, list them."""
+    """Yield permissions for lock and record; `locks`, and `recover` without a name, list Leases."""
     refs = [item.ref for item in manifest.objects]
     namespaces = {lock.namespace for lock in locks_of(refs, "")} - {""}
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
@@ -205,7 +205,7 @@ def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterable[Permis
 
 
 def _with_namespaces(session: Session, settings: Settings, manifest: Manifest) -> Manifest:
-    """Fill in the namespace; of custom kinds the server knows whether they have one."""
+    """Fill in the namespaces; for custom kinds the server says whether they are namespaced."""
     custom = {(item.api_version, item.kind) for item in manifest.objects if not item.known_kind}
     served = [_find_resource(session, manifest, *kind) for kind in sorted(custom)]
     return in_namespace(
@@ -230,7 +230,7 @@ def _find_resource(session: Session, manifest: Manifest, api_version: str, kind:
 def _surroundings(
     session: Session, settings: Settings, manifest: Manifest, console: Console
 ) -> preflight.Surroundings:
-    """Read what is there; where not even that is allowed, name all that is missing at once."""
+    """Read what is there; if even that is forbidden, name all missing permissions at once."""
     try:
         return preflight.surroundings(session, manifest, console.warn)
     except Forbidden:
@@ -258,7 +258,7 @@ def _check_access(
 
 
 def _tell(plan: Plan, manifest: Manifest, console: Console) -> None:
-    """Say where a failure would return to, what is not judged, and how long it may take."""
+    """Announce what a failure would return to, what is not judged, and the timeout."""
     return_target.describe(plan, console.note, console.caution)
     unjudged = [plan.name_of(item.ref) for item in manifest.objects if not item.judged]
     if unjudged:

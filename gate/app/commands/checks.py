@@ -1,4 +1,4 @@
-"""`checks`: every check asked now against what runs now, for whoever writes or debugs them."""
+"""`checks`: asks every check now, against what runs now, for whoever writes or debugs them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from gate.report.schema.check_result import ChecksResult
 def checks(
     world: World, settings: Settings, names: tuple[str, ...], console: Console, stack: ExitStack
 ) -> int:
-    """Ask every check once and print what it says; return the exit code of the worst.
+    """Ask every check once and print the results; return the exit code of the worst.
 
-    A cluster is asked only where a check is about a Deployment or its namespace.
+    Connects to a cluster only if a check is about a Deployment or its namespace.
     """
     wanted = _choose_checks(settings, names)
     if not wanted:
@@ -64,7 +64,7 @@ def checks(
 
 
 def _choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
-    """Return the checks; where Deployments are named, without those of other ones."""
+    """Return the checks; if Deployments are named, without those about others."""
     everything = all_checks(settings)
     if not names or settings.file:
         return everything
@@ -74,9 +74,9 @@ def _choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...
 def _refs(
     settings: Settings, names: Sequence[str], wanted: Sequence[Check], stdin: BinaryIO
 ) -> list[Ref]:
-    """Return the Deployments that were named, the manifest's, or else those that checks name.
+    """Return the manifest's Deployments and those named, or else those that checks name.
 
-    Their namespace is "" where nobody has said it yet.
+    Their namespace is "" while nothing has set it.
     """
     listed = read_manifest(settings, stdin).deployments if settings.file else ()
     refs = [deployment_ref(item.namespace or "", item.name) for item in listed]
@@ -88,7 +88,7 @@ def _refs(
 
 
 def _names_a_namespace(settings: Settings, wanted: Sequence[Check]) -> bool:
-    """Tell whether the cluster's configuration has to say which namespace it is."""
+    """Tell whether the namespace has to come from the cluster's configuration."""
     return settings.namespace is None and any("namespace" in named_by(one) for one in wanted)
 
 
@@ -98,7 +98,7 @@ def _with_namespaces(refs: Sequence[Ref], namespace: str) -> list[Ref]:
 
 
 def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) -> list[Job]:
-    """Return the checks with their questions; each Deployment is read once, where one needs it."""
+    """Return the checks with their questions; reads each Deployment once, if a check needs it."""
     subjects: dict[Ref, Subject] = {}
     jobs = []
     at = session.clock.now()
@@ -116,14 +116,14 @@ def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) 
 
 
 def _nobody(namespace: str, at: float) -> Subject:
-    """Return what is known where a check is about no Deployment."""
+    """Return the subject of a check that is about no Deployment."""
     return Subject(namespace, "", Version(), at - BEGUN_SECONDS_AGO, first_available_at=-math.inf)
 
 
 def _subject(live: Live, at: float) -> Subject:
-    """Return the live version as the new one; the other that still has pods as the baseline.
+    """Return the live version as the new one, and another with available pods as the baseline.
 
-    The window is the whole one: how long the pods are there is not looked at.
+    The window is the full one, however long the pods have existed.
     """
     current, other = live.snapshot.current(), _other(live)
     return Subject(

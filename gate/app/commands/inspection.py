@@ -1,4 +1,4 @@
-"""`status` and `history`: what there is and why, without a write."""
+"""`status` and `history`: show what there is and why; they write nothing."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ EXIT_OF = {
     VerdictKind.COMPLETE: EXIT_CODES[Outcome.VERIFIED],
     VerdictKind.FAILED: EXIT_CODES[Outcome.FAILED],
 }
-"""Progressing and paused half-way are neither: 7, inconclusive."""
+"""Progressing and paused half-way are neither of these: exit 7, inconclusive."""
 
 
 def status(session: Session, settings: Settings, name: str, console: Console) -> int:
-    """Print the tree and why; 0 complete, 6 failed, 7 progressing or paused half-way.
+    """Print the tree with reasons; exit 0 complete, 6 failed, 7 progressing or paused half-way.
 
-    A signal is how watching ends for who has seen enough: the last state stands, nothing is said.
+    With `--watch` a signal is a normal way to stop: the last state stays, without a message.
     """
     live = read_live(session, name)
     rollout = standing(live, session.clock.now())
@@ -63,9 +63,9 @@ def status(session: Session, settings: Settings, name: str, console: Console) ->
 def _follow_rollout(
     session: Session, settings: Settings, live: Live, rollout: Rollout, console: Console
 ) -> tuple[Rollout, int]:
-    """Follow until it is complete or failed, or gone; show the tree as often as it differs.
+    """Follow until it is complete, failed or gone; show the tree whenever it changes.
 
-    Return the last state, and the exit code where a signal came before the end, 0 else.
+    Return the last state, and the exit code of a signal that came before the end, else 0.
     """
     watching = Watching(session, {live.object.ref: selector_of(live.object)})
     trees = _Trees(session, settings, console)
@@ -79,7 +79,7 @@ def _follow_rollout(
             if deployment is None or kind in EXIT_OF:
                 return rollout, 0
             if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
-                # Somebody rolls out another version: that is what there is to follow now.
+                # Somebody rolls out another version: follow that one now.
                 rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
             else:
                 rollout = watching.follow(rollout)
@@ -89,7 +89,7 @@ def _follow_rollout(
 
 
 class _Trees:
-    """The trees of a Deployment that is watched: one that moves, or one after the other."""
+    """The trees of a watched Deployment: a live one, or printed one after the other."""
 
     def __init__(self, session: Session, settings: Settings, console: Console) -> None:
         self._session = session
@@ -100,7 +100,7 @@ class _Trees:
         self._began = console.clock.now()
 
     def show(self, rollout: Rollout, now: float) -> None:
-        """Show the tree where it differs; on a terminal the last one alone stays."""
+        """Show the tree if it changed; on a terminal only the last one stays."""
         if self._settings.output == "json":
             return
         tree = self._console.tree
@@ -112,7 +112,7 @@ class _Trees:
         self._print(rollout, now)
 
     def leave(self, rollout: Rollout, now: float) -> None:
-        """Let what was looked at stay, when a signal ends it."""
+        """Leave the last tree on the screen when a signal ends the command."""
         tree = self._console.tree
         if tree is not None and tree.shown:
             tree.end()
@@ -132,7 +132,7 @@ class _Trees:
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:
-    """Say what the lock remembers of why a Deployment is scaled to 0."""
+    """Say why a Deployment is scaled to 0, as far as its lock remembers."""
     live = rollout.snapshot.live
     if live is None or live.replicas:
         return ""
@@ -147,9 +147,9 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
 
 
 def history(session: Session, settings: Settings, world: World, name: str, console: Console) -> int:
-    """Print the revisions, newest first, with what runs and where a failure would return to.
+    """Print the revisions, newest first, with what runs and what a failure would return to.
 
-    Beside an open record that is not told: `recover` decides it first, and is advised.
+    While a record is open the latter is left out: `recover` has to decide first, and is suggested.
     """
     live = read_live(session, name)
     memory = recall_history(session, live.object.ref)
@@ -173,7 +173,7 @@ def history(session: Session, settings: Settings, world: World, name: str, conso
 
 
 def _is_waiting(live: Live) -> bool:
-    """Tell whether the live template has no revision because of a pause."""
+    """Tell whether the live template has no revision yet because of a pause."""
     return live.snapshot.current() is None and live.deployment.paused
 
 
@@ -197,7 +197,7 @@ def _waiting_revision(live: Live) -> Revision:
 def _returns(live: Live, memory: History, beside: Facts) -> Returns:
     """Return what a failure of the next apply, and an undo, would return to.
 
-    An undo is of interest where what runs is not what such a failure returns to.
+    An undo is included only if such a failure does not return to what runs.
     """
     target = Target(live.object.ref, live.snapshot, baseline_of(live.snapshot))
     after_failure = next_return(target, live.object, memory, beside)

@@ -1,4 +1,4 @@
-"""`locks`: who holds which lock, since when, from which run; and giving one back for somebody."""
+"""`locks`: shows who holds which lock, since when, from which run; and releases somebody's lock."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def locks(session: Session, settings: Settings, world: World, console: Console) 
 
 
 def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
-    """Yield how to finish what attempts left open that are no longer at it."""
+    """Yield how to finish what attempts that no longer run left open."""
     for row in rows:
         if row.unfinished and row.state != "held":
             command = _recovery(session.connection.cluster, row.locks, row.namespace)
@@ -57,16 +57,16 @@ def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
 
 
 def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
-    """Return the command that finishes what stands in a lock, by what the lock is of."""
+    """Return the command that finishes a lock's record, given the locked object."""
     name = locks.removeprefix(_DEPLOYMENT) if locks.startswith(_DEPLOYMENT) else ""
     return recovery_command(cluster, name, namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
-    """Return the locks of the namespace, or of all of them.
+    """Return the locks of the namespace, or of all namespaces.
 
-    Raises RefusedError where there is no such namespace, and where not all may be listed, which
-    says how `command` does with one.
+    Raises RefusedError if there is no such namespace, or if listing is forbidden; the hint of the
+    latter may suggest `command` for one namespace or one Deployment.
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:
@@ -87,7 +87,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
 
 
 def _list_locks(session: Session, leases: Leases, command: str) -> tuple[Held, ...]:
-    """List the locks of the namespace; RefusedError that says which right it takes."""
+    """List the locks of the namespace; RefusedError that names the missing permission."""
     try:
         return leases.all(session.namespace)
     except Forbidden as error:
@@ -115,7 +115,7 @@ def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
 
 
 def release(session: Session, settings: Settings, world: World, console: Console) -> int:
-    """Give a lock back for whoever holds it, after asking; what it remembers stays."""
+    """Release a lock on behalf of its holder, after asking; what it remembers stays."""
     if settings.all_namespaces:
         raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
     first_questions.announce(session, console)
@@ -147,7 +147,7 @@ def release(session: Session, settings: Settings, world: World, console: Console
 def _iter_release_lines(
     held: Held, cluster: ClusterName, processes: Processes, *, is_unfinished: bool
 ) -> Iterator[str]:
-    """Say whose lock was given back, what that holder does now if it lives, and what is left."""
+    """Say whose lock was released, what its holder does if still alive, and what is unfinished."""
     lock, known = held.lock, what_is_known_of(held.holder, processes)
     yield f"{lock} was held by {held.holder}, {known}; it is free"
     has_ended = is_dead(held, processes)
@@ -168,7 +168,7 @@ def _parse_lock(namespace: str, name: str) -> Lock:
 
 
 def ask_for_consent(world: World, held: Held) -> bool:
-    """Ask whoever sits before the terminal."""
+    """Ask the person at the terminal; UsageError if there is no terminal."""
     if not world.stdin.isatty():
         raise UsageError(
             "giving back somebody's lock has to be agreed to",

@@ -37,9 +37,9 @@ NO_RECORD: Final = Passed("no record is left of anything that is to be finished"
 
 
 def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
-    """Prepare to finish attempts: on some Deployments, of the namespace, or of all of them.
+    """Prepare to finish attempts: on named Deployments, in the namespace, or in all namespaces.
 
-    RefusedError for a name that neither a lock nor a Deployment has.
+    RefusedError for a name with neither a lock nor a Deployment.
     """
     settings, console = recovery.settings, recovery.console
     if settings.all_namespaces and names:
@@ -64,11 +64,11 @@ def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """Where open records stand, and which locks gates hold that died and left none.
+    """Locks with open records, and locks still held by gates that died without leaving a record.
 
-    `errors` are of locks of which neither is known: a record may stand where we may not read.
-    `deleted` are named locks of which no Lease is left: an attempt that had them may have its
-    record in another one.
+    `errors` are for locks where neither is known: a record may be in a Lease that we may not read.
+    `deleted` are named locks whose Lease is gone: an attempt that held them may have its record in
+    another one.
     """
 
     places: Mapping[Lock, Held]
@@ -77,13 +77,13 @@ class _Left:
     deleted: tuple[Lock, ...] = ()
 
     def locks_at(self, place: Lock) -> list[Lock]:
-        """Return what to take for the record in a lock: with it those that were deleted."""
+        """Return the locks to take for the record in `place`: it and the attempt's deleted ones."""
         of_attempt = self.places[place].holder.locks
         return [place, *(lock for lock in self.deleted if lock in of_attempt)]
 
     @property
     def namespaces(self) -> set[str]:
-        """Return the namespaces of all locks that are to be taken."""
+        """Return the namespaces of all locks to be taken."""
         siblings = (lock for place in self.places.values() for lock in place.holder.locks)
         return {lock.namespace for lock in (*self.places, *siblings, *self.abandoned)}
 
@@ -91,11 +91,11 @@ class _Left:
 def _read_locks(
     session: Session, leases: Leases, names: Iterable[str]
 ) -> tuple[list[Held], tuple[Lock, ...]]:
-    """Read the locks of some Deployments; one that has no Lease has at least to exist.
+    """Read the locks of some Deployments; a Deployment without a Lease must at least exist.
 
-    Where that Lease was deleted, the record of an attempt that had it may stand in another one:
-    those come along. Returned with the locks that have no Lease. RefusedError where it cannot be
-    told.
+    If that Lease was deleted, an attempt that held it may have its record in another one: such
+    Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
+    Leases may not be listed.
     """
     found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
     gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
@@ -108,7 +108,7 @@ def _read_locks(
 
 
 def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tuple[Held, ...]:
-    """List the Leases of the namespace; RefusedError that says what that is for."""
+    """List the Leases of the namespace; RefusedError that says why they are needed."""
     try:
         return leases.all(session.namespace)
     except Forbidden as error:
@@ -123,7 +123,7 @@ def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tu
 
 
 def _find_leftovers(world: World, leases: Leases, seen: Iterable[Held]) -> _Left:
-    """Return what is left under locks that were seen; a record may stand in one that was not."""
+    """Return what is left for the locks that were read; a record may be in another lock."""
     by_lock = {held.lock: held for held in seen}
     read = functools.cache(lambda lock: by_lock.get(lock) or leases.read(lock))
     places: dict[Lock, Held] = {}
@@ -149,9 +149,9 @@ def _find_leftovers(world: World, leases: Leases, seen: Iterable[Held]) -> _Left
 
 @dataclass(slots=True)
 class _Ends:
-    """How attempts ended that were finished, why others could not be, and which were met.
+    """How finished attempts ended, why others could not be finished, and whose records were tried.
 
-    `are_many` is whether there is more than one thing to do.
+    `are_many` says whether there is more than one thing to do.
     """
 
     are_many: bool
@@ -161,11 +161,11 @@ class _Ends:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether nothing else is begun after the last end."""
+        """Whether the last ending forbids starting anything else."""
         return bool(self.attempts) and self.attempts[-1].outcome in ENDS_ALL
 
     def worst(self) -> Attempt | GateError | None:
-        """Return the end that counts, None where there was nothing to finish."""
+        """Return the end that counts, None if there was nothing to finish."""
         if self.is_cut_off:
             return self.attempts[-1]
         ends: list[Attempt | GateError] = [*self.errors, *self.attempts]
@@ -174,7 +174,7 @@ class _Ends:
 
 
 def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt | Passed:
-    """Finish one after another, whatever others meet; the worst end counts."""
+    """Finish one after another, even if others fail; the worst end counts."""
     ends = _Ends(len(left.places) + len(left.abandoned) + len(left.errors) > 1)
     for error in left.errors:
         _tell_error(recovery, ends, error)
@@ -197,7 +197,7 @@ def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt
 
 
 def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends, delivered: Delivery) -> None:
-    """Take the locks of an attempt, as soon as its gate is gone, and finish what is open there."""
+    """Take an attempt's locks as soon as its gate is gone, and finish what is open there."""
     try:
         with ExitStack() as stack:
             _finish_under(recovery, _take_locks(recovery, stack, locks, delivered), ends, delivered)
@@ -208,7 +208,7 @@ def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends, delivered: Deliv
 def _finish_under(
     recovery: Recovery, keeper: Keeper | None, ends: _Ends, delivered: Delivery
 ) -> None:
-    """Finish the attempts whose records stand in locks of ours, each whatever others meet."""
+    """Finish the attempts whose records are in our locks, each even if others fail."""
     if keeper is None:
         return
     for place in keeper.open_records:
@@ -224,10 +224,10 @@ def _finish_under(
 
 
 def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
-    """Give back what a dead gate holds that left no record; what somebody has by now is theirs.
+    """Release a lock that a dead gate left without a record, unless somebody took it since.
 
-    Whether that gate wrote is not known: somebody may have deleted its record since. One that
-    came in between is finished.
+    Whether that gate wrote anything is unknown: somebody may have deleted its record since. A
+    record that appeared in the meantime is finished.
     """
     settings = recovery.settings.model_copy(update={"lock_wait": 0.0})
     try:
@@ -242,7 +242,7 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery)
 
 
 def _tell_error(recovery: Recovery, ends: _Ends, error: GateError) -> None:
-    """Say at once what cannot be finished: the others may take minutes."""
+    """Report at once what cannot be finished: the others may take minutes."""
     if ends.are_many:
         recovery.console.warn(error.message)
     ends.errors.append(error)
@@ -256,7 +256,7 @@ def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
-    """Name what an attempt was about: its Deployments, else its first object and their count."""
+    """Name an attempt's Deployments, else its first object and the number of the others."""
     followed = [target.ref for target in attempt.plan.targets]
     objects = followed or [planned.ref for planned in attempt.plan.objects]
     named = followed or objects[:1]

@@ -50,7 +50,7 @@ from gate.kube.writes import Writer
 _Read = TypeVar("_Read")
 
 RESTART_MANAGER = "rollout-gate-restart"
-"""Another manager than the applies': the next apply would remove the annotation and roll again."""
+"""Not the applies' manager: else the next apply would remove the annotation and roll out again."""
 
 Command = Callable[[Session, Settings, str, Console, Claim], Ready]
 
@@ -89,7 +89,7 @@ def resume(
     console: Console,
     claim: Claim,
 ) -> Ready:
-    """Prepare to let a paused Deployment go on, and to follow what that starts."""
+    """Prepare to resume a paused Deployment, and to follow the rollout that this starts."""
     live = _check_and_read(session, settings, name)
     if not live.deployment.paused:
         console.note("resume", f"{live.object.ref} is not paused")
@@ -106,9 +106,9 @@ def pause(
     _console: Console,
     _claim: Claim,
 ) -> Ready:
-    """Prepare to pause a Deployment; there is nothing to follow then.
+    """Prepare to pause a Deployment; afterwards there is nothing to follow.
 
-    It takes no lock: it has to be possible while a run has it (`execution.concurrent_run`).
+    It takes no lock: a pause must be possible while a run holds it (`execution.concurrent_run`).
     """
     live = _alone(session, settings, name)
     body = Body.of({"spec": {"paused": True}})
@@ -121,9 +121,9 @@ def pause(
 def arrive(
     session: Session, settings: Settings, name: str, console: Console, command: str
 ) -> ReplicaSet | None:
-    """Say where we are, refuse the wrong place and what is not there.
+    """Announce the cluster, refuse a wrong one, or a Deployment that does not exist.
 
-    Returns what an `undo --to-revision` names: a number is what it was as the command began.
+    Returns the ReplicaSet that `undo --to-revision` names, by its number as the command begins.
     """
     first_questions.announce(session, console)
     first_questions.check_cluster(session, settings, console, [session.namespace])
@@ -135,12 +135,12 @@ def arrive(
 
 
 def command_of(name: str, named: ReplicaSet | None) -> Command:
-    """Return what prepares a command; `named` is what an `undo --to-revision` is to return to."""
+    """Return what prepares a command; `named` is what `undo --to-revision` returns to."""
     return COMMANDS[name] if named is None else partial(undo, named=named)
 
 
 def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
-    """Make sure that we may, read what is there."""
+    """Check permissions and guards; return the Deployment and what it owns."""
     needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
     wished = tuple(wished_permissions(settings, [session.namespace]))
     live = _read_with_rights(session, name, needs, wished, lambda: read_live(session, name))
@@ -149,7 +149,7 @@ def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
 
 
 def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
-    """Make sure that we may change it, read the Deployment and nothing that belongs to it."""
+    """Check permissions and guards; return the Deployment alone, without what it owns."""
     ref = deployment_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
     live = _read_with_rights(session, name, needs, (), lambda: read_object(session, ref))
@@ -164,7 +164,7 @@ def _read_with_rights(
     wished: tuple[Permission, ...],
     read: Callable[[], _Read],
 ) -> _Read:
-    """Read, and refuse where a right is missing: all that are missing are named at once."""
+    """Read, and refuse if permissions are missing, naming all of them at once."""
     try:
         found = read()
     except Forbidden:
@@ -182,7 +182,7 @@ def _refuse_guarded(session: Session, settings: Settings, live: LiveObject) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A plan without a target, the Deployment, and what the server would make of it if asked."""
+    """A plan without a target, the Deployment, and the dry run's result if there was one."""
 
     live: Live
     plan: Plan
@@ -192,7 +192,7 @@ class _Draft:
 def _watch_target(
     session: Session, settings: Settings, draft: _Draft, claim: Claim, console: Console
 ) -> Ready:
-    """Watch the Deployment, and put it as the target into the plan."""
+    """Watch the Deployment, make it the plan's target, and check the way back."""
     live = draft.live
     ref = live.object.ref
     watching = Watching(session, {ref: selector_of(live.object)})
@@ -221,9 +221,9 @@ def _watch_target(
 def _members(
     live: Live, target: Target, history: History, beside: return_target.Facts
 ) -> list[PlannedObject]:
-    """Return what may have to go back with a Deployment that returns to a verified set.
+    """Return the objects that may have to go back with a Deployment that returns to a verified set.
 
-    Nothing has to where it returns to what runs.
+    There are none if it returns to what runs.
     """
     digests = {**digests_of(beside), target.ref: applied_digest(live.object)}
     if obstacle(target, history, digests) is None:
@@ -234,9 +234,10 @@ def _members(
 def _try_restart(
     session: Session, live: LiveObject, body: Body, warn: Warn
 ) -> tuple[bool, LiveObject | None]:
-    """Try a restart on the server; return whether it takes force, and what it would come to.
+    """Dry-run a restart on the server; return whether it needs force, and its result.
 
-    It does where `kubectl rollout restart` left its annotation. None where nobody could tell.
+    It does if `kubectl rollout restart` left its annotation. The result is None if a webhook
+    supports no dry run.
     """
     writer = Writer(session.client, session.resources, session.clock)
     trial = Write(0, live.ref, Verb.APPLY, body, live.uid, None, RESTART_MANAGER)
@@ -252,7 +253,7 @@ def _try_restart(
 
 
 def _command(session: Session, verb: str, ref: Ref) -> str:
-    """Return a command about a Deployment, ready to be pasted."""
+    """Return a command about a Deployment, ready to paste."""
     words = ("rollout-gate", verb, ref.name)
     return session.connection.cluster.command(*words, namespace=ref.namespace)
 
@@ -263,11 +264,11 @@ COMMANDS: dict[str, Command] = {
     "resume": resume,
     "pause": pause,
 }
-"""By the name that a person calls them."""
+"""What prepares each command, by its name on the command line."""
 
 
 def undone_commands(settings: Settings, command: str) -> tuple[str, ...]:
-    """Return the commands of which a recovery takes back what a dead gate left, complete or not.
+    """Return the commands whose leftovers a recovery takes back, complete or not.
 
     Whoever undoes an interrupted restart wants what ran before it, of the same version.
     """
@@ -277,12 +278,12 @@ def undone_commands(settings: Settings, command: str) -> tuple[str, ...]:
 def is_done(
     session: Session, settings: Settings, console: Console, command: str, name: str
 ) -> Callable[[Attempt], bool] | None:
-    """Return what tells whether a recovery has done what a command was for; None: it never has.
+    """Return a test whether a recovery has already done a command's work; None: it never has.
 
-    An undo is of what a dead gate left, where that had rolled out or restarted a version: to go on
-    from what came back would return to the version before that. So it would where the dead gate
-    was at an undo itself, which the recovery completed. An undo that was taken back, and a
-    resumption, are none of these: what they come back to is what is to be undone.
+    If a dead gate had rolled out or restarted a version, an undo means that version. Once the
+    recovery took it back, a further undo would return to the version before it. The same holds if
+    the dead gate's command was an undo and the recovery completed it. It does not hold for an undo
+    that the recovery took back, nor for a `resume`: what they come back to is still to be undone.
     """
     if command != "undo" or settings.to_revision is not None:
         return None
@@ -311,7 +312,7 @@ def _has_undone(ended: Attempt, record: Record, ref: Ref) -> bool:
 
 
 def _is_back(ended: Attempt, ref: Ref) -> bool:
-    """Tell whether a recovery has returned a Deployment, or the configuration alone beside it."""
+    """Tell whether a recovery has restored a Deployment, or only the configuration beside it."""
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
@@ -323,7 +324,7 @@ def locks(
 ) -> list[Lock]:
     """Return the locks that a command takes.
 
-    A pause takes none (`pause`). An undo takes those of all Deployments that it may restore.
+    `pause` takes none. `undo` takes those of all Deployments that it may restore.
     """
     if command == "pause":
         return []

@@ -1,4 +1,4 @@
-"""`undo`: back to a version of before, with the configuration that it was verified with."""
+"""`undo`: returns to an earlier version, with the configuration that it was verified with."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from gate.manifests.kinds import find
 
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
-    """Return the locks of all Deployments that an undo of one of them may write."""
+    """Return the locks of all Deployments that an undo of `name` may write."""
     ref = deployment_ref(namespace, name)
     members = {ref, *_deployments(memory.history(ref))}
     return [lock_of(member.namespace, member.name) for member in members]
@@ -82,7 +82,7 @@ def undo(
     *,
     named: ReplicaSet | None = None,
 ) -> Ready:
-    """Prepare to return to a version of before, or to what `--to-revision` `named` at first."""
+    """Prepare to return to an earlier version, or to what `--to-revision` named at the start."""
     found = with_number_of_now(read_subject(session, settings, name, console, claim.memory), named)
     choice = _choice(found)
     for line in choice.skipped:
@@ -127,7 +127,7 @@ def undo(
 
 
 def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
-    """Warn where a rollback has returned already from what somebody may mean to undo."""
+    """Warn if a rollback has already left the version that somebody may mean to undo."""
     failed = rolled_back_from(found.live.snapshot, found.history)
     if failed is None or failed.why is None or found.settings.to_revision is not None:
         return
@@ -163,7 +163,7 @@ def _choice(found: UndoSubject) -> Choice:
 
 
 def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
-    """Return what is to be applied, configuration first."""
+    """Return what to apply, configuration first."""
     version, replica_set = choice.version, choice.replica_set
     if version is not None and not found.settings.deployment_only:
         return _of_set(found, choice, version)
@@ -188,9 +188,9 @@ def _name(found: UndoSubject, choice: Choice) -> str:
 
 
 def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple[Prepared, ...]:
-    """Return the objects of a verified set that are not as they were verified.
+    """Return the objects of a verified set that differ from what was verified.
 
-    The Deployment is one of them in any case: it is followed.
+    The Deployment is always among them if our manager applies it, since it is followed.
     """
     digests, replica_set = found.digests(), choice.replica_set
     deployments = {found.ref, *_deployments(found.history)}
@@ -228,9 +228,9 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
 
 
 def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
-    """Yield the Deployment as our manager applies it now, where it applies anything.
+    """Yield the Deployment as our manager applies it now, if it applies anything.
 
-    Of a restart nothing is taken over: the annotation would become part of what is applied.
+    A restart's annotation is not taken over: it would become part of what is applied.
     """
     body = applied_body(found.live.object)
     if body is not None:
@@ -251,7 +251,7 @@ def _describe(
     *,
     is_restart_left: bool,
 ) -> None:
-    """Say where an undo goes, and what goes with it."""
+    """Announce what an undo returns to, and which other objects go with it."""
     note, shown = found.console.note, _name(found, choice)
     if not bodies:
         replica_set = choice.replica_set
@@ -266,7 +266,7 @@ def _describe(
 
 
 def _rank(ref: Ref) -> tuple[int, Ref]:
-    """Order the objects as an apply does; custom kinds come before the workloads."""
+    """Return the sort key of an object: the order of an apply, custom kinds before workloads."""
     group = ref.api_version.rpartition("/")[0]
     kind = find(group, ref.kind)
     return (int(kind.rank) if kind is not None else 0, ref)
@@ -275,9 +275,9 @@ def _rank(ref: Ref) -> tuple[int, Ref]:
 def _bodies(
     found: UndoSubject, version: JudgedVersion, refs: Collection[Ref]
 ) -> dict[Ref, Body | None]:
-    """Return what was applied of members, None of those of which it is not known.
+    """Return what was applied of each member, None if that is not known.
 
-    The Secret beside a lock is read only where it has what the history does not.
+    The Secret beside a lock is read only if it has what the history lacks.
     """
     bodies = {ref: _recall_body(found, version, ref) for ref in refs}
     for deployment in (found.ref, *sorted(_deployments(found.history) - {found.ref})):
@@ -291,7 +291,10 @@ def _bodies(
 
 
 def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
-    """Return what was applied of a member; its environment values are its ReplicaSet's."""
+    """Return what was applied of a member, None if unknown.
+
+    The environment values of a Deployment come from its ReplicaSet.
+    """
     digest = version.members[ref]
     deployments = (found.ref, *sorted(_deployments(found.history)))
     bodies = (found.memory.history(one).bodies.get(digest) for one in deployments)
@@ -309,7 +312,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
 
 
 def _prepare_object(found: UndoSubject, ref: Ref, body: dict[str, Any]) -> Prepared:
-    """Return what is sent for an object; the live number of replicas is kept."""
+    """Return what to send for an object; the live number of replicas is kept."""
     fact = found.lives.get(ref, Absent())
     left_out = restarters(fact.value) if isinstance(fact, Known) else ()
     item = prepare(
@@ -344,7 +347,7 @@ def _body_of_template(
 
 
 def _with_template(found: UndoSubject, template: Template) -> dict[str, Any]:
-    """Return what the gate applies now, with the template of another revision."""
+    """Return what the gate applies now, but with the pod template of another revision."""
     live = found.live.object
     return body_with_template(live, template, _take_over(found, live))
 

@@ -1,4 +1,4 @@
-"""Why an undo is refused for what it would return to, and what works instead."""
+"""Why an undo cannot return to its target, and what works instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gate.errors import RefusedError
 
 
 def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
-    """Refuse where there is nothing to return to; name what was passed over."""
+    """Return the refusal if there is nothing to return to; it names the versions skipped."""
     if not choice.skipped:
         return RefusedError(
             f"{found.ref} has no earlier revision",
@@ -38,7 +38,7 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
 def not_whole(
     found: UndoSubject, choice: Choice, version: JudgedVersion, missing: Lacking
 ) -> RefusedError:
-    """Refuse a mixture; say of each object why it cannot be restored, and what works."""
+    """Return the refusal of a mixed set: why each object cannot be restored, and what works."""
     has_template = choice.replica_set is not None or found.ref not in missing.not_kept
     hint = _hint(found, version, has_template=has_template)
     if missing.refs == missing.immutable:
@@ -57,9 +57,9 @@ def not_whole(
 
 
 def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> str:
-    """Return what works: not the pod template of what runs, which would change nothing.
+    """Return what works instead; the pod template that already runs would change nothing.
 
-    `has_template` is whether that of the version is still to be had.
+    `has_template` says whether the version's pod template is still available.
     """
     apply = "apply the manifest of that version"
     number = found.settings.to_revision
@@ -75,7 +75,7 @@ def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> 
 
 
 def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:
-    """Return how the set comes back: what is gone is made anew by the undo."""
+    """Return how to restore the set: the undo creates again what was deleted."""
     named = [f"{ref.kind.lower()}/{ref.name}" for ref in refs]
     cluster, namespace = found.session.connection.cluster, found.ref.namespace
     number = found.settings.to_revision
@@ -85,7 +85,7 @@ def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:
 
 
 def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:
-    """Yield why objects cannot be restored, those of one reason together."""
+    """Yield why objects cannot be restored, grouped by reason."""
     theirs = [ref for ref in missing.not_kept if version.members.get(ref) == NOTHING]
     gone = [ref for ref in missing.not_kept if isinstance(found.lives.get(ref), Absent)]
     known = (*theirs, *gone)
@@ -106,7 +106,7 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
 
 
 def _whose(found: UndoSubject, ref: Ref) -> str:
-    """Say whose an object is that no attempt on the Deployment wrote as it stands."""
+    """Say who last changed an object whose live state no attempt on the Deployment wrote."""
     digest, fact = found.digests().get(ref), found.lives.get(ref)
     deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
     for one in sorted(deployments):

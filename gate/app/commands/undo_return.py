@@ -1,4 +1,4 @@
-"""Whether an undo brings its version back, by the server's dry run before anything is written."""
+"""Does an undo bring its version back? Checked by the server's dry run, before any write."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def check_return(
     warn: Callable[[str], None],
     command: Callable[..., str],
 ) -> None:
-    """Compare the pod template that an undo would leave with the one that it is to return to.
+    """Compare the pod template that an undo would produce with the one to return to.
 
-    Raises RefusedError where the undo would change nothing of it. Warns of others' fields that
-    would stay beside the version, which is called `shown`.
+    Raises RefusedError if the undo would not change the template although it differs. Warns of
+    other managers' fields that would stay; messages call the version `shown`.
     """
     live = item.live.deployment if item.live is not None else None
     if trial is None or trial.deployment is None or live is None:

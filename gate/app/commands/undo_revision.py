@@ -1,4 +1,4 @@
-"""The revision that `undo --to-revision` names: its number may be another one by now."""
+"""The revision that `undo --to-revision` names: its number may have changed since."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gate.errors import RefusedError
 def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
     """Return the ReplicaSet that `--to-revision` names, None without it.
 
-    RefusedError where there is none.
+    RefusedError if there is no such revision.
     """
     number = settings.to_revision
     if number is None:
@@ -33,7 +33,10 @@ def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
 
 
 def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
-    """Name a ReplicaSet by the number that it has by now: a return to it renumbers it."""
+    """Set `to_revision` to the ReplicaSet's current number: a return to it renumbers it.
+
+    RefusedError if that ReplicaSet is gone.
+    """
     if named is None:
         return found
     owned = found.live.snapshot.list_owned()

@@ -1,4 +1,4 @@
-"""What an undo is about: the Deployment that runs, what is remembered, and what is live of it."""
+"""What an undo is about: the live Deployment, its history, and the live objects of its sets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Lives = Mapping[Ref, Fact[LiveObject]]
 
 @dataclass(frozen=True, slots=True)
 class UndoSubject:
-    """One undo before its plan: what runs, what is remembered, and what is live of the sets."""
+    """One undo before its plan: what runs, what is remembered, and the sets' live objects."""
 
     session: Session
     settings: Settings
@@ -50,14 +50,14 @@ class UndoSubject:
         return self.memory.history(self.ref)
 
     def digests(self) -> dict[Ref, str]:
-        """Return what identifies what our manager has applied by now of each object."""
+        """Return the digest of what our manager currently applies of each object."""
         return {
             ref: applied_digest(fact.value if isinstance(fact, Known) else None)
             for ref, fact in self.lives.items()
         }
 
     def command(self, verb: str, *flags: str) -> str:
-        """Return a command about the Deployment, ready to be pasted."""
+        """Return a command about the Deployment, ready to paste."""
         words = ("rollout-gate", verb, self.ref.name, *flags)
         return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
@@ -65,7 +65,7 @@ class UndoSubject:
 def read_subject(
     session: Session, settings: Settings, name: str, console: Console, memory: Memory
 ) -> UndoSubject:
-    """Read what runs, and what is live of every object of the verified versions."""
+    """Read what runs, and the live state of every object of the verified versions."""
     ref = deployment_ref(session.namespace, name)
     needs = list_needed(session.resources, [ref], creates=())
     try:
@@ -90,7 +90,7 @@ def read_subject(
 
 
 def _refuse_unread(found: UndoSubject) -> None:
-    """Refuse where an object of a verified set could not be read: what it is decides the choice."""
+    """Refuse if an object of a verified set could not be read: the choice depends on it."""
     unread = {ref: fact.why for ref, fact in found.lives.items() if isinstance(fact, Unknown)}
     if not unread:
         return

@@ -1,4 +1,4 @@
-"""`verify`: the judge and the reports beside whoever else rolled out; writes nothing."""
+"""`verify`: judges and reports what somebody else rolled out; writes nothing but its lock."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from gate.kube.access import following
 from gate.kube.lists import list_all
 
 _ABOUT: Final = "verify"
-"""What its Role is named after: it is the same for every Deployment of a namespace."""
+"""The name for its Role, which is the same for every Deployment of a namespace."""
 
 
 class UnexpectedImage(GateError):
-    """What runs is not what was to be verified. Exit 6."""
+    """What runs is not what should be verified. Exit 6."""
 
     outcome = Outcome.FAILED
 
@@ -49,7 +49,7 @@ class UnexpectedImage(GateError):
 def arrive(
     session: Session, settings: Settings, names: tuple[str, ...], console: Console
 ) -> tuple[Ref, ...]:
-    """Say where we are, refuse the wrong place; return what is to be verified."""
+    """Announce the cluster, refuse a wrong one; return the Deployments to verify."""
     first_questions.announce(session, console)
     first_questions.check_cluster(session, settings, console, [session.namespace])
     needs, wished = following(session.namespace), wished_permissions(settings, [session.namespace])
@@ -58,7 +58,7 @@ def arrive(
 
 
 def role(session: Session, settings: Settings) -> str:
-    """Return the Role that `verify` needs in a namespace: to read, and to hold its lock if any."""
+    """Return the Role that `verify` needs in a namespace: to read, and to hold locks if used."""
     namespace = session.namespace
     wanted = {*following(namespace), *wished_permissions(settings, [namespace])}
     return first_questions.printed_role(session, settings, _ABOUT, wanted)
@@ -71,7 +71,7 @@ def verify(
     console: Console,
     lock_lane: LockLane | None = None,
 ) -> Ready:
-    """Prepare to follow Deployments as they are to their verdict."""
+    """Prepare to follow Deployments, as they are, to a verdict."""
     lives = [read_object(session, ref) for ref in refs]
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
@@ -100,7 +100,7 @@ def verify(
 
 
 def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
-    """Return what is followed, with what a person would return to: `verify` itself never does."""
+    """Return the target with what a person would return to: `verify` itself never does."""
     return replace(target, baseline=version_before(target, history, digests))
 
 
@@ -111,9 +111,9 @@ def _target_set(
     beside: Facts,
     console: Console,
 ) -> TargetSet:
-    """Return what an undo of each Deployment would lack or conflict with; warn of what is locked.
+    """Return what an undo of each Deployment would lack or conflict with.
 
-    The objects that are live are in the order of the targets.
+    Warns of lacking objects that are immutable now. `lives` are in the order of the targets.
     """
     objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
     candidates = Candidates(targets, objects, histories, beside=beside)
@@ -132,7 +132,7 @@ def _target_set(
 
 
 def require_selector(selector: str | None) -> None:
-    """Refuse labels that no server can read, before one is asked; UsageError."""
+    """Raise UsageError for a label selector that no server can parse, before asking one."""
     if selector is None:
         return
     from gate.sandbox.failure import ApiError
@@ -161,7 +161,7 @@ def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:
-    """Refuse to call verified what does not run every expected image somewhere."""
+    """Raise UnexpectedImage unless each expected image is in at least one of the Deployments."""
     lives = [watching.snapshot(ref).live for ref in refs]
     running = {image for live in lives if live is not None for image in live.template.images()}
     missing = [image for image in expected if image not in running]

@@ -1,3 +1,3 @@
-"""A plan carried out to its end, and the recovery of one whose gate died."""
+"""Carries out a plan to its end, and recovers one whose gate died."""
 
 __all__ = ["concurrent_run", "recovery", "run"]

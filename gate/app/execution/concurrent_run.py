@@ -1,4 +1,4 @@
-"""The run beside which somebody pauses a Deployment: it goes on, or died and left its record."""
+"""A `pause` during another run on the Deployment: that run goes on, or died and left its record."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gate.processes import Processes
 
 
 def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -> None:
-    """Say what a pause does to the run that has the lock, or to what a dead one left.
+    """Warn what a pause does to the run that holds the lock, or to what a dead one left.
 
-    Nothing is said of a lock that cannot be read, nor of one that nobody uses.
+    Says nothing about a lock that cannot be read or that nobody uses.
     """
     leases = Leases(lock_client(session))
     try:
@@ -41,7 +41,7 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
 
 
 def _describe_holder(held: Held, state: LockState) -> str:
-    """Return who left a record unfinished."""
+    """Say who left a record unfinished."""
     match state:
         case LockState.DEAD:
             return f"{held.lock} is locked by {held.holder}, whose process has ended"

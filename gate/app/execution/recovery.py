@@ -1,4 +1,4 @@
-"""`recover`, and the same before any other attempt: finishes what a gate left that was killed."""
+"""Finishes what a killed gate left: for `recover`, and before any other attempt."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
 ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
-"""After these ends of a recovery nothing else is begun."""
+"""If a recovery ends like this, nothing else is started."""
 
 
 class Unfinished(GateError):
-    """A record that is not gone on from: it needs a person. Exit 5."""
+    """A record that cannot be continued from: it needs a person. Exit 5."""
 
     outcome = Outcome.ROLLBACK_FAILED
 
 
 _AS_BEFORE: Final = "all that it was to change is as it was before"
-"""Of an attempt with nothing to finish; one that took its writes back need not have recorded it."""
+"""For an attempt with nothing to finish; it may have rolled back without recording that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What finishes attempts.
+    """Finishes attempts.
 
-    `budgets` is whether the settings' own count, not the record's. Of the commands in `undone`
-    what was left is taken back, complete or not.
+    `budgets` says whether the settings' timeouts replace the record's. An attempt of a command in
+    `undone` is taken back, whether or not its writes are complete.
     """
 
     world: World
@@ -72,9 +72,10 @@ class Recovery:
     undone: tuple[str, ...] = ()
 
     def finish(self, keeper: Keeper, lock: Lock, delivered: Delivery) -> Attempt | None:
-        """Finish the attempt whose record stands in a lock of ours; None where there is nothing.
+        """Finish the attempt whose record is in one of our locks; None if nothing is left to do.
 
-        The locks are held on. It has a session of its own: answers to it are nobody else's.
+        The locks are still held afterwards. It has a session of its own, so that its answers reach
+        no other attempt.
         """
         world, settings = self.world, self.settings
         nothing_to_ask = Sources({})
@@ -88,7 +89,7 @@ class Recovery:
             return run(ready, self.console, delivered)
 
     def _plan_rest(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
-        """Read how far it had come, and plan the rest; nothing is written."""
+        """Read how far it got, and plan the rest; writes nothing."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
         refuse_protected_objects(_list_refs(record), self.settings.protected_namespace)
@@ -116,7 +117,7 @@ class Recovery:
         return Ready(session, plan, watching, lane)
 
     def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:
-        """Note in a plan whether the attempt's own gate may still run, its lock released."""
+        """Note in the plan if the attempt's gate, whose lock was released, may still run."""
         processes = self.world.processes
         if holder is None or plan.resumed is None or not may_run_without_lock(holder, processes):
             return plan
@@ -142,16 +143,16 @@ class Recovery:
         return replace(record, policy=policy)
 
     def _learn(self, record: Record) -> None:
-        """Take the values of the Secrets that are kept beside a record."""
+        """Learn the values of the Secrets kept beside a record."""
         for one in record.objects:
             if one.ref.kind == "Secret" and isinstance(one.before, Known):
                 self.world.secrets.add_secret(one.before.value.body.thaw())
 
     def _read_allowed_record(self, keeper: Keeper, lock: Lock) -> Record:
-        """Return a record that can be read, and that names no more than it may.
+        """Return the record; Unfinished if it cannot be read or names more than it may.
 
-        That is kinds that a manifest may hold, in the namespaces where its attempt had locks:
-        whoever may write a Lease in one namespace must not write to another by it.
+        It may name kinds that a manifest may hold, in namespaces where its attempt held locks:
+        whoever may write a Lease in one namespace must not be able to write to another through it.
         """
         try:
             record = keeper.record(lock)
@@ -171,13 +172,13 @@ class Recovery:
 
 
 def _list_refs(record: Record) -> list[Ref]:
-    """Return every object that may be written for a record, in whichever part it is named."""
+    """Return every object that may be written for a record, from all parts of it."""
     objects = {one.ref for one in record.objects} | {one.ref for one in record.followed}
     return sorted(objects | set(record.target_set.bodies))
 
 
 def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]) -> None:
-    """Raise Unfinished for objects in other namespaces; of no namespace are `--allow-kind`'s."""
+    """Raise Unfinished for objects in other namespaces; cluster-scoped ones need `--allow-kind`."""
     outside = sorted(ref for ref in refs if ref.namespace and ref.namespace not in namespaces)
     if outside:
         named = ", ".join(f"{ref} in {ref.namespace}" for ref in outside)
@@ -190,7 +191,7 @@ def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]
 
 
 def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
-    """Return what is to be written as a manifest's kinds are looked at."""
+    """Return the objects as a manifest, to check their kinds."""
     source = Source(f"the record of {lock}")
     return Manifest(
         tuple(
@@ -226,7 +227,7 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
 PrepareAttempt = Callable[[Claim], Ready]
 Carry = Callable[[Ready, Console, Delivery], Attempt]
 IsDone = Callable[[Attempt], bool]
-"""Whether the end of a recovery is what its command was for."""
+"""Tells whether a recovery has already done what the command was for."""
 
 
 def under_lock(
@@ -237,10 +238,10 @@ def under_lock(
     carry: Carry = run,
     is_done: IsDone | None = None,
 ) -> Run:
-    """Return what carries an attempt out whose locks are taken.
+    """Return what carries out an attempt whose locks are taken.
 
-    What another gate left is finished first; how that ends is told, and decides nothing, unless
-    a signal came, contact was lost, or it `is_done` with that.
+    What another gate left is finished first. How that ends is reported and decides nothing, unless
+    a signal came, contact was lost, or `is_done` says that it did this command's work.
     """
     if keeper is None:
         return partial(carry, prepare(Claim()), recovery.console)

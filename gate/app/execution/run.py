@@ -40,17 +40,17 @@ from gate.last_word import Word, last_word
 from gate.signals import Delivery
 
 LOOK_SECONDS = 5.0
-"""How long a look at the locks is waited for; a request about them takes no longer."""
+"""How long we wait for a look at the locks; no request about them takes longer."""
 LAST_LOOK_SECONDS = 2.0
-"""How long the end waits for a look at namespaces that may go, as for the last look at objects."""
+"""How long the end waits for a look at terminating namespaces; same as the last look at objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
     """An attempt that nothing has refused.
 
-    `watching`, which has begun, is on the Deployments that it follows, `lock_lane` has its locks;
-    each is None where there are none.
+    `watching`, already started, is on the Deployments that it follows; `lock_lane` serves its
+    locks. Each is None if there are none.
     """
 
     session: Session
@@ -75,8 +75,9 @@ def run(
 ) -> Attempt:
     """Return the attempt in its end state.
 
-    `measured` is told what each check was answered, `writing` of each write before it is sent,
-    `moved` of each step. A bug of ours is raised, after a warning that names what was written.
+    `measured` is called with each check's answer, `writing` with each write before it is sent,
+    `moved` with the attempt after each step. A bug of ours is raised, after a warning that names
+    what was written.
     """
     clock, inbox = ready.session.clock, ready.session.inbox
     client, resources = ready.session.client, ready.session.resources
@@ -95,7 +96,7 @@ def run(
         else:
             lanes.dispatch(effect)
         if isinstance(effect, Release) and ready.watching is not None:
-            ready.watching.stop()  # it is decided, and what is seen from now on delays the end
+            ready.watching.stop()  # it is decided, and further events would only delay the end
 
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
@@ -103,7 +104,7 @@ def run(
     console.is_locked = ready.lock_lane is not None
     listener, look = _Steps(console, heard), partial(_look_at_locks, clock, ready.lock_lane)
     engine = Engine(clock, inbox, dispatch, listener, look)
-    with suppress(RuntimeError):  # no thread can be made: they only save time
+    with suppress(RuntimeError):  # no thread can be started; the run can do without these two
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
     try:
@@ -121,16 +122,16 @@ def run(
 
 
 def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
-    """Name what was written when a bug of ours broke a run off."""
+    """Name what was written when a bug of ours breaks off a run."""
     if sent:
         names = ", ".join(map(str, sent))
         console.warn(f"broken off after writes to {names}: they stand as they are")
 
 
 def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
-    """Tell the report which namespaces of deleted Deployments go too, as far as they are read.
+    """Tell the report which namespaces of deleted Deployments are gone or terminating too.
 
-    Nobody waits for it after a signal, nor for long.
+    Skipped after a signal, and limited to `LAST_LOOK_SECONDS`.
     """
     ends = attempt.result.endings.items()
     names = {ref.namespace for ref, ending in ends if ending.reason is Reason.DELETED}
@@ -139,13 +140,13 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
     going: list[str] = []
 
     def look() -> None:
-        with suppress(ApiError):  # the report does without: it is a courtesy, not a verdict
+        with suppress(ApiError):  # optional: the report can do without it
             is_going = Cluster(client).terminating
             going.extend(
                 name for name in sorted(names) if is_going(name) in (Absent(), Known(value=True))
             )
 
-    with suppress(RuntimeError):  # no thread can be made
+    with suppress(RuntimeError):  # no thread can be started
         clock.wait(LAST_LOOK_SECONDS, clock.start(look, "namespaces"))
     console.going_namespaces |= frozenset(going)
     return attempt
@@ -157,12 +158,12 @@ def _describe_unfinished(ready: Ready, console: Console, lanes: Lanes, number: i
 
 
 def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:
-    """Say what stands of an attempt that has ended: a second signal may cut its report off."""
+    """Say what an ended attempt leaves: a second signal may cut off its report."""
     return unfinished(number) if is_left_open(attempt) else describe_ended(attempt, number)
 
 
 def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
-    """Have the locks looked at, if there are any, and wait for that."""
+    """Have the locks checked, if there are any, and wait for that."""
     if lock_lane is not None:
         done = threading.Event()
         lock_lane(LookAtLocks(done))
@@ -171,7 +172,7 @@ def _look_at_locks(clock: Clock, lock_lane: LockLane | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """A listener that tells others of each step, too."""
+    """A listener that also passes each step to others."""
 
     listener: Listener
     others: tuple[Callable[[Attempt], None], ...]
@@ -191,7 +192,7 @@ class _Steps:
 def _tell_of_writes(
     writing: Callable[[Write], None] | None, perform: Callable[[Write], Answer]
 ) -> Callable[[Write], Answer]:
-    """Return what tells of a write and performs it."""
+    """Return what calls `writing`, if any, and then performs the write."""
     if writing is None:
         return perform
 

@@ -1,7 +1,7 @@
-"""Which objects that an attempt created are used by other runs of the gate since.
+"""Which objects that an attempt created other runs of the gate have come to use.
 
-Another run that applies the very same object leaves no trace in it: what it was verified with
-stands in the Lease of its Deployment alone, and what it is at in its record.
+Another run that applies the very same object leaves no trace in it: only the Lease of its
+Deployment says what it was verified with, and its record what it is working on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gate.wire.record import read_record
 def answer_with_users(
     session: Session, plan: Plan, warn: Callable[[str], None], effect: FindUsers
 ) -> UsersFound:
-    """Answer which of the objects that an attempt created others use, by the Leases beside them.
+    """Answer which objects that an attempt created others use, by the Leases in their namespaces.
 
-    Without an answer of the server, or the right to list Leases, nobody can tell: they stay.
+    If the server does not answer, or we may not list Leases, that is unknown: then they all stay.
     """
     own = locks_of((one.ref for one in plan.objects), session.namespace)
     held: dict[Ref, str] = {}
@@ -55,7 +55,7 @@ def answer_with_users(
 def _find_used(
     other: Held, created: dict[Ref, LiveObject], warn: Callable[[str], None]
 ) -> Iterator[tuple[Ref, str]]:
-    """Yield what another lock's Deployment was verified with, or its attempt is at."""
+    """Yield what another lock's Deployment was verified with, or its unfinished attempt needs."""
     verified = history_of(other, warn).once_verified
     under_way = _read_recorded_refs(other)
     for ref, live in created.items():
@@ -66,7 +66,7 @@ def _find_used(
 
 
 def _read_recorded_refs(other: Held) -> Collection[Ref]:
-    """Return what the record of another attempt names; one that cannot be read names nothing."""
+    """Return what another attempt's record names; nothing if it cannot be decoded."""
     if not other.record:
         return ()
     try:

@@ -1,4 +1,4 @@
-"""What stands of an attempt that a second signal ends, and what to run next."""
+"""What an attempt leaves if a second signal ends it, and what to run next."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST_NAMED = 3
 def describe_unfinished(
     plan: Plan, sent: Sequence[Ref], cluster: ClusterName, number: int, *, is_locked: bool
 ) -> str:
-    """Say in one line what a gate leaves that ends at once.
+    """Say in one line what a gate that ends at once leaves.
 
-    `sent` are the objects that a write was begun for, on the way back too; `is_locked` is whether
-    a lock of the attempt holds a record, which `recover` goes on from.
+    `sent` are the objects that a write was begun for, also on the way back; `is_locked` says
+    whether a lock of the attempt holds a record, from which `recover` continues.
     """
     ended = f"{signal_name(number)} ended it at once"
     resumed = plan.resumed
@@ -34,7 +34,7 @@ def describe_unfinished(
 
 
 def describe_ended(attempt: Attempt, number: int) -> str:
-    """Say in one line how an attempt had ended when a signal cut off what was said of it."""
+    """Say in one line how an attempt had ended before a signal cut off its report."""
     plan, ending = attempt.plan, attempt.result.ending
     ended = f"{signal_name(number)} ended it at once"
     if ending is None:
@@ -46,7 +46,7 @@ def describe_ended(attempt: Attempt, number: int) -> str:
 
 
 def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
-    """Return what goes on from it; one name leads `recover` to every lock of the attempt."""
+    """Return the command to run next; one name leads `recover` to every lock of the attempt."""
     followed = [target.ref for target in plan.targets]
     if is_locked:
         namespace = next((ref.namespace for ref in (*followed, *_objects(plan))), "")

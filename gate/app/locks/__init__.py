@@ -1,4 +1,4 @@
-"""The locks of a command: taken, renewed, written with its record, given back."""
+"""The locks of a command: taken, renewed, written with its record, released."""
 
 __all__ = [
     "acquisition",

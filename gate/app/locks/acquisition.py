@@ -1,7 +1,8 @@
-"""Taking the locks of an attempt: all or none, waiting for who holds them.
+"""Takes the locks of an attempt: all or none, waiting for whoever holds them.
 
-A lock is taken from nobody who may live: its Lease has stayed the same for as long as it says, on
-our own clock, or its holder was a process of this machine that has ended.
+A lock is never taken from a holder that may be alive. It is taken once its Lease has stayed
+unchanged for its own duration, on our clock, or if its holder was a process of this machine that
+has ended.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from gate.processes import Processes
 
 POLL_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 2.0
-"""How long a run that ends early waits for its locks to be given back."""
+"""How long a run that ends early waits for the release of its locks."""
 _SHORTEST_WAIT_SECONDS: Final = 0.2
 
 
@@ -53,9 +54,10 @@ ReadLock = Callable[[Lock], Held | None]
 def record_places(read: ReadLock, held: Held) -> tuple[Held, ...]:
     """Return the Leases with open records of the attempt that took this lock last.
 
-    Beside its own there are those that it found open and did not come to finish. Each stays in the
-    Lease where it was begun, whichever locks its finder took. A later attempt that did not take
-    this lock may have used one of those Leases since: its record is none of this lock.
+    Besides its own record there may be others that it found open and did not get to finish. Each
+    stays in the Lease where it was written, whichever locks its finder took. A later attempt that
+    did not take this lock may have used one of those Leases since: its record does not concern this
+    lock.
     """
     holder = held.holder
     places = (read(lock) for lock in holder.records_in or holder.locks if lock != held.lock)
@@ -69,9 +71,9 @@ def record_places(read: ReadLock, held: Held) -> tuple[Held, ...]:
 
 @dataclass(slots=True)
 class LockTaking:
-    """Takes a set of locks; remembers since when their holders are silent.
+    """Takes a set of locks; remembers how long their holders have been silent.
 
-    `holders_before` are who held, or held last, the locks that were taken, as their Leases said.
+    `holders_before` are the last holders of the locks that were taken, according to their Leases.
     """
 
     clock: Clock
@@ -84,10 +86,10 @@ class LockTaking:
     _attempted: dict[Lock, None] = field(default_factory=dict)
 
     def look(self, locks: Iterable[Lock]) -> dict[Lock, Held | None]:
-        """Read locks, and all those of the attempts that left a record open for one of them.
+        """Read locks, and all other locks of attempts that left a record open for one of them.
 
-        A lock that only the Lease with the record names is left out: its own Lease has to name
-        that one too. Taking it would make the claim true.
+        Another lock counts only if its own Lease names the Lease with the record too; a claim of
+        the latter alone is not enough, since taking the lock would make that claim true.
         """
         read = functools.cache(self.leases.read)
         found: dict[Lock, Held | None] = {}
@@ -107,7 +109,7 @@ class LockTaking:
         return dict(sorted(found.items()))
 
     def free_at(self, held: Held | None) -> float:
-        """Return when a lock may be taken, by all that is known now."""
+        """Return when a lock may be taken, as far as is known now."""
         now = self.clock.now()
         if held is None:
             return now
@@ -117,9 +119,9 @@ class LockTaking:
         return holders.free_at(held.holder, seen, self.me, self.processes.has_ended, now)
 
     def take(self, found: Mapping[Lock, Held | None]) -> tuple[Held, ...] | None:
-        """Take locks as they were read; None, and none taken, where somebody was faster.
+        """Take locks as they were read; None, and none taken, if somebody was faster.
 
-        Whatever else ends it early, a signal too, `leave` gives back what was taken by then.
+        If anything else ends it early, a signal included, `leave` releases what was taken.
         """
         recorded = [lock for lock, held in found.items() if held is not None and held.record]
         records_in = tuple(dict.fromkeys([*list(found)[:1], *recorded]))
@@ -134,7 +136,7 @@ class LockTaking:
                     break
                 taken.append(made)
         except ResourceVersionConflict:
-            pass  # somebody was faster: what was taken by then is given back below
+            pass  # somebody was faster: what was already taken is released below
         if len(taken) == len(found):
             self.from_the_dead = {k for k, held in found.items() if held and not held.is_free}
             self.holders_before = {k: held.holder for k, held in found.items() if held}
@@ -143,7 +145,7 @@ class LockTaking:
         return None
 
     def _take_lock(self, lock: Lock, held: Held | None, me: Holder, now: datetime) -> Held | None:
-        """Take one lock, None where somebody was faster; where the answer is lost, read it back."""
+        """Take one lock, None if somebody was faster; if the response is lost, read it back."""
         try:
             if held is not None:
                 return self._claim_lease(held, me, now)
@@ -155,26 +157,26 @@ class LockTaking:
             return seen if seen is not None and seen.holder.identity == me.identity else None
 
     def _claim_lease(self, held: Held, me: Holder, now: datetime) -> Held | None:
-        """Take over a Lease, None where its holder has deleted it just now."""
+        """Take over a Lease, None if its holder has just deleted it."""
         try:
             return self.leases.claim(held, me, now)
         except NotFound:
             return None
 
-    # -- giving back -------------------------------------------------------------------------------
+    # -- releasing ---------------------------------------------------------------------------------
 
     def hand_over(self) -> None:
-        """Leave the locks to somebody who gives them back."""
+        """Leave the locks to somebody else, who will release them."""
         self._attempted.clear()
 
     def leave(self) -> None:
-        """Give back what was taken and not handed over; waits no longer than `LEAVE_SECONDS`."""
+        """Release what was taken and not handed over; waits no longer than `LEAVE_SECONDS`."""
         if self._attempted:
             ended = self.clock.start(self._give_back, "lease")
             self.clock.wait(LEAVE_SECONDS, ended)
 
     def _give_back(self) -> None:
-        """Give back each lock that is ours, also one of whose taking no answer came."""
+        """Release each lock that is ours, including one whose taking got no response."""
         for lock in tuple(self._attempted):
             try:
                 held = self.leases.read(lock)
@@ -185,12 +187,12 @@ class LockTaking:
             self._attempted.pop(lock, None)
 
     def _release_lock(self, held: Held) -> None:
-        """Delete a lock that we made and that remembers nothing, release any other."""
+        """Delete a lock that we created and that remembers nothing, release any other."""
         if held.is_blank:
             try:
                 self.leases.delete(held)
             except ApiError:
-                pass  # without the right to delete it is released
+                pass  # if it cannot be deleted, it is released
             else:
                 return
         self.leases.release(held, {}, self.clock.wall())
@@ -202,7 +204,7 @@ class LockTaking:
 def take_within(
     taking: LockTaking, seconds: float, console: Console, locks: Iterable[Lock]
 ) -> tuple[Held, ...]:
-    """Take locks as soon as all are free; raises Locked where that takes longer than `seconds`."""
+    """Take locks as soon as all are free; raises Locked if that takes longer than `seconds`."""
     clock, wanted = taking.clock, tuple(locks)
     started_at = clock.now()
     last_said, said_at = "", started_at
@@ -229,13 +231,13 @@ def take_within(
 
 
 def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
-    """Say who holds a lock, and when its Lease runs out; None is that it was taken just now."""
+    """Say who holds a lock and when its Lease expires; None means that it was taken just now."""
     if held is None:
         return "somebody else, who was faster"
     return f"{held.holder}, whose Lease runs out at {_moment(clock, free_at)} unless renewed"
 
 
 def _moment(clock: Clock, at: float) -> str:
-    """Return a moment on the clock as RFC 3339, in UTC."""
+    """Format a moment on the clock as RFC 3339, in UTC."""
     wall = clock.wall() + timedelta(seconds=at - clock.now())
     return f"{wall:%Y-%m-%dT%H:%M:%SZ}"

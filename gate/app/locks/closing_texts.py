@@ -1,4 +1,4 @@
-"""What the locks of a run shall remember of an attempt, as texts that cost its end little time."""
+"""What the locks remember of an attempt, as texts whose making delays its end only a little."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gate.core.versions.judged_version import JudgedVersion
 from gate.wire.history import history_text
 
 MOST_SECONDS: Final = 0.5
-"""Of all texts of a run: its locks are given back within two seconds of the verdict."""
+"""For all texts of a run: its locks are released within two seconds of the verdict."""
 
 Mask = Callable[[str], str]
 Warn = Callable[[str], None]
 Keep = Callable[[History, History, Mapping[str, ConfidentialBody]], History]
-"""Keeps bodies for a history that was and one that is to be, and returns what the latter knows."""
+"""Keeps bodies, given the old and the new history; returns the new one with what was kept."""
 
 
 class ClosingTexts:
-    """The histories after an attempt, as texts; each fault is a warning: the verdict stands."""
+    """The histories after an attempt, as texts; each fault is a warning, not a new verdict."""
 
     def __init__(self, clock: Clock, holder: Holder, closed: Closed, mask: Mask) -> None:
-        """Take how the attempt ended; `mask` takes secrets out of what is written for people."""
+        """Take how the attempt ended; `mask` removes secrets from what is written for people."""
         self._clock = clock
         self._holder = holder
         self._mask = mask
@@ -41,10 +41,10 @@ class ClosingTexts:
         self._left_seconds = MOST_SECONDS
 
     def text(self, lock: Lock, before: Callable[[], History], keep: Keep, warn: Warn) -> str | None:
-        """Return the text for a lock, None where nothing is to be written.
+        """Return the text for a lock, None if there is nothing to write.
 
-        What a Lease may not hold is given to `keep` first. Once the texts before it took too
-        long, no body is in it.
+        What a Lease may not hold is given to `keep` first. Once the texts have used up their time,
+        bodies are left out.
         """
         closing = self._by_lock.get(lock)
         if closing is None:
@@ -72,7 +72,7 @@ class ClosingTexts:
         return replace(after, bodies=FrozenMap())
 
     def _mask_version(self, version: JudgedVersion) -> JudgedVersion:
-        """Return a version as it may be read by others: what failed may quote a secret."""
+        """Return a version that others may read: the cause of a failure may quote a secret."""
         return replace(version, why=mask_cause(version.why, self._mask)) if version.why else version
 
 

@@ -1,4 +1,4 @@
-"""The locks of a command: taken and kept for as long as it runs, or only looked at."""
+"""The locks of a command: taken and held for as long as it runs, or only read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from gate.kube.resources import LEASES
 from gate.kube.verified_secrets import VerifiedSecrets
 
 LIMITS: Final = Limits(answer_seconds=5.0, write_seconds=5.0, retry_seconds=5.0)
-"""Of requests about locks: one that hangs must not cost the lock that it renews."""
+"""Limits of requests about locks: one that hangs must not cost the lock that it renews."""
 _PLAIN_NAME: Final = 40
 
 # -- taking ----------------------------------------------------------------------------------------
@@ -49,11 +49,11 @@ def take_locks(
     *,
     recovers: bool = False,
 ) -> Keeper | None:
-    """Take locks and keep them until the session's end; None where that is not to be.
+    """Take locks and hold them until the session's end; None if the run goes without locks.
 
-    Raises Locked where somebody holds one for longer than `--lock-wait`. Without the rights for
-    it the run goes on without lock and record after a warning, or is refused, `--require-lock`.
-    Who `recovers` cannot do without.
+    Raises Locked if somebody holds one for longer than `--lock-wait`. If permissions are missing,
+    the run warns and goes on without lock and record, or is refused with `--require-lock`.
+    A run that `recovers` always needs its locks.
     """
     wanted = sorted(set(locks))
     if not wanted or (not settings.lock and not recovers):
@@ -97,7 +97,7 @@ def take_locks(
 
 
 def lock_client(session: Session) -> Client:
-    """Return a client with the limits of locks, on the session's connections and at its pace."""
+    """Return a client with the limits for locks, sharing the session's connections and pace."""
     contact = session.client.contact
     client = Client(session.connection, session.clock, limits=LIMITS, contact=contact)
     client.pace = session.client.pace
@@ -116,7 +116,7 @@ def _verified_bodies(
 
 
 def _holder(world: World, attempt_id: str) -> Holder:
-    """Return this attempt as a holder; its name is no other's, and tells people who it is."""
+    """Return this attempt as a holder; its name is unique, and people can tell who it is."""
     run = pipeline_run(world.environ)
     job = filter(None, (run.run, run.attempt, run.job))
     name = "/".join(job) or socket.gethostname()[:_PLAIN_NAME]
@@ -126,7 +126,7 @@ def _holder(world: World, attempt_id: str) -> Holder:
 def _not_taken(
     lock: Lock, error: Rejected, cluster: ClusterName, *, goes_without: bool
 ) -> RefusedError:
-    """Return the refusal of an admission, such as a quota of 0 Leases, in one line with a hint."""
+    """Return the error for a Lease that admission rejects, such as a quota of 0, with a hint."""
     hint = "the server does not admit its Lease"
     if "quota" in error.message:
         look = cluster.command("kubectl", "describe", "resourcequota", namespace=lock.namespace)
@@ -146,11 +146,11 @@ def _without(lock: Lock, error: ApiError) -> str:
     )
 
 
-# -- rights ----------------------------------------------------------------------------------------
+# -- permissions -----------------------------------------------------------------------------------
 
 
 def permissions(namespaces: Iterable[str], secrets_in: Iterable[str] = ()) -> Iterator[Permission]:
-    """Yield what locks and records take; Secrets are kept where the attempt changes some."""
+    """Yield the permissions for locks and records, and for keeping Secrets in `secrets_in`."""
     for namespace in sorted(set(namespaces)):
         for verb in ("get", "create", "patch"):
             yield Permission(namespace, LEASES.group, LEASES.plural, verb)
@@ -160,7 +160,7 @@ def permissions(namespaces: Iterable[str], secrets_in: Iterable[str] = ()) -> It
 def wished_permissions(
     settings: Settings, namespaces: Iterable[str], secrets_in: Iterable[str] = ()
 ) -> Iterator[Permission]:
-    """Yield what locks and records take where a run holds any; without it the run only warns."""
+    """Yield the permissions for locks if the run takes any; without them it only warns."""
     if settings.lock:
         yield from permissions(namespaces, secrets_in)
 
@@ -180,7 +180,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 
 
 def recall_history(session: Session, ref: Ref) -> History:
-    """Return what the lock of a Deployment remembers, nothing where it cannot be read."""
+    """Return what the lock of a Deployment remembers; an empty history if it cannot be read."""
     try:
         held = Leases(lock_client(session)).read(lock_of(ref.namespace, ref.name))
     except ApiError:
@@ -189,13 +189,13 @@ def recall_history(session: Session, ref: Ref) -> History:
 
 
 def _unsaid(_: str) -> None:
-    """Leave a warning out: what is remembered is beside the question here."""
+    """Drop a warning: the caller can do without the history."""
 
 
 def look_at_locks(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
 ) -> MemorySnapshot:
-    """Look at the locks of Deployments without taking them; say who holds one."""
+    """Read the locks of Deployments without taking them; report their holders."""
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
     for ref in sorted(ref for ref in refs if ref.is_deployment) if settings.lock else ():

@@ -1,4 +1,4 @@
-"""The locks that a run holds: each is written as it is now, and stays ours or is lost."""
+"""The locks that a run holds: each write is based on the current Lease, or finds the lock lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gate.wire.history import read_history
 _MOST_TRIES: Final = 3
 _PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)
 _CHANGED: Final = (ResourceVersionConflict, UidMismatch, NotFound)
-"""What a write meets where a Lease is not as it was read."""
+"""Errors of a write to a Lease that has changed since it was read."""
 
 Warn = Callable[[str], None]
 Write = Callable[[Held], Held]
@@ -28,16 +28,16 @@ Write = Callable[[Held], Held]
 
 @dataclass(frozen=True, slots=True)
 class LookAtLocks:
-    """Asks whose the locks are now; `done` is set afterwards, `LeaseLost` is in the inbox then."""
+    """Asks who holds the locks now; `done` is set afterwards, with any `LeaseLost` in the inbox."""
 
     done: threading.Event
 
 
 class Lost(Exception):
-    """Somebody else holds a lock of ours, or held it meanwhile."""
+    """Somebody else holds a lock of ours, or held it in the meantime."""
 
     def __init__(self, holder: Holder, me: Holder) -> None:
-        """Take the holder of now, who is nobody where it was given back since."""
+        """Take the current holder, whose identity is "" if the lock was released since."""
         known = holder.identity
         if not known:
             last = holder.held_last_by if holder.held_last_by != me.identity else ""
@@ -46,13 +46,13 @@ class Lost(Exception):
 
 
 class HeldLocks:
-    """Locks of one holder; anybody may read. Of one Lease only one thread at a time may write.
+    """Locks of one holder. Any thread may read; only one thread at a time may write a given Lease.
 
-    `lost` says of each lock that is not ours any more who took it; none of them is written again.
+    `lost` maps each lock that is no longer ours to who took it; none of them is written again.
     """
 
     def __init__(self, clock: Clock, leases: Leases, held: tuple[Held, ...], warn: Warn) -> None:
-        """Take what was taken, at least one."""
+        """Take the locks as they were taken, at least one."""
         self._clock = clock
         self._leases = leases
         self._warn = warn
@@ -78,23 +78,23 @@ class HeldLocks:
         return LeaseLost(self._clock.now(), holder, tuple(self.lost))
 
     def get(self, lock: Lock) -> Held:
-        """Return a lock as it was read or written last; KeyError for none of ours."""
+        """Return a lock as last read or written; KeyError if it is not one of ours."""
         return self._held[lock]
 
     def unwritten(self, seconds: float) -> tuple[Lock, ...]:
-        """Return the locks of ours whose last write is that long ago, the oldest write first."""
+        """Return our locks whose last write is at least `seconds` ago, the oldest write first."""
         latest = self._clock.now() - seconds
         late = (lock for lock in self.ours if self._written_at[lock] <= latest)
         return tuple(sorted(late, key=self._written_at.__getitem__))
 
     def history(self, lock: Lock, warn: Warn) -> History:
-        """Return what a lock remembers, nothing where it is none of ours."""
+        """Return what a lock remembers; an empty history if it is not one of ours."""
         return history_of(self._held.get(lock), warn)
 
     def write(self, lock: Lock, write: Write) -> None:
-        """Write to a lock; where it has changed since, look whose it is now.
+        """Write to a lock; if it has changed since it was read, check who holds it now and retry.
 
-        Raises Lost where it is somebody else's, and leaves of ApiError.
+        Raises Lost if it is somebody else's, and leaves of ApiError.
         """
         held: Held | None = self._held[lock]
         for _ in range(_MOST_TRIES):
@@ -110,11 +110,11 @@ class HeldLocks:
         raise ResourceVersionConflict(f"the lock of {lock} changes all the time")
 
     def insist(self, lock: Lock, write: Write, *, frees: bool = False) -> None:
-        """Write as `write` does, and again after a failure that may pass: a second and a half.
+        """Write as `write` does, retrying transient failures for a second and a half.
 
-        What was done though its answer was lost is met as a change, and done once more; one that
-        `frees` the lock may then have been ours. Of a lock that went with its namespace there is
-        nothing to write.
+        A write that took effect although its response was lost shows up as a change, and is done
+        again; if it `frees` the lock, that release may have been our own. A lock that went with its
+        namespace needs no write.
         """
         try:
             self._insist(lock, write, frees=frees)
@@ -136,15 +136,15 @@ class HeldLocks:
         self.write(lock, write)
 
     def delete(self, lock: Lock) -> None:
-        """Delete a lock as it was read or written last; raises leaves of ApiError."""
+        """Delete a lock as last read or written; raises leaves of ApiError."""
         self._may_be_freed.add(lock)
         self._leases.delete(self._held[lock])
 
     def _seen_again(self, lock: Lock) -> Held | None:
-        """Read a lock, and take it again where nobody has it; None where others write just now.
+        """Read a lock, and take it again if it is free; None if somebody else is writing it now.
 
-        One that somebody else has taken and given back since is lost all the same: they have gone
-        on from what we left, and what we know of it is no longer true.
+        One that somebody else took and released since is lost too: they continued from what we
+        left, and what we know is no longer true.
         """
         held, now = self._leases.read(lock), self._clock.wall()
         if held is not None and held.holder.identity == self.holder.identity:
@@ -172,9 +172,9 @@ class HeldLocks:
 
 
 def _says_that_namespace_goes(error: ApiError) -> bool:
-    """Tell whether a Lease cannot be made again because its namespace is gone, or about to be.
+    """Tell whether a Lease cannot be created again because its namespace is gone or terminating.
 
-    For the latter there is no status reason of its own: the words are those of the admission
+    A terminating namespace has no status reason of its own: the words are those of the admission
     plugin NamespaceLifecycle.
     """
     is_gone = isinstance(error, NotFound) and not error.refused
@@ -182,7 +182,7 @@ def _says_that_namespace_goes(error: ApiError) -> bool:
 
 
 def history_of(held: Held | None, warn: Warn) -> History:
-    """Return what a lock remembers; what cannot be read is warned of."""
+    """Return what a lock remembers; if that cannot be read, warn and return an empty history."""
     try:
         return read_history(held.history) if held is not None else History()
     except DecodeError as error:

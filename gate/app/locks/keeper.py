@@ -1,7 +1,7 @@
-"""The lane of the locks: renews them while an attempt lasts, writes its record, gives them back.
+"""The lane of the locks: renews them during an attempt, writes its record, releases them.
 
-One thread takes what is asked for, one thing after the other; where it gives the locks back, each
-Lease is written by one thread of several. So no two writes of ours ever meet in one Lease.
+One thread performs the tasks one by one; at the release several threads share the Leases, one
+thread for each Lease. So two writes of ours never collide in one Lease.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from gate.wire.record import fitting, read_record, without_secrets
 
 RENEWAL_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 5.0
-"""How soon a renewal that failed is tried again."""
+"""How soon a failed renewal is retried."""
 DOUBTFUL_SECONDS: Final = DURATION_SECONDS / 2
-"""After how long without a renewal no write begins: others take a lock after the whole."""
+"""No write begins this long after the last renewal: others may take a lock after twice as long."""
 _NAP_SECONDS: Final = 1.0
 
 Warn = Callable[[str], None]
@@ -49,7 +49,7 @@ Annotations = Mapping[str, str | None]
 
 
 class Keeper:
-    """Holds the locks of a run, from their taking to their giving back."""
+    """Holds the locks of a run, from taking them to releasing them."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class Keeper:
         held: tuple[Held, ...],
         warn: Warn,
     ) -> None:
-        """Take what was taken, at least one, all by the same holder; `start` begins to renew.
+        """Take the locks as they were taken, at least one, all by the same holder.
 
-        `mask` takes secrets out of what is written for people; bodies stay, since they are written
-        back. `record_stays` hears of a record that cannot be struck out. `holders_before` are who
-        had the locks before, as each Lease itself said.
+        `start` begins to renew them. `mask` removes secrets from what is written for people, but
+        not from bodies, since they are written back. `record_stays` is called if a record cannot be
+        removed. `holders_before` are the previous holders of the locks, according to each Lease.
         """
         self._clock = clock
         self._leases = leases
@@ -91,33 +91,33 @@ class Keeper:
         return self._held.locks
 
     def start(self) -> None:
-        """Begin to renew."""
+        """Start the lane, which renews the locks."""
         self._clock.start(self._work, "lease")
 
     # -- what was found ----------------------------------------------------------------------------
 
     def history(self, ref: Ref) -> History:
-        """Return what is remembered of a Deployment."""
+        """Return what the lock of a Deployment remembers."""
         return self._held.history(lock_of(ref.namespace, ref.name), self._warn)
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
-        """Read what is kept beside a Deployment's lock."""
+        """Read bodies from the Secret beside a Deployment's lock, by digest."""
         return self._verified.read(lock_of(ref.namespace, ref.name), digests)
 
     @property
     def open_records(self) -> tuple[Lock, ...]:
-        """Return where records stand that other attempts left open."""
+        """Return the locks with records that other attempts left open."""
         return tuple(one.lock for one in self._found if one.record)
 
     def record(self, lock: Lock) -> Record:
-        """Read a record with the Secrets that were kept beside it; DecodeError for what is none."""
+        """Read a record with the Secrets kept beside it; DecodeError if it is not a record."""
         text = next(one.record for one in self._found if one.lock == lock)
         return self._secrets.put_into(read_record(text), lock)
 
     def namespaces_of(self, lock: Lock) -> frozenset[str]:
-        """Return where the attempt whose record stands in a lock had locks.
+        """Return the namespaces in which the attempt with its record in `lock` held locks.
 
-        Beside that lock's own namespace those of locks whose own Leases name it.
+        These are that lock's own, and those of locks whose own Leases name it.
         """
         others = (one for one, holder in self.holders_before.items() if lock in holder.locks)
         return frozenset((lock.namespace, *(one.namespace for one in others)))
@@ -125,10 +125,10 @@ class Keeper:
     # -- what the attempt asks ---------------------------------------------------------------------
 
     def lane(self, inbox: Inbox, record_in: Lock | None = None, *, stays: bool = False) -> LockLane:
-        """Return what takes the effects of an attempt, and answers them into its inbox.
+        """Return what takes the effects of an attempt and answers them into its inbox.
 
-        Its record stands in the first lock unless told; with `stays` the locks are held on after
-        its end.
+        Its record goes into `record_in`, by default the first lock; with `stays` the locks are
+        still held after its end.
         """
         self._inbox = inbox
         place = record_in or self.locks[0]
@@ -143,15 +143,15 @@ class Keeper:
         return ask
 
     def forget(self, lock: Lock) -> None:
-        """Strike a record out of which nothing was done."""
+        """Remove a record of which nothing was written."""
         self._recorded.add(lock)
         end = Release(0, Closed(left_open=False))
         self._queue.put(Task(end, SimpleQueue(), lock, stays=True))
 
     def leave(self) -> None:
-        """Give the locks back where no attempt has begun or one broke off.
+        """Release the locks if no attempt has begun or one broke off.
 
-        One that ended has asked for that already, and waited for as long as it may.
+        An attempt that ended has requested that already, and waited for it as long as it may.
         """
         if not self._left and not self._is_closing:
             done = threading.Event()
@@ -188,9 +188,9 @@ class Keeper:
                 task.inbox.put(Released(self._clock.now(), effect.effect_id))
 
     def _renew(self) -> None:
-        """Renew each lock, the longest unrenewed first, whatever the others meet.
+        """Renew each lock, the longest unrenewed first, even if others fail.
 
-        Where one fails and something is asked for, the others wait until that is done.
+        After a failure a waiting task comes first, before the remaining locks.
         """
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
         pauses_seconds: list[float] = []
@@ -218,12 +218,12 @@ class Keeper:
     # -- records -----------------------------------------------------------------------------------
 
     def _save(self, task: Task, effect: SaveRecord) -> None:
-        """Write the record of a leg; without it nothing is written on the way out.
+        """Write the record of a leg; the forward leg writes no object without it.
 
-        What the server refuses for good ends the run there. On the way back the record of the way
-        out says what is needed: what serves comes first.
-        What follows is written under every lock of the run, so all are renewed before the answer.
-        Where the run asks for its end meanwhile there is no answer.
+        There a permanent refusal by the server ends the run. On the leg back a failure is only a
+        warning: the forward leg's record has what is needed, and restoring service comes first.
+        The leg's writes rely on every lock of the run, so doubtful ones are renewed before the
+        answer. There is no answer if the run asks for its end meanwhile.
         """
         record, number = effect.record, effect.effect_id
         while record.objects and (error := self._not_saved(task, record)) is not None:
@@ -246,14 +246,14 @@ class Keeper:
             task.inbox.put(Recorded(self._clock.now(), number))
 
     def _are_doubtful(self) -> bool:
-        """Tell whether somebody may soon take a lock that only trouble has kept from renewal."""
+        """Tell whether a renewable lock is so overdue that somebody else may soon take it."""
         late = self._held.unwritten(DOUBTFUL_SECONDS)
         return not self._held.lost and any(lock not in self._unrenewable for lock in late)
 
     def _may_wait(self, seconds: float) -> bool:
-        """Wait that long, and renew what is due; False as soon as the run asks for its end.
+        """Wait that long, renewing when due; False as soon as the run asks for its end.
 
-        A look at the locks is taken at once, and is no reason to wait no longer.
+        A `LookAtLocks` is performed at once and does not end the wait.
         """
         until = self._clock.now() + seconds
         while not self._held.lost:
@@ -272,7 +272,7 @@ class Keeper:
         return True
 
     def _not_saved(self, task: Task, record: Record) -> ApiError | None:
-        """Write the record unless the lock is lost; return what has kept it from being written."""
+        """Write the record unless a lock is lost; return the error if writing failed."""
         if self._held.lost:
             return None
         if not record.attempt_id:
@@ -289,7 +289,7 @@ class Keeper:
         return None
 
     def _text(self, lock: Lock, record: Record) -> str:
-        """Return a record's text, after what Secrets were is kept beside it."""
+        """Return a record's text; first keep its Secrets beside it, for our own forward leg."""
         if record.leg is Leg.FORWARD and record.attempt_id == self._holder.identity:
             self._secrets.keep(record, self._held.get(lock))
         followed = tuple(replace(one, why=self._mask_causes(one.why)) for one in record.followed)
@@ -302,10 +302,10 @@ class Keeper:
         return tuple(mask_cause(cause, self.mask) for cause in causes)
 
     def _close(self, task: Task, closed: Closed) -> None:
-        """Write down what is to be remembered, strike out the record, and give the locks back.
+        """Write the histories, remove the record, and release the locks.
 
-        The record goes last, with its own lock: a gate that is killed in between is finished by
-        who finds it, and no Deployment is without its history.
+        The record goes last, with its own lock: if the gate is killed in between, whoever finds the
+        record finishes the attempt, and no Deployment lacks its history.
         """
         texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
         others = [lock for lock in self._held.locks if lock != task.record_in]
@@ -318,7 +318,7 @@ class Keeper:
         self._left = not task.stays
 
     def _end_of(self, task: Task, closed: Closed, texts: ClosingTexts, lock: Lock) -> None:
-        """Write down what one lock is to remember, and give it back; one that is lost is theirs."""
+        """Write what one lock is to remember and release it; a lost lock is left alone."""
         if lock in self._held.lost:
             return
         annotations: dict[str, str | None] = {}
@@ -331,9 +331,9 @@ class Keeper:
         self._end(lock, annotations, stays=task.stays)
 
     def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Write down what is to be remembered, and give the lock back unless it `stays`.
+        """Write what is to be remembered, and release the lock unless it `stays`.
 
-        What the server does not take of the history costs neither the record's end nor the lock.
+        If the server rejects the history, the record is still removed and the lock released.
         """
         try:
             self._finish(lock, annotations, stays=stays)
@@ -351,7 +351,7 @@ class Keeper:
             self._end(lock, bare, stays=stays)
 
     def _finish(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
-        """Do so; what Secrets were goes while the lock is ours, after the record that needed it."""
+        """Do so; delete kept Secrets while the lock is ours, after the record that needed them."""
         is_open = RECORD not in annotations and self._held.get(lock).record
         keeps_secrets = not is_open and self._secrets.are_beside(lock)
         if stays or (keeps_secrets and annotations):
@@ -373,14 +373,14 @@ class Keeper:
         )
 
     def _give_back(self) -> None:
-        """Give the locks back as they are, an open record with them."""
+        """Release the locks as they are, including an open record."""
         for lock in self._held.ours:
             if not self._delete_blank(lock):
                 self._end(lock, {}, stays=False)
         self._left = True
 
     def _delete_blank(self, lock: Lock) -> bool:
-        """Delete a lock that this run made and that remembers nothing, False for all others."""
+        """Delete a lock that this run created and that remembers nothing; False for all others."""
         if not self._held.get(lock).is_blank:
             return False
         try:
@@ -391,7 +391,7 @@ class Keeper:
 
 
 def _without_record(lock: Lock, error: ApiError) -> RefusedError:
-    """Return the refusal of an attempt that nobody could finish, were it killed."""
+    """Return the refusal of an attempt that nobody could finish if it were killed."""
     return RefusedError(
         f"{lock}: the record of what is to be written cannot be kept: {error.message}",
         reason=error.reason,

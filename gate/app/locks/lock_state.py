@@ -1,6 +1,7 @@
-"""What a lock that was looked at says of the attempt that has it: whether that still runs.
+"""Whether the attempt that holds a lock still runs, judged from one read of the lock.
 
-It compares clocks, for want of the minute that an expiry is watched for: it decides nothing.
+It compares this machine's clock with the Lease's time, since it does not watch the lock until it
+expires. So it decides nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from gate.processes import Processes
 
 
 class LockState(StrEnum):
-    """Who has a lock; `DEAD` is a process of this machine that is gone.
+    """The state of a lock; `DEAD` means that its holder was a process of this machine that is gone.
 
-    `RELEASED` is that somebody gave it back for a run that has left a record open and may live.
+    `RELEASED` means that somebody released it for a run that left a record open and may be alive.
     """
 
     FREE = "free"
@@ -27,7 +28,7 @@ class LockState(StrEnum):
 
 
 def state_of(held: Held, now: datetime, processes: Processes) -> LockState:
-    """Return the state of a lock by this machine's clock and processes."""
+    """Return the state of a lock, judged by this machine's clock and processes."""
     if held.is_free:
         is_released = bool(held.record) and may_run_without_lock(held.holder, processes)
         return LockState.RELEASED if is_released else LockState.FREE
@@ -42,17 +43,17 @@ def state_of(held: Held, now: datetime, processes: Processes) -> LockState:
 
 
 def is_dead(held: Held, processes: Processes) -> bool:
-    """Tell whether the holder's process was of this machine and has ended."""
+    """Tell whether the holder was a process of this machine that has ended."""
     return _has_ended(held.holder, processes)
 
 
 def may_run_without_lock(holder: Holder, processes: Processes) -> bool:
-    """Tell whether a lock was given back for a holder that nothing shows to have ended."""
+    """Tell whether a lock was released for a holder that is not proven to have ended."""
     return holder.was_released and not _has_ended(holder, processes)
 
 
 def what_is_known_of(holder: Holder, processes: Processes) -> str:
-    """Say in a relative clause what is known of the process of a holder."""
+    """Say, in a relative clause, what is known of the holder's process."""
     if _has_ended(holder, processes):
         return "whose process has ended"
     here = processes.this()

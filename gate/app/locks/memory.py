@@ -1,4 +1,4 @@
-"""What the locks remember of Deployments, as a run has it."""
+"""What the locks remember of Deployments, as one run sees it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Memory(Protocol):
     """What is remembered of Deployments."""
 
     def history(self, ref: Ref) -> History:
-        """Return what is remembered of one, nothing where there is nothing."""
+        """Return what is remembered of a Deployment, an empty history if nothing is."""
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
-        """Read from the Secret beside its lock what is kept there, by digest."""
+        """Read bodies from the Secret beside its lock, by digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySnapshot:
-    """A memory that was read; of a run without locks it is empty."""
+    """A memory as it was read; empty for a run without locks."""
 
     found: Mapping[Ref, History] = field(default_factory=dict)
     verified: VerifiedBodies | None = None
@@ -38,21 +38,21 @@ class MemorySnapshot:
         return self.found.get(ref, History())
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
-        """Read what is kept beside the lock of a Deployment."""
+        """Read bodies from the Secret beside the lock of a Deployment, by digest."""
         lock = lock_of(ref.namespace, ref.name)
         return self.verified.read(lock, digests) if self.verified is not None else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a run has of its locks: what they remember, and their lane (None: there are none)."""
+    """A run's locks: what they remember, and their lane (None if it holds no locks)."""
 
     memory: Memory = field(default_factory=MemorySnapshot)
     lock_lane: LockLane | None = None
 
 
 def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:
-    """Return what it takes to keep what Secrets were."""
+    """Return the permissions for keeping previous Secrets."""
     verbs = ("get", "create", "delete")
     return [
         Permission(namespace, SECRETS.group, SECRETS.plural, verb)

@@ -1,6 +1,6 @@
-"""What Secrets were before an attempt: kept beside its record, and deleted with it.
+"""Previous contents of Secrets: kept beside an attempt's record, and deleted with it.
 
-Only whoever restores from a record misses them, so that no fault here ends anything.
+Only a recovery from the record would miss them, so no fault here ends a run.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Warn = Callable[[str], None]
 class SecretsBeside:
     """Keeps and finds what a record itself may not hold; each fault is a warning.
 
-    A Secret is deleted by the uid that it had while its lock was ours: what another attempt keeps
-    under the same name later is never touched.
+    A Secret is deleted by the uid that it had while its lock was ours, so that one which another
+    attempt keeps later under the same name is never touched.
     """
 
     def __init__(self, kept: KeptSecrets, warn: Warn, from_the_dead: Collection[Lock]) -> None:
-        """Take the locks that were not given back: a Secret may be left beside any of them."""
+        """Take the locks that were never released: a Secret may be left beside any of them."""
         self._kept = kept
         self._warn = warn
         self._from_the_dead = tuple(from_the_dead)
         self._uids: dict[Lock, str] = {}
 
     def look(self) -> None:
-        """Look what dead gates left, as soon as their locks are ours."""
+        """Find what dead gates left, as soon as their locks are ours."""
         for lock in self._from_the_dead:
             try:
                 stored = self._kept.read(lock)
             except Forbidden:
-                continue  # who may not read it could not have made it
+                continue  # whoever may not read it could not have created it
             except ApiError as error:
                 self._warn(f"secret/{lock.name} may be left: {error.message}")
                 continue
@@ -51,7 +51,7 @@ class SecretsBeside:
                 self._uids.setdefault(lock, stored.uid)
 
     def put_into(self, record: Record, lock: Lock) -> Record:
-        """Return a record with the Secrets that were kept for it, as far as they can be read."""
+        """Return a record with the Secrets kept for it, as far as they can be read."""
         lost = [ref for ref, why in record.target_set.missing.items() if why == NO_SECRETS]
         if not lost and not any(one.ref.kind == "Secret" for one in record.objects):
             return record
@@ -88,14 +88,14 @@ class SecretsBeside:
         return lock in self._uids
 
     def forget(self, lock: Lock) -> None:
-        """Delete what Secrets were: nobody needs it any more."""
+        """Delete the kept Secrets: nobody needs them any more."""
         uid = self._uids.pop(lock, "")
         if not uid:
             return
         try:
             self._kept.delete(lock, uid)
         except Forbidden:
-            pass  # who may not delete it could not have made it
+            pass  # whoever may not delete it could not have created it
         except UidMismatch:
             pass  # somebody replaced it: it is theirs
         except ApiError as error:
@@ -103,7 +103,7 @@ class SecretsBeside:
 
 
 def _with_bodies(target_set: TargetSet, returned: Returned) -> TargetSet:
-    """Put the bodies back that the record itself does not hold."""
+    """Add the bodies that the record itself does not hold."""
     if not returned:
         return target_set
     missing = {ref: why for ref, why in target_set.missing.items() if ref not in returned}

@@ -1,4 +1,4 @@
-"""What the lane of the locks is asked for, in order, with one place to put a task back."""
+"""The tasks of the lock lane, in order; one task can be put back to the front."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gate.core.protocol.effects import Release, SaveRecord
 from gate.engine import Inbox
 
 LockLane = Callable[[SaveRecord | Release | LookAtLocks], None]
-"""Takes what is asked of the locks; the answer comes through the inbox."""
+"""Takes requests about the locks; the answers come through the inbox."""
 
 Effect = SaveRecord | Release
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An effect, whom to answer, and where its record stands; `stays` keeps the locks."""
+    """An effect, the inbox for its answer, the lock for its record; `stays` keeps the locks."""
 
     effect: Effect
     inbox: Inbox
@@ -31,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Give the locks back, where no attempt has asked for that; then set `done`."""
+    """Release the locks when no attempt has requested that; then set `done`."""
 
     done: threading.Event
 
@@ -41,25 +41,25 @@ Asked = Task | LookAtLocks | Leave
 
 @dataclass(slots=True)
 class TaskQueue:
-    """Many threads put, one takes."""
+    """A queue that many threads put into and one takes from."""
 
     _queue: SimpleQueue[Asked] = field(default_factory=SimpleQueue)
     _first: Asked | None = None
 
     def put(self, task: Asked) -> None:
-        """Ask for something."""
+        """Add a task."""
         self._queue.put(task)
 
     def put_back(self, task: Asked) -> None:
-        """Let a task that was taken be the next one."""
+        """Put a task that was taken back to the front."""
         self._first = task
 
     def is_empty(self) -> bool:
-        """Tell whether nothing is asked for."""
+        """Tell whether there is no task."""
         return self._first is None and self._queue.empty()
 
     def take(self) -> Asked | None:
-        """Return what is next, None where nothing is asked for by now."""
+        """Return the next task, None if there is none now."""
         if self._first is not None:
             task, self._first = self._first, None
             return task
@@ -69,5 +69,5 @@ class TaskQueue:
             return None
 
     def receive(self, clock: Clock, seconds: float) -> Asked | None:
-        """Return what is next, None where nothing was asked for in so many seconds."""
+        """Return the next task, None if none comes within `seconds`."""
         return self.take() or clock.receive(self._queue, seconds)

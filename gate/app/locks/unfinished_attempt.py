@@ -1,4 +1,4 @@
-"""What an attempt left open on a Deployment that is no longer at it, and how to finish that."""
+"""What an attempt that no longer runs left open on a Deployment, and how to finish it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from gate.processes import Processes
 
 
 def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
-    """Say how to finish what was left open on a Deployment; "" for nothing, or for what is unread.
+    """Say how to finish what was left open on a Deployment.
 
-    The record may stand in the lock of another Deployment of the same attempt.
+    "" if nothing was, if the lock with the record is held, or if it cannot be read. The record may
+    be in the lock of another Deployment of the same attempt.
     """
     leases = Leases(lock_client(session))
     try:
@@ -38,13 +39,13 @@ def _recovery(session: Session, ref: Ref, place: Held, processes: Processes) -> 
 
 
 def recovery_command(cluster: ClusterName, name: str, namespace: str) -> str:
-    """Return the command that finishes what stands in a lock; "" names all of the namespace."""
+    """Return the command that finishes a lock's record; a name of "" means the whole namespace."""
     names = [name] if name else []
     return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
 
 
 def recovery_line(locked: str, state: LockState, holder: str, command: str) -> str:
-    """Say that what a lock is of is unfinished, and which command finishes it."""
+    """Say that the locked object is unfinished, and which command finishes it."""
     if state is LockState.RELEASED:
         return (
             f"{locked} was released from {holder}, which may still be at work;"

@@ -1,7 +1,7 @@
 """Bodies of verified versions that no Lease may hold: kept in a Secret beside each lock.
 
-They are written with `--keep-verified-secrets`, and used whether or not the later run has it. No
-fault here ends anything: what cannot be kept or read is warned of, and cannot be returned then.
+They are written with `--keep-verified-secrets`, and used whether or not a later run has that flag.
+No fault here ends a run: it warns of what cannot be kept or read, which then cannot be restored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gate.wire.confidential import confidential_text, read_confidential
 from gate.wire.decode import DecodeError
 
 MOST_CHARACTERS: Final = 900 * 1024
-"""Of all bodies beside one lock: a Secret holds 1 MiB (core/v1 MaxSecretSize)."""
+"""Limit for all bodies beside one lock: a Secret holds 1 MiB (core/v1 MaxSecretSize)."""
 
 Warn = Callable[[str], None]
 Write = Callable[[Mapping[str, str | None]], Mapping[str, str]]
@@ -36,7 +36,7 @@ class VerifiedBodies:
     """Keeps and finds the bodies beside the locks of a run.
 
     `learn` takes each Secret that was read, so that its values are masked in every output.
-    `keeps` is whether new ones are kept; those that nobody needs any more go in any case.
+    `keeps` says whether new ones are kept; those that nobody needs any more are always deleted.
     """
 
     secrets: VerifiedSecrets
@@ -46,7 +46,7 @@ class VerifiedBodies:
     most_characters: int = MOST_CHARACTERS
 
     def read(self, lock: Lock, digests: Collection[str]) -> dict[str, Body]:
-        """Return the bodies by digest; what is missing, or is not what was verified, is not."""
+        """Return the bodies by digest, without those missing or not matching their digest."""
         try:
             texts = self.secrets.read(lock)
         except ApiError as error:
@@ -71,9 +71,9 @@ class VerifiedBodies:
         after: History,
         bodies: Mapping[str, ConfidentialBody],
     ) -> History:
-        """Keep what the history needs from now on, take away the rest; return what it then knows.
+        """Keep what the new history needs, delete the rest; return that history with what is kept.
 
-        One request, and none where nothing changes.
+        No request if nothing changes; else one, and a second one to delete what a dead gate left.
         """
         needed = {digest for one in after.once_verified for digest in one.members.values()}
         new = {
@@ -100,7 +100,7 @@ class VerifiedBodies:
         wanted: Mapping[str, int],
         texts: Mapping[str, str | None],
     ) -> FrozenMap[str, int]:
-        """Write, and return which of the `wanted` are there; what a dead gate left goes, too."""
+        """Write, and return which of the `wanted` are there; also delete what a dead gate left."""
         try:
             there = write(texts)
             left = dict.fromkeys(set(there) - set(wanted))
@@ -114,7 +114,7 @@ class VerifiedBodies:
 
 
 def _read_verified(text: str, digest: str) -> ConfidentialBody | None:
-    """Return a body that was kept; None where it is not the one that the digest names."""
+    """Return a kept body; None if it does not match the digest."""
     try:
         one = read_confidential(text)
     except DecodeError:
@@ -145,11 +145,11 @@ def _names(members: Iterable[tuple[Ref, str]], digests: Collection[str]) -> str:
     return ", ".join(sorted({str(ref) for ref, digest in members if digest in digests}))
 
 
-# -- rights ----------------------------------------------------------------------------------------
+# -- permissions -----------------------------------------------------------------------------------
 
 
 def permissions(locks: Iterable[Lock]) -> Iterator[Permission]:
-    """Yield what it takes to keep bodies beside locks: each Secret is named, but for `create`."""
+    """Yield the permissions for keeping bodies beside locks; all but `create` name the Secret."""
     for lock in sorted(set(locks)):
         yield Permission(lock.namespace, SECRETS.group, SECRETS.plural, "create")
         for verb in ("get", "patch"):

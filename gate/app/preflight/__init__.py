@@ -1,4 +1,4 @@
-"""Everything before the first write: what can refuse an attempt, and the plan that comes of it."""
+"""Everything before the first write: what can refuse an attempt, and the resulting plan."""
 
 __all__ = [
     "check_subjects",

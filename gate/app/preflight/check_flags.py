@@ -1,4 +1,4 @@
-"""The flags with which `rollout-gate checks` asks what a run was asked to check."""
+"""The flags that make `rollout-gate checks` ask the same checks as a run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gate.sources.access import Access, Secret, SecretFile, SecretVariable
 def check_flags(settings: Settings) -> tuple[str, ...] | None:
     """Return the run's configuration files and the checks of its flags, as flags.
 
-    None where they cannot be told: what stands behind the `?` of a URL may be a secret, and a query
-    of several lines is no command to copy.
+    None if they cannot be printed: what follows the `?` of a URL may be a secret, and a query of
+    several lines is no command to copy.
     """
     by_flag = (*settings.check, *settings.http_check, *settings.smoke_test)
     if any(not _is_tellable(check) for check in by_flag):
@@ -24,7 +24,7 @@ def check_flags(settings: Settings) -> tuple[str, ...] | None:
 
 
 def secret_variables(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the environment variables that let the run's checks in; never values."""
+    """Return the names of environment variables with the checks' credentials; never the values."""
     checks = all_checks(settings)
     urls = [check.probe.question.url for check in checks if isinstance(check.probe, Http)]
     accesses = [settings.http_access(url) for url in urls]
@@ -57,7 +57,7 @@ def _surroundings(settings: Settings, by_flag: tuple[Check, ...]) -> Iterator[st
 
 
 def _credentials(settings: Settings) -> Iterator[str]:
-    """Iterate what lets a run in at Prometheus, as the files that hold it; never what is in one."""
+    """Yield the flags for Prometheus credentials: the names of files, never their contents."""
     named = (
         ("--prometheus-token-file", settings.prometheus_token_file),
         ("--prometheus-ca-file", settings.prometheus_ca_file),

@@ -1,4 +1,4 @@
-"""Which Deployment each check is about, and what is wrong with checks before anything is asked."""
+"""Which Deployment each check is about, and what is wrong with checks before asking any."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from gate.core.model.objects import Ref
 from gate.errors import UsageError, UsageErrors
 
 OF_A_DEPLOYMENT: Final = BUILT_IN - {"namespace", "window", "elapsed"}
-"""The variables that only one Deployment has a value for."""
+"""The variables that need a single Deployment for their value."""
 _MOST_NAMED: Final = 5
 
 
 class UnfitChecks(UsageErrors):
-    """All that is wrong with the checks of a run; `problems` has a line for each. Exit 2."""
+    """All that is wrong with the checks of a run; `problems` has one line each. Exit 2."""
 
 
 def named_by(check: Check) -> frozenset[str]:
-    """Return the variables that the queries of a check name."""
+    """Return the variables that a check's queries use."""
     if not isinstance(check.probe, Metric):
         return frozenset()
     return frozenset(name for query in check.probe.queries() for name in query.names)
 
 
 def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
-    """Return the Deployment of `refs` that a check is about, None where it is about no single one.
+    """Return the Deployment of `refs` that a check is about, None if it is about no single one.
 
-    UsageError where it has to be one and cannot be told which.
+    UsageError if it names none of them, or needs a single one and nothing says which.
     """
     found = [ref for ref in refs if check.deployment in ("", ref.name)]
     if check.deployment and not found:
@@ -52,9 +52,9 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
 
 
 def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
-    """Return the namespace that a check is about, `namespace` where there is no Deployment.
+    """Return the namespace that a check is about, `namespace` if there is no Deployment.
 
-    "" where there are several; UsageError where it names it all the same.
+    "" if there are several; UsageError if its query then uses `${namespace}`.
     """
     found = {ref.namespace for ref in refs if check.deployment in ("", ref.name)} or {namespace}
     if len(found) == 1:
@@ -69,15 +69,15 @@ def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
 
 
 def require_answerable(settings: Settings, checks: Iterable[Check]) -> None:
-    """Refuse checks that nothing on this machine can answer, before a cluster is asked for.
+    """Refuse checks that this machine has no means to answer, before connecting to a cluster.
 
-    UnfitChecks with every problem at once.
+    Raises UnfitChecks with every problem at once.
     """
     _refuse([problem for check in checks for problem in _unanswerable(settings, check)])
 
 
 def require_askable(checks: Iterable[Check], refs: Sequence[Ref]) -> None:
-    """Refuse checks that are about none, or no single one, of `refs`; UnfitChecks as above."""
+    """Refuse checks for which `ref_of` or `namespace_of` fails; UnfitChecks as above."""
     _refuse([problem for check in checks for problem in _subject_problems(check, refs)])
 
 

@@ -1,10 +1,10 @@
-"""The checks before the first write: each is asked once of the version that serves.
+"""A trial of the checks before the first write: each is asked once, of the version that serves.
 
-What is wrong with a query refuses the attempt (exit 2), what keeps the server from answering for
-good as well (exit 3); what may be different in a minute is a warning. An HTTP check that fails
-before anything is written is a warning: its URL may be wrong, and would fail any new version. Where
-nothing serves yet its service is connected to, without a request. Command checks are not run: they
-may change what they look at, while GET and HEAD are safe methods (RFC 9110, 9.2.1).
+A fault in a query refuses the attempt (exit 2), and so does what permanently keeps the server from
+answering (exit 3); what may be different in a minute is a warning. An HTTP check that fails before
+anything is written is a warning: its URL may be wrong, and would fail any new version. If nothing
+serves yet, the gate only connects to its service, without a request. Command checks are not run:
+they may change what they look at, while GET and HEAD are safe methods (RFC 9110, 9.2.1).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from gate.report.check_report.query_pointer import point_at_place, question_text
 from gate.side_by_side import each
 
 TRIAL_SECONDS: Final = 30.0
-"""No check is begun later than that; each ends by the limits of its source."""
+"""No check is started later than this; each ends by the limits of its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A check on its way; `serves` tells whether a version is there to be seen."""
+    """A check with its questions; `serves` says whether there is a version for it to see."""
 
     check: Check
     job: Job
@@ -54,10 +54,10 @@ def try_checks(
     *,
     is_under_way: bool = False,
 ) -> None:
-    """Find every fault of the checks that can be found; say what each will ask. Nothing is written.
+    """Find every fault of the checks that can be found; announce what each asks. Writes nothing.
 
-    Of a rollout that is under way nobody can tell which version would answer an HTTP check.
-    UnfitChecks for what is wrong with the checks, RefusedError where they cannot be asked.
+    With `is_under_way` HTTP checks are not asked: nobody can tell which version would answer.
+    Raises UnfitChecks for faults of the checks, RefusedError if they cannot be asked.
     """
     checks = all_checks(settings)
     console.check_flags = check_flags(settings)
@@ -87,22 +87,22 @@ def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
     target = next((target for target in targets if target.ref == ref), None)
     at = session.clock.now()
     about = "" if ref is None else str(ref)
-    # Against itself the version that serves would always pass: what counts is whether it is seen.
+    # Compared with itself the serving version would always pass: what counts is that it is seen.
     alone = without_comparison(check)
     subject = _subject(namespace, target, at)
     return _Trial(check, job(alone, about, subject, at), _serves(target, targets))
 
 
 def _serves(target: Target | None, targets: Sequence[Target]) -> bool:
-    """Tell whether anything serves that a check of one Deployment, or of no single one, sees."""
+    """Tell whether a version serves that a check of `target`, or of no single target, can see."""
     seen = targets if target is None else (target,)
     return not seen or any(isinstance(one.baseline, Known) for one in seen)
 
 
 def _subject(namespace: str, target: Target | None, at: float) -> Subject:
-    """Return the version that serves in the new one's place, where it has been for long.
+    """Return the version that serves in place of the new one, as if it had been there for long.
 
-    Where none does, a name that no pods have: the server tells of the query's form all the same.
+    If none serves, use a name that no pods have: the server still checks the query's syntax.
     """
     deployment = "" if target is None else target.ref.name
     version, revision = Version(), None
@@ -117,7 +117,7 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
 
 
 def _announce(trial: _Trial, console: Console) -> None:
-    """Say what will be asked, with the values of now; of a version to come the names as written."""
+    """Announce what will be asked, with current values; before any version serves, as written."""
     check, questions = trial.check, trial.job.questions
     if not isinstance(questions, Questions):
         return
@@ -130,7 +130,7 @@ def _announce(trial: _Trial, console: Console) -> None:
 
 
 def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Console) -> None:
-    """Connect to the services of HTTP checks, without a request."""
+    """Connect to the services of HTTP checks, without a request; warn if that fails."""
     services = [check for check in checks if isinstance(check.probe, Http)]
 
     def reach(check: Check) -> str:
@@ -143,15 +143,15 @@ def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Con
 
 
 def _note(console: Console, name: str, text: str) -> None:
-    """Say it in a line, whatever the query's own lines."""
+    """Announce it in one line, even if the query has several."""
     console.note("check", f"{name}: {' '.join(text.split())}")
 
 
-# -- what came of it -------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------
 
 
 def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: Console) -> None:
-    """Warn of what may pass; raise what will not, all of it at once."""
+    """Warn of what may go away; raise what will not, all problems at once."""
     for trial, asked in tried:
         for warning in _warnings(trial, asked, settings):
             console.warn(warning)
@@ -172,14 +172,14 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
 
 
 def _reason_of(kinds: Sequence[Kind]) -> Reason:
-    """Return what several answers come to: one failure counts more than what was not seen."""
+    """Return one reason for several answers: a failure outweighs an error, an error no data."""
     if Kind.FAIL in kinds:
         return Reason.CHECK_FAILED
     return Reason.CHECK_ERROR if Kind.ERROR in kinds else Reason.CHECK_INCONCLUSIVE
 
 
 def is_unfit(asked: AskedCheck) -> bool:
-    """Tell whether it is the check that is wrong, and not the way to its server."""
+    """Tell whether the check itself is wrong, not the path to its server."""
     if asked.error is not None:
         return asked.error.usage
     return asked.measurement.permanent
@@ -193,7 +193,7 @@ def complaint(asked: AskedCheck) -> str:
 
 
 def _pointer(asked: AskedCheck) -> Iterator[str]:
-    """Yield the query that is wrong, with the place of its mistake below it."""
+    """Yield the lines of the wrong query, with the place of the mistake marked below."""
     position = asked.error.position if asked.error is not None else None
     for role, question in parts(asked.questions) if asked.questions else ():
         if role == (asked.error_role or "value"):
@@ -233,9 +233,9 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
 
 
 def _why_it_cannot_pass(trial: _Trial, asked: AskedCheck) -> str:
-    """Return why a check cannot pass as things are, "" where it may.
+    """Return why a check cannot pass as things are, "" if it may.
 
-    Its query sees nothing of what serves, or what serves fails at its URL.
+    Its query sees no data of the serving version, or that version fails at its URL.
     """
     name, found = asked.check.name, asked.measurement
     if not trial.serves:

@@ -1,4 +1,4 @@
-"""Where we are and what we may: the first questions to a cluster, each of which can refuse."""
+"""Which cluster this is and what we may do: the first questions to it; each can refuse the run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def announce(
     *,
     everywhere: bool = False,
 ) -> None:
-    """Say first of all where the run goes, before anything can go wrong there.
+    """Announce the run's cluster and namespaces first, before anything can go wrong there.
 
-    `namespaces` are those of a manifest's objects; without them it is the context's, or all of
-    them, `everywhere`.
+    `namespaces` are those of a manifest's objects; None means the context's one, or all of them if
+    `everywhere`.
     """
     connection = session.connection
     where = {"server": connection.server, "context": connection.context}
@@ -51,9 +51,9 @@ def check_cluster(
     namespaces: Iterable[str],
     made_here: Collection[str] = (),
 ) -> None:
-    """Refuse the wrong cluster, and namespaces that are protected, missing or going away.
+    """Refuse the wrong cluster, and namespaces that are protected, missing or terminating.
 
-    `made_here` are the namespaces that the manifest itself makes.
+    `made_here` are the namespaces that the manifest itself creates.
     """
     names = sorted({*namespaces, *made_here} - {""})
     refuse_protected(names, settings.protected_namespace)
@@ -79,14 +79,14 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
 
 
 def require_namespace(session: Session, name: str) -> None:
-    """Refuse a namespace that is surely missing: that nothing was found in it says little."""
+    """Refuse a namespace that certainly does not exist: finding nothing in it would say little."""
     making = session.connection.cluster.command("kubectl", "create", "namespace", name)
     if isinstance(terminating := Cluster(session.client).terminating(name), Absent):
         _check_namespace(terminating, name, making)
 
 
 def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
-    """Refuse what is going away, and what is missing; `making` is "" where the run makes it."""
+    """Refuse a terminating or missing namespace; `making` is "" if the run itself creates it."""
     if isinstance(terminating, Absent) and making:
         raise RefusedError(
             f"namespace {name} does not exist",
@@ -102,7 +102,7 @@ def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
 
 
 def role_name(about: str) -> str:
-    """Return the name of the Role for what is about an object: each has its own."""
+    """Return the name of the Role for work on one object: each has its own."""
     return f"rollout-gate-{about}"
 
 
@@ -114,7 +114,7 @@ _WHY_SECRETS_GO: Final = """\
 def printed_role(
     session: Session, settings: Settings, about: str, wanted: Iterable[Permission]
 ) -> str:
-    """Return the Role for `--rbac`, and above it for whom it is and why."""
+    """Return the Role for `--rbac`, with comments above it: who it is for, and why."""
     subject, why = settings.rbac_subject, "as --rbac-subject says"
     if subject is None:
         subject = subject_of(Access(session.client).username())
@@ -136,10 +136,10 @@ def check_access(
     needs: Iterable[Permission],
     wished: Iterable[Permission] = (),
 ) -> None:
-    """Refuse where a right is missing that the attempt or its rollback may need, all at once.
+    """Refuse if permissions are missing that the attempt or its rollback may need, all at once.
 
-    The Role of the hint adds to others: it has a name of its own. It grants those too that are
-    `wished`, whose lack is a warning alone; they are asked for only where it is printed.
+    The hint prints a Role that adds to others: it has a name of its own. It also grants the
+    `wished` permissions, whose lack is only a warning; they are checked only if it is printed.
     """
     access = Access(session.client)
     missing = access.missing(needs)

@@ -1,4 +1,4 @@
-"""What refuses an attempt before its first write; each guard raises RefusedError or is silent."""
+"""Guards that can refuse an attempt before its first write, by raising RefusedError."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESUME = "somebody paused it for a reason; go on with --resume"
 
 
 def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
-    """Refuse Deployments that Helm, Argo CD or Flux would put back; they are in `cluster`."""
+    """Refuse Deployments that Helm, Argo CD or Flux would revert; `cluster` is for the hint."""
     for live in lives:
         signs = signs_of_management(live)
         if signs:
@@ -45,9 +45,9 @@ def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str 
 
 
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
-    """Refuse objects that are being deleted: what is applied to them goes with them.
+    """Refuse objects that are being deleted: what is applied to them is deleted with them.
 
-    `metadata.deletionTimestamp` is never taken back; the object goes with its last finalizer.
+    `metadata.deletionTimestamp` is never unset; the object is gone with its last finalizer.
     """
     for live in lives:
         metadata = live.body.thaw()["metadata"]
@@ -67,10 +67,10 @@ def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Nam
 def refuse_empty(
     prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject], name: Naming = str
 ) -> None:
-    """Refuse Deployments of no pods, which prove nothing (`--require-pods`).
+    """Refuse Deployments without pods, which prove nothing (`--require-pods`).
 
-    `trials` are what the server would make of them; live replicas that the manifest leaves
-    alone count.
+    `trials` are what the server would make of them; so live replicas count if the manifest does
+    not set any.
     """
     for item in prepared:
         trial = trials.get(item.ref)
@@ -85,14 +85,14 @@ def refuse_empty(
 
 
 def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
-    """Refuse Deployments that somebody has scaled since the last apply, until somebody decides."""
+    """Refuse Deployments scaled by somebody since the last apply, until `--replicas` decides."""
     for item in prepared:
         numbers = item.replicas
         if numbers is None or numbers.decision is not Decision.REFUSED:
             continue
         live, wanted, applied = numbers.live, numbers.wanted, numbers.applied
         last = "" if applied is None else f", and {applied} were applied last"
-        # A 0 has no owner after `kubectl scale`, and ours where a run without the lock applied it.
+        # A 0 has no owner after `kubectl scale`, and is ours if a run without the lock applied it.
         who = "somebody has scaled it" if live else "somebody, or a run without the lock, scaled it"
         raise RefusedError(
             f"{name(item.ref)} has {live} replicas, the manifest asks for {wanted}{last}: {who}",
@@ -102,10 +102,10 @@ def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
 
 
 def refuse_excluded(prepared: Iterable[Prepared], name: Naming = str) -> None:
-    """Refuse what the manifest excludes while others own it: it would stay, and be rejected.
+    """Refuse live fields that the manifest excludes while others own them: they would be rejected.
 
-    As `rollingUpdate` beside the strategy Recreate. A dry run cannot tell: what is ours of it
-    goes by a change of ownership that comes first.
+    For example `rollingUpdate` beside the strategy Recreate: the apply would leave it there. A dry
+    run cannot tell: what is ours of it is removed by a change of ownership before the apply.
     """
     for item in prepared:
         managed = item.live.managed.thaw()["managedFields"] if item.live is not None else []
@@ -144,9 +144,9 @@ def refuse_protected_objects(refs: Iterable[Ref], protected: Sequence[str]) -> N
 
 
 def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
-    """Refuse a plan that writes into a protected namespace, forward or on a way back.
+    """Refuse a plan that writes into a protected namespace, forward or on the way back.
 
-    What a verified set returns may be in namespaces that nobody named.
+    A verified set may hold objects in namespaces that nobody named.
     """
     written = (write.ref for write in plan.writes)
     refuse_protected_objects((*written, *plan.target_set.bodies), protected)
@@ -155,7 +155,7 @@ def refuse_protected_plan(plan: Plan, protected: Sequence[str]) -> None:
 def conflict_refusal(
     item: Prepared, conflicts: Sequence[FieldConflict], name: Naming = str
 ) -> RefusedError:
-    """Return the refusal of fields that other managers own, with the flags that settle it."""
+    """Return the refusal for fields that other managers own, with the flags that settle it."""
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
     of_what = "that this would return" if item.is_return else "of the manifest"
     settling = _settling(item, conflicts)
@@ -168,7 +168,7 @@ def conflict_refusal(
 
 
 def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> list[str]:
-    """Return how to settle conflicts for good; what no flag takes over is not for the manifest."""
+    """Return how to settle conflicts for good: flags, or leaving fields out of the manifest."""
     taken = [one for one in conflicts if not one.subresource and item.can_take_over(one.manager)]
     left = [one for one in conflicts if one not in taken]
     managers = sorted({one.manager for one in taken})

@@ -1,4 +1,4 @@
-"""Who manages a live object: the signs that a GitOps controller or Helm leaves on it."""
+"""Who manages a live object, by the signs that a GitOps controller or Helm leaves on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIELD_MANAGERS = {
 
 
 def signs_of_management(live: LiveObject) -> tuple[str, ...]:
-    """Return the evidence that something else will put back what it wants, empty without any.
+    """Return the evidence that something else would revert our changes; empty if there is none.
 
     `app.kubernetes.io/managed-by` and instance labels are no evidence: rendered charts carry
     them wherever they are applied.

@@ -1,4 +1,4 @@
-"""What the locks remember, brought to bear on an attempt before its first write."""
+"""Warnings before the first write, from what the locks remember and can keep."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Warn = Callable[[str], None]
 
 
 def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
-    """Return the Deployments that a gate paused: that pause is ours to end."""
+    """Return the Deployments that a gate paused: we may end such a pause."""
     return frozenset(one.ref for one in items if memory.history(one.ref).paused)
 
 
 def warn_of_failures(
     items: Collection[Prepared], trials: Trials, memory: Memory, warn: Warn
 ) -> None:
-    """Warn where the same pod template failed before."""
+    """Warn if the same pod template failed before."""
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
@@ -49,7 +49,7 @@ def warn_of_failures(
 
 
 def warn_of_what_is_not_kept(session: Session, plan: Plan, warn: Warn) -> None:
-    """Warn of what a gate that is killed could not have restored from its record."""
+    """Warn of what could not be restored from the record of a killed gate."""
     record = record_of(plan)
     _, kept = fitting(without_secrets(record))
     secrets = {one.ref for one in secrets_of(record)} | confidential_bodies(record).keys()
@@ -74,7 +74,7 @@ def _warn_of_secrets(session: Session, secrets: Collection[Ref], plan: Plan, war
 
 
 def warn_of_what_will_not_be_kept(session: Session, plan: Plan, warn: Warn) -> None:
-    """Warn where the rights are missing to keep what a later return needs of Secrets."""
+    """Warn if permissions are missing to keep the confidential bodies that a later return needs."""
     writes = {write.ref: write.body for write in plan.writes if write.verb is Verb.APPLY}
     refs = sorted(r for r, body in writes.items() if _is_confidential(r, body))
     locks = {lock_of(one.ref.namespace, one.ref.name) for one in plan.targets}

@@ -1,4 +1,4 @@
-"""The parts of which a preflight is made: what is there, the server's dry run, and the plan.
+"""The parts of a preflight: what is there, the server's dry run, and the plan.
 
 `commands.apply_plan` and the other commands put them in order. Nothing here writes.
 """
@@ -47,25 +47,25 @@ from gate.side_by_side import each
 
 Warn = Callable[[str], None]
 Trials = Mapping[Ref, LiveObject]
-"""What the server would make of each object; one that could not be tried is missing."""
+"""What the server would make of each object; an object that could not be tried is missing."""
 
 NO_DRY_RUN = "does not support dry run"
-"""What the API server says of a webhook with side effects, in an answer 400."""
+"""The API server's words about a webhook with side effects, in a 400 response."""
 _REPLICAS = ".spec.replicas"
 LEAST_START_SECONDS = 1.0
-"""What a pod takes at the very least from its creation to being ready."""
+"""The least time that a pod takes from its creation to being ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was found out about the objects of a manifest before any write."""
+    """The state of a manifest's objects before any write."""
 
     lives: Mapping[Ref, Fact[LiveObject]]
     autoscaled: frozenset[Ref]
 
 
 def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
-    """Read every object of the manifest, and what scales its Deployments."""
+    """Read every object of the manifest, and which of its Deployments are autoscaled."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]
     lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
@@ -76,7 +76,7 @@ def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundin
 def prepare_objects(
     settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
 ) -> tuple[Prepared, ...]:
-    """Return what is to be sent for each object, in the order of application."""
+    """Return what to send for each object, in the order of application."""
     return tuple(_prepare_object(settings, item, found, memory) for item in manifest.objects)
 
 
@@ -103,7 +103,7 @@ def guard(
     items: Collection[Prepared],
     paused_by_us: Collection[Ref] = (),
 ) -> None:
-    """Refuse what should not be touched unless it was asked for; a pause of ours is no refusal."""
+    """Refuse what must not be touched without a flag; a pause by a gate is no reason to refuse."""
     name = naming(item.ref for item in items)
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster, name)
@@ -122,7 +122,7 @@ def guard_outcome(
     trials: Trials,
     paused_by_us: Collection[Ref] = (),
 ) -> None:
-    """Refuse what the server would make of the manifest and what could not be verified."""
+    """Refuse dry-run results that could not be verified: no pods, or paused."""
     name = naming(item.ref for item in items)
     if settings.require_pods:
         refuse_empty(items, trials, name)
@@ -136,8 +136,8 @@ def rehearse_on_server(
 ) -> Trials:
     """Dry-run every apply on the server, and return what it would make of each object.
 
-    Raises the refusal of the first that it rejects. What cannot be tried is warned of: objects
-    in a namespace that the manifest itself makes, and those whose webhooks take no dry runs.
+    Raises the refusal of the first object that it rejects. Warns of what cannot be tried: objects
+    in a namespace that the manifest itself creates, and those whose webhooks support no dry run.
     """
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
@@ -155,7 +155,7 @@ def rehearse_on_server(
 def _try_dry_run(
     writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
 ) -> LiveObject | str:
-    """Return what the server would make of it, or a warning that says why it could not tell."""
+    """Return what the server would make of it, or a warning that says why that is unknown."""
     try:
         return _dry_run(writer, item, name)
     except NotFound as error:
@@ -169,7 +169,7 @@ def _try_dry_run(
 
 
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
-    """Ask without force first: only a conflict tells whose fields would be taken."""
+    """Try without force first: only a conflict says whose fields would be taken."""
     try:
         return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
     except FieldManagerConflict as error:
@@ -180,7 +180,7 @@ def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
 
 
 def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
-    """Return what the server will make of an object, the unions among it that were not tried.
+    """Return what the server will make of an object, adding the unions that were not tried.
 
     A dry run cannot change ownership first, and would refuse what the claims make possible.
     """
@@ -217,7 +217,7 @@ def _trial(item: Prepared, *, force: bool) -> Write:
 
 
 def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:
-    """Warn where configuration changes and no pod template does: pods read it at their start."""
+    """Warn if configuration changes but no pod template does: pods read it when they start."""
     changed = [item for item in items if _changes(item, trials)]
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
     if configuration and not any(item.is_deployment for item in changed):
@@ -228,7 +228,7 @@ def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, war
 def warn_of_short_timeout(
     timeout_seconds: float | None, items: Collection[Prepared], trials: Trials, warn: Warn
 ) -> None:
-    """Warn where a rollout cannot be through within the timeout, however well it goes."""
+    """Warn if a rollout cannot finish within the timeout, however well it goes."""
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
@@ -245,7 +245,7 @@ def warn_of_short_timeout(
 
 
 def _changes(item: Prepared, trials: Trials) -> bool:
-    """Tell whether the apply changes the object; of a Deployment, the pod template alone."""
+    """Tell whether the apply changes the object; for a Deployment, only its pod template counts."""
     trial, live = trials.get(item.ref), item.live
     if trial is None:
         return False
@@ -264,9 +264,9 @@ def plan_of(
     targets: tuple[Target, ...],
     resumed: Collection[Ref],
 ) -> Plan:
-    """Return the plan: the writes in the order of application, the Deployments to follow.
+    """Return the plan: the writes in the order of application, and the Deployments to follow.
 
-    Of the `resumed` those that are paused go on with it.
+    Deployments in `resumed` that would be paused after the apply are resumed.
     """
     writes: list[PlannedWrite] = []
     for item in items:
@@ -278,7 +278,7 @@ def plan_of(
 
 
 def resumption(ref: Ref) -> PlannedWrite:
-    """Return the write that lets a paused Deployment go on."""
+    """Return the write that resumes a paused Deployment."""
     return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": None}}))
 
 

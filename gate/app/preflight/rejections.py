@@ -1,4 +1,4 @@
-"""What to do about an object that the server's dry run finds invalid, where the rule is known."""
+"""What to do about an object that the server's dry run rejects, as far as the rule is known."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Fields = tuple[FieldProblem, ...]
 
 
 def _explain_rejection(item: Prepared, error: RefusedError) -> tuple[str, Fields]:
-    """Return the hint for an object that was rejected, and the fields that it is about.
+    """Return the hint for a rejected object, and the fields that it is about.
 
-    The hint is that of the error itself where no rule is known.
+    If no rule is known, the hint is that of the error itself.
     """
     if isinstance(error, Invalid):
         for rule in (_of_recreate, _of_immutable):
@@ -44,7 +44,7 @@ def _explain_rejection(item: Prepared, error: RefusedError) -> tuple[str, Fields
 
 
 def _of_recreate(item: Prepared, problems: Fields) -> tuple[str, Fields]:
-    """Say that the manifest itself gives Recreate a `rollingUpdate` (apps/v1)."""
+    """Explain that the manifest itself sets `rollingUpdate` with Recreate (apps/v1)."""
     path = ".".join(_ROLLING_UPDATE)
     refused = tuple(
         one for one in problems if one.path.startswith(path) and "Recreate" in one.message
@@ -55,7 +55,7 @@ def _of_recreate(item: Prepared, problems: Fields) -> tuple[str, Fields]:
 
 
 def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
-    """Name the fields that cannot change, and what leads around them."""
+    """Name the fields that cannot change, and a workaround."""
     fixed = tuple(one for one in problems if any(words in one.message for words in _IMMUTABLE))
     if not fixed:
         return "", ()
@@ -66,27 +66,27 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
 
 _PATH: Final = r"((?:\.[^\s.\[\]]+|\[[^\]]*\])+)"
 _UNKNOWN: Final = re.compile(_PATH + ": field not declared in schema")
-"""How a server-side apply names a field that the schema does not have (structured-merge-diff)."""
+"""How a server-side apply reports a field that is not in the schema (structured-merge-diff)."""
 _MISTYPED: Final = re.compile(_PATH + ": ")
 _ABOUT: Final = re.compile(r"\((?:[^/;()]*/)?([^/;()]+); ([^,;()]+), Kind=(\w+)\): ")
-"""What it is about: `(shop/web; apps/v1, Kind=Deployment)`."""
+"""The object in the message: `(shop/web; apps/v1, Kind=Deployment)`."""
 
 
 class ObjectRejected(RefusedError):
-    """The server's dry run rejects an object: `paths` are the fields of which no hint is known."""
+    """The server's dry run rejects an object; `paths` are the fields without a known hint."""
 
     def __init__(self, message: str, *, hint: str, ref: Ref, paths: tuple[str, ...]) -> None:
-        """Take the line as it is told, the hint for other fields, and the paths in their order."""
+        """Take the message, the hint for other fields, and the paths in their order."""
         super().__init__(message, reason=Reason.REJECTED, hint=hint)
         self.ref = ref
         self.paths = paths
 
 
 def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> RefusedError:
-    """Return a refusal of an object, which names it where the server does not, with a hint."""
+    """Return the refusal of an object, with its name if the server's words lack it, and a hint."""
     hint, explained = _explain_rejection(item, error)
     called = name(item.ref)
-    # The server names no namespace: of several, its words alone do not say which object it is.
+    # The server names no namespace: with several, its words do not say which object it is.
     named = item.ref.name in error.message and called == str(item.ref)
     told = error.message if named else f"{called}: {error.message}"
     if isinstance(error, Rejected):
@@ -98,7 +98,7 @@ def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> Refuse
 
 
 def _paths(error: Rejected, explained: Fields) -> tuple[str, ...]:
-    """Return the paths of the other fields that a server did not accept, with a leading dot."""
+    """Return the paths of the other rejected fields, each with a leading dot."""
     if isinstance(error, Invalid):
         return tuple(f".{one.path.lstrip('.')}" for one in error.fields if one not in explained)
     typed = _ABOUT.search(error.message)
@@ -106,9 +106,9 @@ def _paths(error: Rejected, explained: Fields) -> tuple[str, ...]:
 
 
 def with_places(error: RefusedError, manifest: Manifest) -> RefusedError:
-    """Return a refusal with the manifest's line of each field of which no hint is known.
+    """Return a refusal with the manifest's line of each field without a known hint.
 
-    Where the server names no field that has a place, it is the object's own.
+    If the server names no field, the place is that of the object.
     """
     if not isinstance(error, ObjectRejected):
         return error
@@ -133,6 +133,6 @@ def _hints_with_places(item: ManifestObject, error: ObjectRejected) -> Iterator[
 
 
 def _is(item: ManifestObject, ref: Ref) -> bool:
-    """Tell whether a reference is that of an object, which may leave its namespace to the run."""
+    """Tell whether `ref` names this object; the object may leave its namespace to the run."""
     named = (item.api_version, item.kind, item.name) == (ref.api_version, ref.kind, ref.name)
     return named and item.namespace in (None, "", ref.namespace)

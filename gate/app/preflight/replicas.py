@@ -1,4 +1,4 @@
-"""What decides on replicas: autoscalers, live or in the manifest, or whoever scaled by hand."""
+"""Who decides about replicas: autoscalers, live or in the manifest, or whoever scaled by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "
 
 
 def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
-    """Return what an autoscaler targets in these namespaces; warn where nobody can tell."""
+    """Return what autoscalers target in these namespaces; warn if they cannot be read."""
     scaled: set[Ref] = set()
     for namespace in sorted(namespaces):
         match reader.autoscalers(namespace):
@@ -36,7 +36,7 @@ def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> 
 
 
 def targets_of(manifest: Manifest) -> frozenset[Ref]:
-    """Return what the autoscalers of a manifest target; one that names nothing is the server's."""
+    """Return what a manifest's autoscalers target; the server rejects one without a target."""
     scalers = (item for item in manifest.objects if (item.group, item.kind) in _AUTOSCALERS)
     targets = (scale_target(item.ref.namespace, item.body) for item in scalers)
     return frozenset(target for target in targets if target is not None)
@@ -50,7 +50,10 @@ def replicas_of(
     *,
     is_autoscaled: bool,
 ) -> Replicas | None:
-    """Return the numbers of a Deployment that exists; what the server will reject names none."""
+    """Return the replica numbers of an existing Deployment; None for others.
+
+    Also None if `spec.replicas` is no number, which the server will reject.
+    """
     live = before.value.deployment if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
     if live is None or not (wanted is None or isinstance(wanted, int)):
@@ -64,11 +67,11 @@ def replicas_of(
 
 
 def _is_our_scale_down(before: LiveObject, history: History) -> bool:
-    """Tell whether a live 0 is our own answer to a first version that failed.
+    """Tell whether a live 0 is our own reaction to a failed first version.
 
-    The patch made the number our manager's as an Update, which nothing else of the gate does. A
-    take-over makes it part of our Apply; then the lock remembers whose it was. Whoever scales it
-    later, to 0 too, leaves the field to another owner or to none.
+    That patch gave the field to our manager as an Update, which nothing else in the gate does. A
+    take-over makes it part of our Apply; then the lock remembers that it was ours. If somebody else
+    scales it later, even to 0, the field has another owner or none.
     """
     owners = _owners_of_replicas(before)
     if {manager for manager, _ in owners} != {FIELD_MANAGER}:
@@ -83,15 +86,15 @@ def _owners_of_replicas(before: LiveObject) -> Collection[tuple[str, str]]:
 def _is_our_number(before: LiveObject, replicas: int) -> bool:
     """Tell whether a gate applied the live number, whatever the lock remembers: see `--no-lock`.
 
-    Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may be what nobody
-    owned (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
+    Whoever scales to more than 0 becomes the owner of `spec.replicas`. A 0 may have had no owner
+    (`kubectl scale --replicas=0`) until a gate sent it again to keep it.
     """
     owners = _owners_of_replicas(before)
     return replicas > 0 and {manager for manager, _ in owners} == {FIELD_MANAGER}
 
 
 def warn_of_replicas(items: Collection[Prepared], warn: Warn) -> None:
-    """Warn where the number of replicas is not the one that a reader of the manifest expects."""
+    """Warn if the number of replicas is not what a reader of the manifest expects."""
     name = naming(item.ref for item in items)
     for item in items:
         numbers = item.replicas

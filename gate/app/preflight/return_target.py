@@ -1,4 +1,4 @@
-"""What a failure returns to, chosen and said before the first write."""
+"""What a failure returns to: chosen and announced before the first write."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def with_target_set(
 ) -> Plan:
     """Return the plan with the set that a failure returns to; reads what a verified set needs.
 
-    `beside` are the remembered objects that the attempt does not write on its way out, where they
-    were read already.
+    `beside` are the remembered objects that the attempt does not write on its forward leg, None if
+    they have not been read yet.
     """
     histories = {target.ref: memory.history(target.ref) for target in plan.targets}
     named = {one.ref for one in plan.objects}
@@ -58,7 +58,7 @@ def with_target_set(
 
 
 def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
-    """Return the digests of what a plan applies, "" of what could not be tried."""
+    """Return the digests of what a plan applies, "" for what could not be tried."""
     applied = [
         write.ref
         for write in plan.writes
@@ -68,7 +68,7 @@ def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
 
 
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
-    """Read the objects that an attempt before wrote, and this one does not; no Deployments."""
+    """Read the objects, except Deployments, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
     members = {ref for version in versions for ref in version.members if not ref.is_deployment}
     return _read(session, sorted(members.difference(named)))
@@ -80,7 +80,7 @@ def _read(session: Session, refs: Sequence[Ref]) -> Facts:
 
 
 def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
-    """Read an object; what cannot be read is unknown."""
+    """Read an object; Unknown if it cannot be read."""
     try:
         return reader.live(ref)
     except ApiError as error:
@@ -88,7 +88,7 @@ def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
 
 
 def describe(plan: Plan, note: Note, warn: Warn) -> None:
-    """Say what a failure returns to, and which part of it cannot be restored."""
+    """Announce what a failure returns to, and warn of the parts that cannot be restored."""
     for target in plan.targets:
         note("baseline", _baseline_line(plan, target))
     if _returns(plan.policy):
@@ -138,7 +138,7 @@ def _baseline_line(plan: Plan, target: Target) -> str:
 
 
 def _there(plan: Plan, ref: Ref, version: str) -> str:
-    """Say of a version that is no longer what runs what makes it the one to return to."""
+    """Name a version that no longer runs, with the reason why a failure returns to it."""
     if ref in plan.target_set.unverified:
         return f"the older {version}"
     if ref in plan.target_set.applied_again:
@@ -147,7 +147,7 @@ def _there(plan: Plan, ref: Ref, version: str) -> str:
 
 
 def _beside(plan: Plan, target: Target) -> str:
-    """Say what differs where a failure returns to the pod template that is rolled out."""
+    """Say what differs if the version to return to has the pod template being rolled out."""
     trial = plan.trial(target.ref)
     if trial is None or trial.deployment is None or not isinstance(target.baseline, Known):
         return ""
@@ -162,7 +162,7 @@ def _scaled_to_zero(target: Target) -> str:
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
-    """Return why a Deployment does not return to what ran, as the beginning of a line."""
+    """Return why a Deployment does not return to what ran, as the start of a line."""
     obstacles = plan.target_set.obstacles
     if ref in obstacles or not obstacles:
         return f"{obstacles.get(ref, 'no version serves alone')}, so"

@@ -25,12 +25,12 @@ DEPLOYMENT = ("apps/v1", "Deployment")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One object on its way into the plan.
+    """One object, prepared for the plan.
 
-    `taken` are the managed fields after the take-over, None where nothing is taken over.
-    `claims` are the fields of nobody that are taken over with it, so that the apply removes them.
-    `replicas` are the numbers of a Deployment that exists. `is_return` is whether the body is that
-    of a version of before, and not of a manifest.
+    `taken` are the managed fields after the take-over, None if nothing is taken over.
+    `claims` are fields without an owner that it also takes over, so that the apply removes them.
+    `replicas` are the numbers of an existing Deployment. `is_return` says whether the body is that
+    of an earlier version and not of a manifest.
     """
 
     ref: Ref
@@ -45,18 +45,18 @@ class Prepared:
 
     @property
     def live(self) -> LiveObject | None:
-        """What is there now."""
+        """The live object, None if it does not exist or is unknown."""
         return self.before.value if isinstance(self.before, Known) else None
 
     @property
     def is_deployment(self) -> bool:
-        """Whether its rollout is followed."""
+        """Whether it is a Deployment, whose rollout is followed."""
         return (self.ref.api_version, self.ref.kind) == DEPLOYMENT
 
     def can_take_over(self, manager: str) -> bool:
-        """Tell whether `--take-over` reaches that manager's fields.
+        """Tell whether `--take-over` can reach that manager's fields.
 
-        What was written through a subresource, as an autoscaler writes replicas, stays its own.
+        It cannot take fields written through a subresource, as an autoscaler writes replicas.
         """
         entries = self.live.managed.thaw()["managedFields"] if self.live is not None else []
         return _owns_object(entries, manager)
@@ -64,16 +64,16 @@ class Prepared:
     def takes_over(self, manager: str) -> bool:
         """Tell whether that manager owns fields of the live object, and none after the take-over.
 
-        Fields of subresources aside, which nobody takes over.
+        Fields of subresources do not count: they are never taken over.
         """
         if self.taken is None or not self.can_take_over(manager):
             return False
-        # Of our own manager only what it wrote otherwise than by an apply can be in conflict.
+        # Of our own manager's fields only those not written by an apply can be in conflict.
         return manager == FIELD_MANAGER or not _owns_object(self.taken, manager)
 
     @property
     def imposes_replicas(self) -> bool:
-        """Whether the manifest's replicas are to be applied over another manager's."""
+        """Whether to apply the manifest's replicas over another manager's."""
         if self.live is None or self.replicas is None or not self.replicas.is_imposed:
             return False
         managed_fields = self.live.managed.thaw()["managedFields"]
@@ -87,7 +87,7 @@ class Prepared:
         return self.body
 
     def with_replicas(self, replicas: Replicas | None) -> Prepared:
-        """Return the object with its numbers of replicas, and what follows from them."""
+        """Return the object with its replica numbers, and with the body that they imply."""
         if replicas is None or replicas.decision is not Decision.LIVE:
             return replace(self, replicas=replicas)
         body = self.body if replicas.is_autoscaled else without_replicas(self.body)
@@ -98,7 +98,7 @@ class Prepared:
         return PlannedObject(self.ref, self.before, trial)
 
     def writes(self) -> tuple[PlannedWrite, ...]:
-        """Return the writes of the plan: the take-over where there is one, then the apply."""
+        """Return the writes of the plan: the take-over if there is one, then the apply."""
         apply = PlannedWrite(
             self.ref,
             Verb.APPLY,
@@ -114,7 +114,7 @@ class Prepared:
 
 
 def _owns_object(managed_fields: ownership.ManagedFields, manager: str) -> bool:
-    """Tell whether a manager has an entry that is not of a subresource."""
+    """Tell whether a manager has an entry that is not for a subresource."""
     return any(
         entry.get("manager") == manager and not entry.get("subresource") for entry in managed_fields
     )
@@ -129,7 +129,7 @@ def prepare(
     autoscaled: bool = False,
     force: bool = False,
 ) -> Prepared:
-    """Return what is to be sent for `body` over what was there `before`."""
+    """Return what to send for `body`, given what was there `before`."""
     if not isinstance(before, Known):
         return Prepared(ref, _as_stored(body), before, None, autoscaled=False, force=force)
     live = before.value
@@ -137,8 +137,8 @@ def prepare(
     if not _string_data_of_others(managed_fields, take_over):
         body = _as_stored(body)
     taken = taken_fields(managed_fields, take_over)
-    # Where nobody's fields are known, the server gives them all to `before-first-apply` in the
-    # moment of the apply: there is no entry yet that could be taken over.
+    # Without any managed fields the server assigns all fields to `before-first-apply` at the moment
+    # of the apply: there is no entry yet that could be taken over.
     forced = force or not managed_fields
     claims = claims_for_apply(body, live.body.thaw(), taken or managed_fields)
     if claims is not None:
@@ -149,7 +149,7 @@ def prepare(
 
 
 def _as_stored(body: dict[str, Any]) -> dict[str, Any]:
-    """Send a Secret's `stringData` as the `data` that the server makes of it.
+    """Return a body with a Secret's `stringData` as the `data` that the server makes of it.
 
     `stringData` is never read back: ownership of it could neither restore a value nor remove
     one that a later manifest leaves out. It wins over `data`, as on the server (v1 Secret).
@@ -166,9 +166,9 @@ def _as_stored(body: dict[str, Any]) -> dict[str, Any]:
 def _string_data_of_others(
     managed_fields: list[dict[str, Any]], take_over: Collection[str]
 ) -> bool:
-    """Tell whether somebody else applied `stringData`: as `data` ours would not conflict with it.
+    """Tell whether somebody else applied `stringData`, with which our `data` would not conflict.
 
-    It is sent as it stands then, so that the server names the fields in conflict.
+    Then `stringData` is sent as it is, so that the server names the fields in conflict.
     """
     left = taken_fields(managed_fields, take_over) or managed_fields
     others = (entry for entry in left if entry.get("manager") != FIELD_MANAGER)
@@ -176,15 +176,15 @@ def _string_data_of_others(
 
 
 def _is_text_map(value: object) -> TypeGuard[dict[str, str]]:
-    """Tell whether the server would take it: it names better than we what is wrong with others."""
+    """Tell whether it is a valid text map; for others the server's error is better than ours."""
     return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
 def taken_fields(
     managed_fields: list[dict[str, Any]], take_over: Collection[str]
 ) -> list[dict[str, Any]] | None:
-    """Return the managed fields after the take-over, None where nothing is taken over.
+    """Return the managed fields after the take-over, None if nothing is taken over.
 
-    What our own manager wrote otherwise than by an apply, as a pause, becomes part of it.
+    What our own manager wrote without an apply, such as a pause, becomes part of its apply.
     """
     return ownership.take_over(managed_fields, (*take_over, FIELD_MANAGER))

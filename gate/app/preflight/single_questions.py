@@ -1,4 +1,4 @@
-"""Asks checks once, side by side, apart from any rollout: before it, or for whoever writes them."""
+"""Asks checks once, concurrently, outside of a rollout: before it, or for whoever writes them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from gate.side_by_side import each
 from gate.sources.source import Sources
 
 BEGUN_SECONDS_AGO: Final = 3600.0
-"""As if the rollout had begun so long ago: a query may name how long it takes."""
+"""How long ago the rollout is assumed to have begun: a query may use the elapsed time."""
 ONE_VERSION: Final = "only one version runs, so there is nothing to compare it with"
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One check to be asked once; `about` is its Deployment as people call it, "" for none."""
+    """One check to be asked once; `about` is its Deployment as shown to people, "" for none."""
 
     check: Check
     about: str
@@ -37,9 +37,9 @@ class Job:
 
 
 def job(check: Check, about: str, subject: Subject, at: float) -> Job:
-    """Return the check with its questions for `at`; UsageError where a value breaks a query.
+    """Return the check with its questions for `at`; UsageError if a value breaks a query.
 
-    Where there is no other version to compare with, the value alone is asked for.
+    If there is no other version to compare with, only the value is asked for.
     """
     alone = _compares(check) and subject.baseline is None
     asked = without_comparison(check) if alone else check
@@ -55,7 +55,7 @@ def _compares(check: Check) -> bool:
 
 
 def _unfit(check: Check, error: ValueError) -> UsageError:
-    """Return the complaint about a value that cannot stand where a query has it."""
+    """Return the error for a value that does not fit where a query uses it."""
     why = f"check {check.name}: {error}"
     if not isinstance(error, QueryError) or not isinstance(check.probe, Metric):
         return UsageError(why)
@@ -67,9 +67,9 @@ def _unfit(check: Check, error: ValueError) -> UsageError:
 
 
 def ask_all(made: Sources, clock: Clock, jobs: Sequence[Job], seconds: float) -> list[AskedCheck]:
-    """Ask each check once, side by side, in the order of `jobs`.
+    """Ask each check once, concurrently; return the results in the order of `jobs`.
 
-    What has not begun after `seconds` is not asked any more; what has, ends by its own limits.
+    Checks that have not begun after `seconds` are not asked; the others end by their own limits.
     """
     ends_at = clock.now() + seconds
 
@@ -104,7 +104,7 @@ def _measure_answers(one: Job, questions: Questions, said: Answers) -> AskedChec
 def _locate_error(
     made: Sources, name: str, questions: Questions, error: Errored
 ) -> tuple[Errored, str]:
-    """Return an error with the role of the question that it is about, "" where nobody can tell."""
+    """Return an error with the role of the question that it is about, "" if that is unknown."""
     asked = list(parts(questions))
     if len(asked) == 1:
         return error, asked[0][0]

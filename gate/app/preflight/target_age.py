@@ -1,4 +1,4 @@
-"""An age limit of what a failure returns to: nothing is to force a version of long ago."""
+"""An age limit for what a failure returns to: it should not force a very old version on anybody."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Warn = Callable[[str], None]
 
 
 def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
-    """Return a plan that returns to nothing older than that many days, None for any age.
+    """Return a plan that returns to nothing older than `days`; None allows any age.
 
-    A version is as old as its ReplicaSet (`metadata.creationTimestamp`), and one whose age nobody
-    knows is too old. Where one of several Deployments could not return, none does: they were
-    applied together, and a part of an apply stays, too. The versions are still what checks
-    compare with.
+    A version is as old as its ReplicaSet (`metadata.creationTimestamp`); one of unknown age is too
+    old. If one of several Deployments could not return, none does, since they were applied
+    together; a partly done apply is not taken back either. Checks still compare with these
+    versions.
     """
     if days is None:
         return plan

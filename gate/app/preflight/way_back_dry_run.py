@@ -1,9 +1,9 @@
-"""Asks before the first write whether the server would take the objects of an attempt back.
+"""Asks before the first write whether the server would accept the writes of the way back.
 
-A table says which changes are one-way (`gate.core.ssa.irreversible_changes`). Beside it the
-server is asked for each object that changes: the apply that would restore it, as a dry run. That
-compares with the object as it still is, so it tells of admission and validation, not of
-transitions: a version that a policy has come to forbid since, for one.
+A table says which changes are one-way (`gate.core.ssa.irreversible_changes`). In addition the
+server gets, as a dry run, the apply that would restore each changing object. That is compared with
+the object as it still is, so it tests admission and validation, not transitions: for example, it
+finds a version that a policy has forbidden since.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def with_way_back(
     warn: Warn,
     trials: Mapping[Ref, LiveObject] | None = None,
 ) -> Plan:
-    """Return the plan with what a failure could not take back.
+    """Return the plan, its objects marked that a failure could not take back.
 
-    `trials` are dry runs' answers that the plan does not have. Raises RefusedError, `Irreversible`,
-    where there is such an object and it is not `allowed`.
+    `trials` are dry-run results that the plan does not have. Raises RefusedError (`Irreversible`)
+    if there is such an object and that is not `allowed`.
     """
     written = _as_written(plan, trials or {})
     stays: Mapping[Ref, str] = {
@@ -68,7 +68,7 @@ def with_way_back(
 
 
 def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, WrittenObject]:
-    """Return what the attempt would have written, as far as the server could tell."""
+    """Return what the attempt would have written, as far as the dry runs show."""
     applies = {write.ref: write for write in plan.writes if write.verb is Verb.APPLY}
     return FrozenMap(
         (one.ref, written)
@@ -81,7 +81,7 @@ def _as_written(plan: Plan, trials: Mapping[Ref, LiveObject]) -> FrozenMap[Ref, 
 def _predict_written(
     one: PlannedObject, write: PlannedWrite | None, trial: LiveObject | None
 ) -> WrittenObject | None:
-    """Return an object as it will be; what the attempt does not apply stays what it is."""
+    """Return an object as it will be; one that the attempt does not apply stays as it is."""
     before = one.before.value if isinstance(one.before, Known) else None
     if write is None:
         return WrittenObject(before, before) if before is not None else None
@@ -93,7 +93,7 @@ def _predict_written(
 def _find_refusals(
     session: Session, plan: Plan, written: Mapping[Ref, WrittenObject]
 ) -> dict[Ref, str]:
-    """Ask the server; return what it refuses, with its words."""
+    """Ask the server; return what it refuses, with its messages."""
     writes = writes_back(plan, written, frozenset(), frozenset(written))
     tried = [
         _Tried(write, before)
@@ -107,10 +107,11 @@ def _find_refusals(
 
 
 def _answer(writer: Writer, tried: _Tried, ours: Collection[Ref]) -> str:
-    """Return why the server would not take an object back, "" where it would.
+    """Return why the server would refuse to restore an object, "" if it would not.
 
-    What the attempt applies will be `ours`: its owners will be others than they are, and it is
-    tried by force. Elsewhere a return leaves to others what is theirs, but for the pod template.
+    What the attempt applies will be `ours`: its owners will have changed by then, so it is tried
+    with force. For others a conflict counts only in the pod template: a return leaves the fields of
+    other managers alone otherwise.
     """
     write, uid = tried.write, tried.live.uid
     body, force = _body_of_trial(tried), write.ref in ours or write.force
@@ -126,7 +127,7 @@ def _answer(writer: Writer, tried: _Tried, ours: Collection[Ref]) -> str:
 
 
 def _body_of_trial(tried: _Tried) -> Body:
-    """Return what is tried: without the unions that the rollback makes ours before its apply.
+    """Return the body to try: without the unions that the rollback makes ours before its apply.
 
     A dry run cannot change ownership first, and would refuse what the claims make possible.
     """
@@ -155,7 +156,7 @@ _HINTS: Final = {
     "restart": _GO_ON,
     "resume": _GO_ON,
 }
-"""By the command; an apply has others."""
+"""By command; an apply has other hints."""
 
 
 def _hint(stays: Collection[Ref]) -> str:

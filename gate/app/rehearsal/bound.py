@@ -1,4 +1,4 @@
-"""How long a run may take at worst, before anything is run."""
+"""How long a run may take at worst, computed before it runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gate.sandbox.json import JSON
 from gate.wire import decode
 
 MARGIN_SECONDS: Final = 10.0
-"""What reports and a last read may take beyond the budgets (contract, "Failing: clocks")."""
+"""Time for reports and a last read beyond the budgets (contract, "Failing: clocks")."""
 
 
 def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
-    """Return the sum of the budgets, for Deployments as the server stores them."""
+    """Return the sum of the budgets in seconds, for Deployments as the server stores them."""
     legal = max((_legal_seconds(body) for body in deployments), default=0.0)
     timeout = settings.timeout if settings.timeout is not None else legal
     back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout

@@ -36,7 +36,7 @@ _LAST: Final = (
 
 
 def demo(world: World, settings: Settings, name: str) -> int:
-    """Play one scenario; 0 where the gate did what it is for."""
+    """Play one scenario; return 0 if the gate did its job."""
 
     def prepare(console: Console, stack: ExitStack) -> int:
         trouble = asked_for(name or USUAL, with_checks=False)
@@ -64,7 +64,7 @@ class _Show:
         self._stage = Stage(played, [web])
 
     def play(self, trouble: Trouble) -> int:
-        """Deploy the good version, then the one that has the trouble."""
+        """Deploy the good version, then the one with the trouble."""
         self._say(f"A cluster in this process; its time passes {SPEED:g} times as fast as yours.")
         if trouble.before is not Before.NOTHING:
             self._say("A good version first:")
@@ -99,7 +99,7 @@ class _Show:
         return code
 
     def _decide_exit_code(self, trouble: Trouble, code: int) -> int:
-        """Return 0 where a failure was caught and a good version was let through."""
+        """Return 0 if the run ended as the trouble should end; the signal's code after a signal."""
         if code >= SIGNAL_BASE:
             return code
         verified = code == EXIT_CODES[Outcome.VERIFIED]

@@ -1,4 +1,4 @@
-"""Between the client's pool and the sandbox's door: requests in, answers back."""
+"""Connects the client's connection pool to the sandbox: requests in, answers back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gate.sandbox.serving.request import Answer, Request, Stream
 
 
 def request_of(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Request:
-    """Return a request as the sandbox takes it; `target` is a path with its query."""
+    """Return a request in the sandbox's form; `target` is a path with its query."""
     parts = urlsplit(target)
     query = tuple(parse_qsl(parts.query, keep_blank_values=True))
     return Request(method, unquote(parts.path), query, headers, body)
@@ -18,7 +18,7 @@ def request_of(method: str, target: str, headers: Mapping[str, str], body: bytes
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as the client's pool takes it."""
+    """An answer in the form of the client's pool."""
 
     status: int
     headers: Mapping[str, str]
@@ -26,14 +26,14 @@ class Reply:
 
     @classmethod
     def of(cls, answer: Answer) -> Reply:
-        """Return the sandbox's answer."""
+        """Return the reply for the sandbox's answer."""
         body = answer.body
         held = Whole(body) if isinstance(body, bytes) else Growing(body)
         return cls(answer.status, answer.headers, held)
 
 
 class Whole:
-    """A body that is there at once."""
+    """A body that is complete at once."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -49,12 +49,12 @@ class Whole:
         return data
 
     def close(self) -> None:
-        """Forget it."""
+        """Drop the body."""
         self._data = b""
 
 
 class Growing:
-    """A body whose lines come with time."""
+    """A body whose lines arrive over time."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -65,9 +65,9 @@ class Growing:
         return self._stream.ended
 
     def take(self) -> bytes:
-        """Return what has come."""
+        """Return what has arrived since the last call."""
         return b"".join(self._stream.take())
 
     def close(self) -> None:
-        """Stop it."""
+        """Close the stream."""
         self._stream.close()

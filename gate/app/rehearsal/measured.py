@@ -1,7 +1,7 @@
-"""What health checks are answered in a rehearsal: by the scenario, or else well.
+"""Answers to health checks in a rehearsal: from the scenario, otherwise good ones.
 
-Nothing is asked and no command is run. What a check would make of an answer is known from its
-bounds, which is all that a good and a bad answer are made of.
+No source is asked and no command is run. Good and bad answers are derived from a check's bounds,
+which say how it would judge them.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ from gate.sandbox.scenario.scenario import Measurement, NoAnswer
 from gate.sources.source import Sources
 
 Answering = Callable[[Iterable[Check]], Mapping[str, Measurement]]
-"""What checks are answered, by their names; those that it leaves out are answered well."""
+"""Returns the answers to checks, by their names; those left out get good answers."""
 Scripts = Callable[[str], Measurement | None]
-"""What a check of that name is answered now; None: well."""
+"""Returns the current answer to a check of that name; None means a good one."""
 
 BASELINE: Final = "{}:baseline"
-"""Under which name a scenario has what a check measures of the version before."""
+"""The name under which a scenario has a check's measurements of the previous version."""
 _UNUSUAL_STATUS: Final = (500, 503, 404, 200)
 _SILENT: Final = CleanText("the scenario says that it is unreachable")
 
 
 def out_of_bounds(checks: Iterable[Check]) -> dict[str, Measurement]:
-    """Return answers that every check that decides takes for bad."""
+    """Return a bad answer for every check that decides."""
     return {check.name: bad(check) for check in checks if check.decides}
 
 
 def unreachable(checks: Iterable[Check]) -> dict[str, Measurement]:
-    """Return no answer for each check that asks Prometheus."""
+    """Return `UNREACHABLE` for each check that asks Prometheus."""
     return {check.name: NoAnswer.UNREACHABLE for check in checks if isinstance(check.probe, Metric)}
 
 
 def good(check: Check) -> float:
-    """Return the measurement that passes: a value, a status or an exit code."""
+    """Return a measurement that passes: a value, a status or an exit code."""
     match check.probe:
         case Metric(bounds=bounds):
             return _within(bounds)
@@ -87,7 +87,7 @@ def _beyond(bounds: Bounds) -> float:
 
 
 def _exceeding(metric: Metric, old: float) -> float:
-    """Return what is too much against `old`, whatever the comparison."""
+    """Return a value that is too high compared with `old`, whatever the comparison."""
     ratio, delta = 2.0, 0.0
     if isinstance(metric.compare, Ratio):
         ratio, delta = metric.compare.max_ratio, metric.compare.min_delta
@@ -95,7 +95,7 @@ def _exceeding(metric: Metric, old: float) -> float:
 
 
 class Scripted(Sources):
-    """Answers what checks ask with what a scenario says; called from several threads."""
+    """Answers checks as a scenario says; called from several threads."""
 
     def __init__(self, checks: Iterable[Check], scripts: Scripts) -> None:
         super().__init__({})
@@ -145,7 +145,7 @@ def _vector(value: float) -> Samples:
 
 
 def _reply(http: Http, said: Measurement) -> HttpReply | NoReply | Errored:
-    """Answer a request: a number is what stands at the JSON path, else the status."""
+    """Answer a request: a number is the value at the JSON path, or else the status."""
     if said is NoAnswer.UNREACHABLE:
         return NoReply(_SILENT)
     number = None if isinstance(said, NoAnswer) else said

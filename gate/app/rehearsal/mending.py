@@ -1,4 +1,4 @@
-"""Which setting lets a rehearsal end as it should that did not."""
+"""Which setting would make a rehearsal end as it should."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LIMITS: Final[dict[str, str]] = {
     Reason.POD_CREATE_DENIED: "pod-create",
     Reason.REPLICA_SET_CREATE_ERROR: "replicaset-create",
 }
-"""The kind of `--fail-fast` that a reason is of."""
+"""The kind of `--fail-fast` for each reason."""
 _CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.NOT_READY)
 
 
 def setting_for(trouble: Trouble, result: dict[str, Any]) -> str:
-    """Return the setting that mends a run which did not end as it should, in words.
+    """Return, in words, the setting to change after a run that did not end as it should.
 
     `result` is its document (`rollout-gate/result/v1`).
     """
@@ -39,7 +39,7 @@ def setting_for(trouble: Trouble, result: dict[str, Any]) -> str:
 
 
 def _to_catch(trouble: Trouble) -> str:
-    """Return what would have caught a failure that passed; of one that came late a warning says."""
+    """Return what would have caught a missed failure; "" for a late one, which has a warning."""
     if trouble.at:
         return ""
     if trouble.checks is not None:
@@ -48,7 +48,7 @@ def _to_catch(trouble: Trouble) -> str:
 
 
 def _to_let_pass(reason: str) -> str:
-    """Return what is too strict with a version that is good in the end."""
+    """Return which setting is too strict for a version that turns out good."""
     if reason in _LIMITS:
         return f"--fail-fast {_LIMITS[reason]} is too strict: give it more, or its default"
     if reason == Reason.TIMEOUT:

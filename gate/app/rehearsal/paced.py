@@ -7,7 +7,7 @@ from gate.virtual_time import Schedule
 
 
 class Paced:
-    """A schedule that lets real time pass, too: `speed` of its seconds in one of the clock's."""
+    """A schedule that also lets real time pass: one second of `clock` for `speed` of its own."""
 
     def __init__(self, schedule: Schedule, clock: Clock, speed: float) -> None:
         self._schedule = schedule
@@ -16,11 +16,11 @@ class Paced:
         self._now = 0.0
 
     def due_at(self) -> float:
-        """Return when something is due next."""
+        """Return when the next thing is due."""
         return self._schedule.due_at()
 
     def run_due(self, now: float) -> None:
-        """Wait as long as it takes, then let happen what is due."""
+        """Wait the real time that this takes, then run what is due."""
         self._clock.wait((now - self._now) / self._speed)
         self._now = now
         self._schedule.run_due(now)

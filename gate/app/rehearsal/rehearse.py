@@ -42,12 +42,12 @@ _AS_REHEARSED = {
     "prometheus_url": "http://rehearsal.invalid",
     "plain": True,
 }
-"""No Prometheus is asked, so none has to be named; what lasts no moment is no picture."""
+"""No Prometheus is asked, so the user need not name one; a run this short needs no live tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What one rehearsal came to, and how long one like it may take at worst."""
+    """The result of one rehearsal, and how long such a run may take at worst."""
 
     row: RehearsalResult
     warnings: Sequence[str]
@@ -59,7 +59,7 @@ class Rehearsing:
     """Rehearses one manifest, each time on a stage of its own."""
 
     def __init__(self, world: World, settings: Settings) -> None:
-        """Read the manifest; UsageError for what is wrong with it."""
+        """Read the manifest; UsageError for faults in it."""
         self._world = world
         self._settings = settings.model_copy(update=_AS_REHEARSED)
         self._checks = all_checks(settings)
@@ -73,7 +73,7 @@ class Rehearsing:
             raise UsageError("nothing to rehearse: the manifest has no Deployment")
 
     def lacks(self, trouble: Trouble) -> str:
-        """Return what this manifest lacks, or its checks, to have the trouble; "" for nothing."""
+        """Return what the manifest or its checks lack to have the trouble; "" for nothing."""
         if trouble.checks is not None and not trouble.checks(self._checks):
             return _NO_CHECK if self._checks else _UNCHECKED
         late = trouble.before is Before.TIMED_OUT
@@ -81,15 +81,15 @@ class Rehearsing:
         return "" if able else _NO_DEADLINE
 
     def of(self, trouble: Trouble, lines: TextIO, scenario: Scenario | None = None) -> Rehearsed:
-        """Rehearse one trouble, or a scenario of the user's; the run's lines go to `lines`.
+        """Rehearse one trouble, or a scenario of the user; the run's lines go to `lines`.
 
-        Raises Signalled where a signal ended it, UsageError for what cannot be.
+        Raises Signalled if a signal ended it, UsageError for what cannot be rehearsed.
         """
         lacking = self.lacks(trouble)
         if lacking:
             raise UsageError(f"no {trouble}: {lacking}")
-        # From a whole second on: conditions tell no fractions, and where in a second a run begins
-        # would move its verdict.
+        # Start at a whole second: conditions have no fractions of seconds, so the fraction at which
+        # a run begins would shift its verdict.
         started = self._world.clock.wall().replace(microsecond=0)
         played = Played.of(Cluster(Timers(started), Names()))
         try:
@@ -109,10 +109,10 @@ class Rehearsing:
             played.clock.end()
 
     def _at_fault(self, trouble: Trouble, result: dict[str, Any]) -> list[str]:
-        """Name those of several Deployments in which it went wrong.
+        """Return which of several Deployments it went wrong in; empty if there is only one.
 
-        What befalls an image befalls each that runs it, one whose end came before its own verdict
-        too.
+        Trouble with an image affects each Deployment that runs it, even if the run ended before
+        that Deployment had a verdict.
         """
         if len(self._deployments) == 1 or not (found := at_fault(result)):
             return []
@@ -124,7 +124,7 @@ class Rehearsing:
         ]
 
     def _iter_missing(self, scenario: Scenario) -> Iterator[str]:
-        """Yield what a scenario says of images and checks that are not there."""
+        """Yield a warning for each image and check of the scenario that does not exist."""
         images = [image for actor in self._deployments for image in actor.images]
         for rule in scenario.images.rules:
             if not any(fits(rule.pattern, image) for image in images):
@@ -146,7 +146,7 @@ class Rehearsing:
 
 
 def rehearse(world: World, settings: Settings) -> int:
-    """Rehearse what the settings ask for, and print what came of it."""
+    """Rehearse what the settings ask for, and print the results."""
 
     def prepare(console: Console, _stack: ExitStack) -> int:
         rehearsing = Rehearsing(world, settings)
@@ -158,7 +158,7 @@ def rehearse(world: World, settings: Settings) -> int:
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
-    """Rehearse every trouble; what is said of the good version is said of the manifest."""
+    """Rehearse every trouble; the good version's warnings count as the manifest's."""
     found: list[Rehearsed] = []
     left_out: list[str] = []
     for trouble in TROUBLES.values():
@@ -184,12 +184,12 @@ def _name_actor(actor: Actor) -> str:
 
 
 def _subject(found: Sequence[Rehearsed]) -> str:
-    """Name each Deployment in which it went wrong in any of these."""
+    """Name each Deployment that it went wrong in during any of these."""
     return ", ".join(dict.fromkeys(name for each in found for name in each.at_fault))
 
 
 def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
-    """Rehearse what is asked for; the run's lines are seen."""
+    """Rehearse what is asked for; the run's lines are shown unless quiet."""
     lines = io.StringIO() if settings.quiet else world.stderr
     if settings.scenario:
         trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
@@ -210,6 +210,6 @@ def _print(console: Console, settings: Settings, told: Rehearsals) -> None:
 
 
 def _exit_code(told: Rehearsals) -> int:
-    """Return 0 where every failure is caught and nothing harmless is taken for one, else 6."""
+    """Return 0 if every failure is caught and nothing harmless is taken for one, else 6."""
     fine = all(each["as_expected"] for each in told["rehearsals"])
     return EXIT_CODES[Outcome.VERIFIED if fine else Outcome.FAILED]

@@ -1,4 +1,4 @@
-"""The result of a rehearsed run as one line: what was decided when, why, and what runs then."""
+"""The result of a rehearsed run as one line: what was decided, when and why, and what runs now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gate.sandbox.scenario.scenario import Event
 
 _DECISIONS: Final = ("failed", "superseded", "rejected")
 SEEN_SECONDS: Final = 60.0
-"""How long after it began most trouble is seen: three restarts take half a minute."""
+"""Within this time most trouble becomes visible: three restarts take half a minute."""
 
 _AGAINST: Final[dict[str, ConclusionKind]] = {
     Reason.CHECK_FAILED: ConclusionKind.FAIL,
@@ -29,7 +29,7 @@ _GOOD: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
 
 
 def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
-    """Return what a result document (`rollout-gate/result/v1`) says of a rehearsal."""
+    """Return the row for a result document (`rollout-gate/result/v1`) of a rehearsal."""
     fine = _as_expected(trouble, result)
     return {
         "kind": str(trouble),
@@ -47,7 +47,7 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
 
 
 def at_fault(result: dict[str, Any]) -> list[str]:
-    """Return in which Deployments it went wrong, as their own results say."""
+    """Return the Deployments that it went wrong in, by their own results."""
     found = (one for one in result["deployments"] if not _is_good(one) and not is_innocent(one))
     return [f"deployment/{one['name']}" for one in found]
 
@@ -57,7 +57,7 @@ def _is_good(deployment: dict[str, Any]) -> bool:
 
 
 def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[str]:
-    """Yield what did not happen as it was asked for: too late, or refused by the server."""
+    """Yield what did not happen as requested: it came too late, or the server refused it."""
     over = result["duration_seconds"]
     if trouble.at and trouble.at >= over:
         window = format_seconds(trouble.at - over + SEEN_SECONDS)
@@ -76,7 +76,7 @@ def _at(event: Event | Happening) -> str:
 
 
 def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
-    """Whether it ended as it is to; --observe does not tell the outcome, but the reason."""
+    """Tell whether it ended as it should; with --observe the reason says so, not the outcome."""
     verified = result["reason"] in _GOOD
     caught = not verified and result["outcome"] in (*CAUGHT, Outcome.OBSERVED)
     kept = result["outcome"] in (Outcome.INCONCLUSIVE, Outcome.OBSERVED)
@@ -85,7 +85,7 @@ def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
 
 
 def _why(result: dict[str, Any]) -> str:
-    """Return the most telling cause or check; of what ended before any write, the message."""
+    """Return the first cause, else the deciding check; the message if it ended before any write."""
     causes = [cause for each in result["deployments"] for cause in each["causes"]]
     if causes:
         return f"{causes[0]['reason']}: {causes[0]['message']}"
@@ -94,20 +94,20 @@ def _why(result: dict[str, Any]) -> str:
 
 
 def _of_check(result: dict[str, Any]) -> str:
-    """Return the check that decided and what it says, empty where none did."""
+    """Return the deciding check with its message, "" if no check decided."""
     against = _AGAINST.get(result["reason"])
     checks = (each for each in result["checks"] if each["required"] and each["verdict"] == against)
     return next((f"{each['name']}: {each['message']}" for each in checks), "")
 
 
 def _decided_at(result: dict[str, Any]) -> float:
-    """Return the second of the first decision; of a good version that is the end."""
+    """Return the time of the first decision, in seconds; for a good version, the end."""
     decided = (each["at_seconds"] for each in result["timeline"] if each["event"] in _DECISIONS)
     return float(next(decided, result["duration_seconds"]))
 
 
 def _returned_to(result: dict[str, Any]) -> str:
-    """Return the version that was returned to, empty where none was."""
+    """Return the version that was returned to, "" if there was none."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return ""
     served = (each["baseline"] for each in result["deployments"] if each["baseline"])

@@ -1,4 +1,4 @@
-"""`sandbox`: the cluster on loopback, for kubectl and for the gate, until a signal."""
+"""`sandbox`: serves a cluster on loopback, for kubectl and for the gate, until a signal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gate.sandbox.times import Names, Timers
 
 
 def sandbox(world: World, settings: Settings) -> int:
-    """Serve until a signal, which is how it ends well: exit 0."""
+    """Serve until a signal, which is its normal end: exit 0."""
     path = Path(settings.kubeconfig or "")
 
     def prepare(console: Console, _stack: ExitStack) -> int:

@@ -32,7 +32,7 @@ from gate.signals import SIGNAL_BASE, Delivery
 from gate.wire.secret_values import SecretValues
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
-"""How long what is there before may take: `minReadySeconds` of hours, for each step."""
+"""How long the versions before may take to roll out: `minReadySeconds` may be hours, per step."""
 
 NO_DEADLINE: Final = 2**31 - 1
 """The `progressDeadlineSeconds` that never ends (Deployment controller, HasProgressDeadline)."""
@@ -50,12 +50,12 @@ class Actor:
 
     @property
     def is_deployment(self) -> bool:
-        """Whether pods come of it."""
+        """Whether it is a Deployment."""
         return self.key.resource == "deployments.apps"
 
     @property
     def has_pods(self) -> bool:
-        """Whether a Deployment asks for any; one without a number gets one."""
+        """Whether it is a Deployment that asks for pods; without a number it gets one."""
         return self.is_deployment and dig(self.body, "spec", "replicas") != 0
 
     @property
@@ -69,7 +69,7 @@ class Actor:
         return tuple(each.get("image", "") for each in _containers(self.body))
 
     def of_version(self, tag: str) -> JSON:
-        """Return the object as another version of it was rolled out: its images have that tag."""
+        """Return the object as another version of itself: its images have that tag."""
         body: JSON = copy_json(self.body)
         for each in _containers(body):
             each["image"] = _with_tag(each.get("image", ""), tag)
@@ -79,7 +79,7 @@ class Actor:
 
 
 class Stage:
-    """A sandbox that holds what was there before."""
+    """A sandbox that can hold what was there before the gate."""
 
     def __init__(self, played: Played, actors: Sequence[Actor]) -> None:
         self._played = played
@@ -88,7 +88,7 @@ class Stage:
 
     @property
     def deployments(self) -> tuple[Actor, ...]:
-        """What is rolled out, in the manifest's order."""
+        """The Deployments, in the manifest's order."""
         return tuple(actor for actor in self._actors if actor.is_deployment)
 
     @property
@@ -104,7 +104,7 @@ class Stage:
         return [body for body in found if body is not None]
 
     def set_up(self, before: Before) -> None:
-        """Let happen what happened before."""
+        """Create what was there before the gate."""
         for namespace in sorted({actor.key.namespace for actor in self._actors} - {""}):
             self._make_namespace(namespace)
         if before is Before.NOTHING:
@@ -116,13 +116,13 @@ class Stage:
             self.time_out()
 
     def play_out(self, trouble: Trouble, checks: Sequence[Check] = ()) -> Play:
-        """Let a trouble begin now: for the first image of the Deployment that has it, or checks."""
+        """Start a trouble: for the first image of the `unlucky` Deployment, or for checks."""
         actor = unlucky(self.deployments)
         scenario = trouble.scenario(actor.images, actor.key.name, self.pods, checks)
         return self.play(scenario, outranks_annotations=True)
 
     def play(self, scenario: Scenario, *, outranks_annotations: bool = False) -> Play:
-        """Let a scenario begin now."""
+        """Start a scenario."""
         cluster = self._played.cluster
         namespace = unlucky(self.deployments).key.namespace
         play = Play(
@@ -145,10 +145,10 @@ class Stage:
         delivered: Delivery,
         environ: Environment = NO_ENVIRONMENT,
     ) -> int:
-        """Run `rollout-gate apply` to its end, as a process that gets the signals that come.
+        """Run `rollout-gate apply` to its end, as a process that receives our signals.
 
-        Return its exit code; after a signal that of the signal, whatever it made of it. What it
-        started has ended then.
+        Return its exit code, or after a signal the signal's code, whatever the command returned.
+        All its threads have ended by then.
         """
         running = Running(self._played.clock)
         numbers: list[int] = []
@@ -168,7 +168,7 @@ class Stage:
         return SIGNAL_BASE + numbers[0] if numbers else exit_code
 
     def time_out(self) -> None:
-        """Roll a version out that never gets ready, and wait for its deadline condition."""
+        """Roll out a version that never gets ready, and wait for its deadline condition."""
         cluster = self._played.cluster
         stuck = Series.constant(behaviour.parse("never-ready"))
         scenario = Scenario(Images((ImageRule(f"*:{_TIMED_OUT}", stuck),)))
@@ -179,7 +179,7 @@ class Stage:
         self._wait(late, _timed_out, "time out")
 
     def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
-        """Return what answers the checks of a run: the play that is on, or else all is well."""
+        """Return the answers to a run's checks: from the current play, else good ones."""
         return Scripted(all_checks(settings), self._scripts)
 
     def _make_namespace(self, name: str) -> None:
@@ -207,7 +207,7 @@ class Stage:
 
 
 def unlucky(deployments: Sequence[Actor]) -> Actor:
-    """Return the one that has the trouble: the first one with pods, or else the first."""
+    """Return the Deployment that gets the trouble: the first one with pods, or else the first."""
     return next((actor for actor in deployments if actor.has_pods), deployments[0])
 
 
@@ -226,13 +226,13 @@ def actors_of(objects: Sequence[ManifestObject], namespace: str) -> Iterator[Act
 
 
 def _containers(body: JSON) -> Sequence[JSON]:
-    """Return the containers of the pod template, init containers last; what has none has none."""
+    """Return the pod template's containers, init containers last; empty without a template."""
     spec = dig(body, "spec", "template", "spec") or {}
     return (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
 
 
 def _with_tag(image: str, tag: str) -> str:
-    """Return an image with another tag, its digest left out; a registry's port is no tag."""
+    """Return an image with another tag and without a digest; a registry's port is not a tag."""
     name = image.partition("@")[0]
     folder, slash, last = name.rpartition("/")
     return f"{folder}{slash}{last.partition(':')[0]}:{tag}"

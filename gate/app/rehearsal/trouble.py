@@ -19,32 +19,32 @@ from gate.sandbox.scenario.scenario import Event, Scenario
 from gate.sandbox.scenario.series import Series
 
 CAUGHT: Final = (Outcome.ROLLED_BACK, Outcome.FAILED, Outcome.SUPERSEDED)
-"""How a run ends that found a trouble and did what its policy says; a rollback that cannot be
-verified is none of them, nor is a refusal."""
+"""How a run ends that found a trouble and did what its policy says. A rollback that cannot be
+verified is not among them, nor is a refusal."""
 
 
 FIRST_MEASURED_SECONDS: Final = 1.0
-"""Nothing measures a new version sooner; what is asked before the write is about the old one."""
+"""Nothing measures a new version sooner; questions before the write are about the old one."""
 
 
 class End(enum.Enum):
-    """How a run with a trouble is to end."""
+    """How a run with a trouble should end."""
 
     VERIFIED = "verified"
     CAUGHT = "caught"
     EITHER = "either"
     KEPT = "kept"
-    """The new version goes on: verified, or with the doubts of its checks."""
+    """The new version stays: verified, or with inconclusive checks."""
 
     def is_met(self, *, verified: bool, caught: bool, doubted: bool = False) -> bool:
-        """Whether a run came to it; one that did none of these broke off."""
+        """Tell whether a run ended so; a run for which none of the flags holds never did."""
         if verified:
             return self is not End.CAUGHT
         return self is End.KEPT if doubted else caught and self in (End.CAUGHT, End.EITHER)
 
 
 class Before(enum.Enum):
-    """What a Deployment was like before the gate came."""
+    """The state of a Deployment before the gate runs."""
 
     SERVES = "a version serves"
     NOTHING = "it was never deployed"
@@ -56,8 +56,8 @@ class Trouble:
     """One thing that can go wrong.
 
     `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
-    is the Deployment, `{pods}` what runs before), `checks` what the health checks are answered.
-    `at` is the second of the rollout from which on.
+    is the Deployment, `{pods}` the number of pods before), `checks` the answers to health checks.
+    `at` is when it begins, in seconds of the rollout.
     """
 
     name: str
@@ -70,18 +70,18 @@ class Trouble:
     at: float = 0.0
 
     def __str__(self) -> str:
-        """Return how it is asked for."""
+        """Return it as users write it: `KIND` or `KIND@T`."""
         return f"{self.name}@{format_seconds(self.at)}" if self.at else self.name
 
     @property
     def begins(self) -> bool:
-        """Whether it begins at some second of the rollout."""
+        """Whether it begins at a given second of the rollout."""
         return bool(self.pods or self.event or self.checks)
 
     def scenario(
         self, images: tuple[str, ...], deployment: str, pods: int, checks: Iterable[Check] = ()
     ) -> Scenario:
-        """Return it for the first of these images, the new version's, and one Deployment."""
+        """Return its scenario for the first of `images` (the new version's) and one Deployment."""
         rules: list[ImageRule] = []
         events: list[Event] = []
         if self.pods and images:
@@ -110,7 +110,7 @@ _ALL: Final = (
     Trouble("never-ready", "new pods run and never get ready", pods="never-ready"),
     Trouble("flapping", "new pods get ready and not ready in turn", pods="flapping=5"),
     Trouble("unschedulable", "no node has room for the new pods", pods="unschedulable"),
-    Trouble(  # without a surge, as of Recreate, no room is needed
+    Trouble(  # without a surge, as with Recreate, no extra room is needed
         "quota",
         "a quota leaves no room for one pod more",
         event="quota pods={pods}",
@@ -144,7 +144,10 @@ TROUBLES: Final = {trouble.name: trouble for trouble in _ALL}
 
 
 def asked_for(text: str, *, with_checks: bool = True) -> Trouble:
-    """Return what `KIND[@T]` names; UsageError says what there is, `with_checks` or without."""
+    """Return the trouble that `KIND[@T]` names; UsageError lists the kinds for an unknown one.
+
+    Without `with_checks` the list leaves out those about checks. Also UsageError for a bad `T`.
+    """
     name, given, second = text.partition("@")
     if name not in TROUBLES:
         there = [each.name for each in _ALL if with_checks or each.checks is None]

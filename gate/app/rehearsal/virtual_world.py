@@ -1,7 +1,8 @@
-"""A world that is played: a sandbox in this process, in virtual time, with the gate in it.
+"""A simulated world: a sandbox in this process, in virtual time, with the gate in it.
 
-The whole gate runs, from its command to its watches; only the sockets and the waiting are left
-out. Who made it takes turns with the gate: `start` begins a command, the clock's waits let it run.
+The whole gate runs, from its command to its watches; only sockets and real waiting are left out.
+The thread that made the world takes turns with the gate: `start` begins a command, and the command
+runs while that thread waits on the clock.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ CONTEXT = "sandbox"
 
 Handle = Callable[[Request], Answer]
 Through = Callable[[Request, Handle], Answer]
-"""Stands between a command and its server: may fail a request, or end the command at it."""
+"""Sits between a command and its server: may fail a request, or end the command at that point."""
 
 
 def straight(request: Request, handle: Handle) -> Answer:
-    """Stand in nobody's way."""
+    """Pass the request on unchanged."""
     return handle(request)
 
 
@@ -49,7 +50,7 @@ def nothing_to_ask(_: Settings, __: Clock, ___: SecretValues) -> Sources:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Whose command it is: the administrator's where `token` is empty."""
+    """Who runs a command: the administrator if `token` is empty."""
 
     token: str = ""
     namespace: str = "default"
@@ -57,14 +58,14 @@ class User:
 
 
 class PlayedMachine:
-    """The machine that commands are played on: the threads of each are a process until they end."""
+    """The simulated machine of the commands: each command's threads count as one process."""
 
     def __init__(self) -> None:
-        """Begin without a process."""
+        """Start without any process."""
         self._groups: list[Group] = []
 
     def begin(self, group: Group) -> PlayedProcesses:
-        """Return what a new process can tell of itself and the others."""
+        """Add a process; return the processes as it sees them."""
         self._groups.append(group)
         return PlayedProcesses(self, len(self._groups))
 
@@ -75,13 +76,13 @@ class PlayedMachine:
 
 @dataclass(frozen=True, slots=True)
 class PlayedProcesses:
-    """The processes of a played machine, as one of them sees them."""
+    """The processes of a simulated machine, as one of them sees them."""
 
     machine: PlayedMachine
     pid: int
 
     def this(self) -> Process:
-        """Return the process itself."""
+        """Return this process."""
         return Process("sandbox", "boot", "pid time", self.pid, 0)
 
     def has_ended(self, process: Process) -> bool:
@@ -91,7 +92,7 @@ class PlayedProcesses:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A sandbox and its time, and the machine that commands run on."""
+    """A sandbox, its clock, and the machine that commands run on."""
 
     cluster: Cluster
     clock: VirtualClock
@@ -99,7 +100,7 @@ class Played:
 
     @classmethod
     def of(cls, cluster: Cluster) -> Played:
-        """Return the sandbox with a clock that moves it; whoever calls is its first thread."""
+        """Return the sandbox with a clock that drives it; the caller is its first thread."""
         timers = cluster.timers
         return cls(cluster, VirtualClock(timers.now(), timers, timers.started))
 
@@ -113,12 +114,12 @@ class Played:
         user: User | None = None,
         sources: OpenSources = nothing_to_ask,
     ) -> World:
-        """Return the surroundings of one command, whose threads are those of `signals.group`."""
+        """Return the world of one command, whose threads belong to `signals.group`."""
         group, who = signals.group, user or User()
         token, through = who.token or self.cluster.admin_token, who.through
 
         def serve(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
-            group.wait(0.0)  # a moment where a signal may arrive
+            group.wait(0.0)  # a point where a signal may arrive
             request = request_of(method, target, headers, body)
             return Reply.of(through(request, self.cluster.handle))
 
@@ -141,7 +142,7 @@ class Played:
     def start(
         self, command: Callable[[World], int], stdin: bytes = b"", *, user: User | None = None
     ) -> Running:
-        """Begin a command in threads of its own, which run while the caller waits on the clock."""
+        """Start a command in threads of its own, which run while the caller waits on the clock."""
         running = Running(self.clock)
         streams = (running.stdout, running.stderr)
         running.begin(command, self.world(running.signals, *streams, stdin, user=user))
@@ -149,10 +150,10 @@ class Played:
 
 
 class Running:
-    """A command in its group of threads; where it ends, they end, as those of a process."""
+    """A command in its group of threads; when it ends, they all end, as in a process."""
 
     def __init__(self, clock: Group) -> None:
-        """Take the clock of those who wait for it."""
+        """Take the clock of whoever waits for the command."""
         self.signals = PlayedSignals(clock.group())
         self.stdout = io.StringIO()
         self.stderr = io.StringIO()
@@ -162,7 +163,7 @@ class Running:
         self._ended = threading.Event()
 
     def begin(self, command: Callable[[World], int], world: World) -> None:
-        """Have the command begin with the caller's next wait."""
+        """Start the command; it begins to run at the caller's next wait."""
 
         def work() -> None:
             try:
@@ -177,13 +178,13 @@ class Running:
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended, by itself or not."""
+        """Whether it has ended, by itself or killed."""
         return self._ended.is_set()
 
     def wait(self, seconds: float = math.inf) -> int | None:
-        """Return the exit code as soon as it ends, None where it does not; raises what broke it.
+        """Return the exit code as soon as it ends, None if it does not; raises what broke it.
 
-        A code below 0 is the number of the signal that ended it at once.
+        A code below 0 is the negated number of the signal that ended it at once.
         """
         self._clock.wait(seconds, self._ended)
         if self.ended:
@@ -193,17 +194,17 @@ class Running:
         return self.exit_code
 
     def finish(self) -> int:
-        """Return the exit code when it ends, whenever that is; raises what broke it."""
+        """Wait for the end without a limit and return the exit code; raises what broke it."""
         while (exit_code := self.wait()) is None:
             continue
         return exit_code
 
     def send(self, number: int) -> None:
-        """Send a signal; it arrives when the command waits next."""
+        """Send a signal; it arrives at the command's next wait."""
         self.signals.send(number)
 
     def kill(self) -> None:
-        """End it as a vanished machine would: not one step further, whatever it is at.
+        """End it like a machine that vanishes: not one step further, whatever it is doing.
 
         Called by the command itself, as in `Through`, it does not return.
         """
@@ -217,7 +218,7 @@ class Running:
 
 
 class Killed(BaseException):
-    """Ends a command as a signal ends a process: at once, with a code and no more."""
+    """Ends a command as a signal ends a process: at once, leaving only an exit code."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(str(exit_code))
@@ -228,20 +229,20 @@ class PlayedSignals:
     """Signals for one command, which listens in its first thread."""
 
     def __init__(self, group: Group) -> None:
-        """Take the threads of the command; those of the clock itself where it is the caller's."""
+        """Take the command's threads: the clock itself if it runs in the caller's thread."""
         self.group = group
         self._receivers = Receivers(_kill)
         self._listener = 0
 
     @contextmanager
     def delivered_to(self, put: Callable[[int], None]) -> Iterator[None]:
-        """Hand the first signal's number to `put`, end the command at the second."""
+        """Pass the first signal's number to `put`, end the command at the second."""
         self._listener = threading.get_ident()
         with self._receivers.add_receiver(put):
             yield
 
     def send(self, number: int) -> None:
-        """Send one; it arrives when the command waits next, and nowhere before anybody listens."""
+        """Send a signal; it arrives at the command's next wait, or is lost if nobody listens."""
         if self._receivers.present:
             self.group.interrupt(self._listener, lambda: self._receivers.hand(number))
 

@@ -1,3 +1,3 @@
-"""Recordings: made of a run, judged again, and compared with another policy."""
+"""Recordings: made from a run, judged again, and compared under another policy."""
 
 __all__ = ["backtest", "judgement", "recording", "rendered_report"]

@@ -1,4 +1,4 @@
-"""`backtest`: which verdicts of the past another policy would have turned."""
+"""`backtest`: which past verdicts another policy would have changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gate.report.views.backtest import (
 )
 
 SUFFIX: Final = ".jsonl"
-"""What recordings in a folder are told by; a file that is named itself may be called anything."""
+"""Identifies recordings in a folder; a file that is named directly may have any name."""
 
 
 def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
@@ -41,7 +41,7 @@ def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the files to read, those of a folder by name; UsageError for a folder without any."""
+    """Yield the files to read, those of a folder in order; UsageError for a folder without any."""
     for path in paths:
         if not Path(path).is_dir():
             yield path
@@ -53,7 +53,7 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _judge_files(files: Iterable[str], settings: Settings) -> Backtest:
-    """Judge one recording after the other: of each no more is kept than its line."""
+    """Judge one recording after the other, keeping only the row of each."""
     rows: list[Backtested] = []
     unreadable: list[Unreadable] = []
     for file in files:

@@ -1,7 +1,7 @@
-"""Judges a recording on its own time, with the same attempt that judges live.
+"""Judges a recording on its own time, with the same attempt that judges live rollouts.
 
-The attempt is `verify`'s: no writes, so every question that it asks is answered from what the
-recording has shown so far. What its checks ask is answered by the recording's measurements.
+The attempt is like that of `verify`: it writes nothing, so all its reads are answered from what the
+recording has shown so far, and its checks from the recording's measurements.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ from gate.wire.trace import Heard, Seen
 
 
 class Stands(enum.StrEnum):
-    """What stands of a recorded rollout; of several Deployments the first of these speaks for all.
+    """The judgement of a recorded rollout; of several Deployments the first in this order counts.
 
-    A verdict's kinds, and what checks add to them.
+    These are the verdict's kinds, and what checks add to them.
     """
 
     FAILED = "failed"
@@ -80,7 +80,7 @@ _MOST_TELLING = tuple(Stands)
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What one recording holds: the state before, the answers to the applies, what came after.
+    """The contents of a recording: the state before, the answers to the applies, what came after.
 
     `checks` are those of the recorded run.
     """
@@ -94,10 +94,10 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`replay`'s answer, of several Deployments about the one that speaks for all.
+    """The result of `replay`; of several Deployments, for the one that counts (`Stands`).
 
-    `decided_at` is seconds of the recording, None while undecided. `attempt` is the whole of it,
-    as it stands at the end, `course` how it came there.
+    `decided_at` is in seconds of the recording, None while undecided. `attempt` is the attempt in
+    its last state, `course` how it got there.
     """
 
     verdict: Stands
@@ -130,7 +130,7 @@ class Judged:
         }
 
     def text(self, *, is_quiet: bool = False) -> str:
-        """Return what people read: the lines as they came unless quiet, the verdict, its causes."""
+        """Return text for people: the timeline unless quiet, the verdict, its causes."""
         lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.timeline]
         when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
         lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
@@ -142,7 +142,7 @@ class Judged:
 
 
 def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
-    """Judge a recording under each policy, reading it once; its end leaves undecided what is."""
+    """Judge a recording under each policy, reading it once; some may be undecided at its end."""
     players = [_Player(recording, policy) for policy in policies]
     for event in recording.events:
         undecided = [player for player in players if not player.attempt.ended]
@@ -154,7 +154,7 @@ def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
 
 
 class _Player:
-    """Feeds one attempt from a recording and answers what it asks."""
+    """Feeds a recording to one attempt and answers what it asks."""
 
     def __init__(self, recording: Recording, policy: Policy) -> None:
         snapshots = [self._snapshot(live.ref, recording.before) for live in recording.applied]
@@ -183,7 +183,7 @@ class _Player:
         return snapshot
 
     def _follow_applies(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
-        """Follow what the recorded applies returned instead of what was found."""
+        """Return the attempt following what the recorded applies returned."""
         attempt = replace(
             self.attempt, deployments=replace(self.attempt.deployments, rollouts=FrozenMap())
         )
@@ -211,7 +211,7 @@ class _Player:
             self._hear(answer)
 
     def _see(self, at: float) -> None:
-        """Answer the reads that had no answer while facts were missing: the run has its own now."""
+        """Answer the reads that waited while facts were missing: the run has its answers now."""
         self._missing = False
         self._hear(Woke(at))
         waiting, self._unread = self._unread, []
@@ -220,7 +220,7 @@ class _Player:
                 self._hear(self._read(self.attempt.now, read.effect_id, read.ref))
 
     def _wake_until(self, at: float) -> None:
-        """Let pass the time before the next line of the recording."""
+        """Let time pass up to `at`, when the next line of the recording comes."""
         while not self.attempt.ended:
             due_at = wake_at(self.attempt)
             if due_at > at or math.isinf(due_at):
@@ -228,7 +228,7 @@ class _Player:
             self._hear(Woke(due_at))
 
     def _hear(self, event: AttemptEvent) -> None:
-        """Step once, and answer whatever it asks for."""
+        """Take one step, and answer whatever the attempt asks for."""
         self.attempt, effects = step(self.attempt, event)
         self.course = self.course.after_step(self.attempt)
         self._answer(effects)
@@ -243,7 +243,7 @@ class _Player:
                     self._hear(answer)
 
     def _answer_to(self, effect: Asking) -> Answer | None:
-        """Return the answer, None for what the recording has yet to show."""
+        """Return the answer, None if the recording has not shown it yet."""
         now = self.attempt.now
         match effect:
             case SaveRecord(effect_id):
@@ -263,7 +263,7 @@ class _Player:
                 raise TypeError(f"a replay writes nothing, not even {effect}")
 
     def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
-        """Answer a read with what the recording has shown last."""
+        """Answer a read with the latest state that the recording has shown."""
         snapshot = self.attempt.deployments.rollouts[ref].snapshot
         live = snapshot.live
         if live is None:
@@ -275,7 +275,7 @@ class _Player:
         return ReadBack(now, effect_id, Known(known), sets, pods)
 
     def judge_now(self) -> Judged:
-        """Return what stands now."""
+        """Return the current judgement."""
         attempt = self.attempt
         stands = {
             ref: self._stands(ref, rollout) for ref, rollout in attempt.deployments.rollouts.items()
@@ -297,7 +297,7 @@ class _Player:
         )
 
     def _stands(self, ref: Ref, rollout: Rollout) -> tuple[Stands, Verdict | Ending]:
-        """Return what stands of a Deployment, with the words of who says so."""
+        """Return the judgement of a Deployment, with the ending or verdict behind it."""
         ending = self.attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
             return Stands.INCONCLUSIVE, ending

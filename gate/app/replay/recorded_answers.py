@@ -1,6 +1,6 @@
-"""What a recording answers to checks: measurements of then, for whoever asks the same.
+"""Answers checks from a recording: its measurements, for checks that ask the same.
 
-Bounds and tolerances may differ from those that were recorded under; what was asked may not.
+Bounds and tolerances may differ from those of the recorded run; the questions may not.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gate.core.protocol.events import Answered, Errored
 from gate.wire.measurements import Measured
 
 SLACK_SECONDS: Final = 2.0
-"""A replay may begin a phase later than the run did, which also heard what is not recorded."""
+"""A replay may begin a phase later than the run did, which also saw what is not recorded."""
 NOT_RECORDED: Final = Said(CleanText("the recording has no measurements of it"), Trouble.NOT_ASKED)
 ASKED_OTHERWISE: Final = Said(
     CleanText("the recording's check of that name asked something else"), Trouble.NOT_ASKED
@@ -49,10 +49,10 @@ _KINDS: Final[dict[type[Question], tuple[type[Answer], ...]]] = {
 
 
 class RecordedAnswers:
-    """Answers asks with the measurement of their check that comes next in the recording."""
+    """Answers each `Ask` with the next measurement of its check in the recording."""
 
     def __init__(self, recorded: Iterable[Check], told: Iterable[Check]) -> None:
-        """Take the checks of the recorded run, and those that ask."""
+        """Take the checks of the recorded run, and those of the replay."""
         then = {check.name: check for check in recorded}
         same = [check for check in told if check.name in then and alike(then[check.name], check)]
         self._known = frozenset(check.name for check in same)
@@ -61,7 +61,7 @@ class RecordedAnswers:
         self._early: dict[str, Measured] = {}
 
     def ask(self, effect: Ask, now: float) -> Answered | Errored | None:
-        """Return the answer, None where the recording has yet to give it, if it ever does."""
+        """Return the answer, None if the recording has not given it yet, and may never."""
         if effect.check not in self._known:
             why = ASKED_OTHERWISE if effect.check in self._named else NOT_RECORDED
             return Errored(now, effect.effect_id, why)
@@ -72,7 +72,7 @@ class RecordedAnswers:
         return None
 
     def take_measurement(self, measured: Measured) -> Answered | Errored | None:
-        """Return the answer that a measurement is, None where nobody has asked for it yet."""
+        """Return a measurement as an answer, None if nobody has asked for it yet."""
         effect = self._awaited.get(measured.check)
         if effect is None or not _is_for(measured, effect):
             self._early[measured.check] = measured
@@ -95,7 +95,7 @@ def _answer(effect: Ask, at: float, measured: Measured) -> Answered | Errored:
 
 
 def _fitting(asked: Questions, answers: Answers) -> Answers | Said:
-    """Return the answers to what was asked; somebody may have written others into the file."""
+    """Return the answers that fit the questions: a file may have been edited to hold others."""
     value = _of_kind(asked.value, answers.value)
     samples = _of_kind(asked.samples, answers.samples)
     freshness = _of_kind(asked.freshness, answers.freshness)

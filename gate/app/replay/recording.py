@@ -1,4 +1,4 @@
-"""Recordings: what `replay` judges, and what `--record` writes of a run."""
+"""Recordings: what `replay` judges, and what `--record` writes during a run."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from gate.wire.secret_values import SecretValues
 
 _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
-"""How long the end of a run waits for its recording to be written."""
+"""How long the end of a run waits until its recording is written."""
 _START_BYTES: Final = 4096
-"""Enough of a file to tell what it is by its `schema`."""
+"""Enough of a file to recognize it by its `schema`."""
 _CHECKS: Final = "checks"
 _ONE_LINERS: Final = ("check", "http_check", "smoke_test")
 _DOUBTS: Final = "on_inconclusive"
@@ -48,9 +48,9 @@ _DOUBTS: Final = "on_inconclusive"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A recording, the policy that it was recorded under, and that which is asked for.
+    """A recording, the policy that it was recorded under, and the requested policy.
 
-    `end` is what the recording holds of the result of its run, None where it holds nothing.
+    `end` is what the recording holds of its run's result, None if nothing.
     """
 
     recording: Recording
@@ -60,9 +60,9 @@ class Loaded:
 
 
 def load(file: str, settings: Settings) -> Loaded:
-    """Read a recording; UsageError with file and line where it is none.
+    """Read a recording; UsageError with file and line if it is not one.
 
-    The policy that is asked for is the recorded one with what `settings` were told put over it.
+    The requested policy is the recorded one, overridden by what was set explicitly in `settings`.
     """
     try:
         found = trace.read(Path(file))
@@ -81,9 +81,10 @@ def load(file: str, settings: Settings) -> Loaded:
 
 
 def _refuse_result(file: str) -> None:
-    """Name what was taken for a recording where it is a result document.
+    """Raise UsageError if the file is a result document.
 
-    What is no regular file was read to its end: a named pipe would wait for another writer.
+    Skips what is not a regular file: it was read to its end, and a named pipe would wait for
+    another writer.
     """
     if not Path(file).is_file():
         return
@@ -100,7 +101,7 @@ def _refuse_result(file: str) -> None:
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
-    """Return the recorded Deployment of before the apply, as far as the recording tells."""
+    """Return the Deployment before the apply, Absent if the recording has none."""
     for live in found.before_live:
         if live.ref == applied.ref:
             return Known(live)
@@ -116,13 +117,13 @@ def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tup
         raise UsageError(f"{file}:1: the policy of this recording cannot be read") from error
     before, now = policy(then), policy(then.model_copy(update=_told_over(then, settings)))
     if "bake" not in settings.model_fields_set:
-        # A longer window would ask for measurements that nobody took.
+        # A longer window would ask for measurements that the run never made.
         now = replace(now, evidence_seconds=before.evidence_seconds)
     return before, now
 
 
 def _told_over(then: Settings, settings: Settings) -> dict[str, Any]:
-    """Return what the settings were told; a check told as a flag replaces its namesake."""
+    """Return the settings that were set explicitly; a check from a flag replaces its namesake."""
     told = {name: getattr(settings, name) for name in settings.model_fields_set}
     if _CHECKS not in told:
         anew = {check.name for name in _ONE_LINERS for check in getattr(settings, name)}
@@ -134,9 +135,9 @@ def _told_over(then: Settings, settings: Settings) -> dict[str, Any]:
 
 
 def policy_told(settings: Settings) -> dict[str, Any]:
-    """Return the options of the judge that are not at their default, as a file would have them.
+    """Return the judge's options that differ from their defaults, as a configuration has them.
 
-    Whoever said a check, it stands under `checks`.
+    All checks go under `checks`, wherever they came from.
     """
     told = {
         item.key: _encode_option(getattr(settings, item.name))
@@ -148,7 +149,7 @@ def policy_told(settings: Settings) -> dict[str, Any]:
 
 
 def _judging() -> Iterator[Setting]:
-    """Yield the options that decide over a verdict, a replay's too."""
+    """Yield the options that influence a verdict, also in a replay."""
     for item in taken_by("replay"):
         if item.option.group is Group.VERDICT or item.name in (_CHECKS, _DOUBTS):
             yield item
@@ -165,7 +166,7 @@ def _encode_option(value: object) -> object:
 
 
 def _changes(limits: FailFast) -> Iterator[str]:
-    """Yield the `KIND=VALUE` that make these limits of the default ones."""
+    """Yield the `KIND=VALUE` that turn the default limits into these."""
     usual = FailFast()
     for kind, names in {**GRACES, **{kind: (name,) for kind, name in COUNTS.items()}}.items():
         value = getattr(limits, names[0])
@@ -174,15 +175,15 @@ def _changes(limits: FailFast) -> Iterator[str]:
 
 
 class Tape:
-    """Taps a run for a recorder: lists, watch lines, the answer to the apply, measurements.
+    """Taps a run for a recorder: lists, watch lines, the answers to the applies, measurements.
 
-    Called from the threads that heard; the lists of before the apply become the header.
+    Called from the threads that receive them; lists from before the apply become the header.
     """
 
     def __init__(
         self, recorder: Recorder, clock: Clock, deployments: int, policy: Mapping[str, Any]
     ) -> None:
-        """Expect the answers to the applies of so many Deployments, at least one."""
+        """Expect answers to the applies of `deployments` Deployments, at least one."""
         self._recorder = recorder
         self._clock = clock
         self._expected = deployments
@@ -193,13 +194,13 @@ class Tape:
 
     @property
     def complete(self) -> bool:
-        """Whether everything was applied that the recording is about."""
+        """Whether every Deployment of the recording was applied."""
         return len(self._applied) >= self._expected
 
     def on_answer(
         self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes
     ) -> None:
-        """Take an answer of the server."""
+        """Take a response of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
         if kind not in _KINDS:
             return
@@ -213,16 +214,16 @@ class Tape:
         self._recorder.line(self._clock.now(), line)
 
     def on_measurement(self, check: str, tick: Tick, said: Answers | Errored) -> None:
-        """Take what a check was answered."""
+        """Take the answer to a check."""
         self._recorder.record_measurement(self._clock.now(), check, tick, said)
 
     def writing(self, effect: Write) -> None:
-        """Take a write that is about to be sent: after the applies it is one of the way back."""
+        """Take a write that is about to be sent; after the applies it belongs to the way back."""
         if self.complete and effect.ref.is_deployment:
             self._recorder.record_return(self._clock.now())
 
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step of the attempt: facts that are missing from now on, or no more."""
+        """Take a step of the attempt: note when facts start or stop being missing."""
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.deployments.rollouts.values()
         )
@@ -260,7 +261,7 @@ def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
 
 
 def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
-    """Tell an apply from a dry run, and from the patches that take over or resume."""
+    """Tell whether it is an apply, not a dry run or a patch that takes over or resumes."""
     return ("dryRun", "All") not in query and any(name == "force" for name, _ in query)
 
 
@@ -272,7 +273,7 @@ def record_run(
     warn: Callable[[str], None],
     secrets: SecretValues | None = None,
 ) -> Iterator[Tape | None]:
-    """Record as the settings ask while the block runs; None where nothing is to be recorded."""
+    """Record, if the settings ask for it, while the block runs; yields None without a recording."""
     path = settings.record
     if path is None:
         yield None

@@ -1,4 +1,4 @@
-"""`report`: renders a result document, or what a recording comes to when it is judged again."""
+"""`report`: renders a result document, or the result of judging a recording again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _NO_LOGS: Final = "the logs and warnings of its run are not in it"
 
 
 def render(file: str, settings: Settings, console: Console) -> int:
-    """Print a report, and write those that are asked for; 0, or UsageError where one cannot be."""
+    """Write the requested report files, or print the report; UsageError if one cannot be made.
+
+    Returns 0. It prints if no file is requested, or if a format is set explicitly.
+    """
     path = Path(file)
     result = from_recording(file, settings) if _is_recording(path) else read_result(path)
     problems = [
@@ -43,7 +46,7 @@ def render(file: str, settings: Settings, console: Console) -> int:
 
 
 def _is_recording(path: Path) -> bool:
-    """Tell by the start of the first line, which names the format."""
+    """Tell whether it is a recording, by the start of its first line, which names the format."""
     try:
         with path.open("rb") as file:
             start = file.readline(_HEADER_BYTES).decode("utf-8", "replace")
@@ -55,7 +58,7 @@ def _is_recording(path: Path) -> bool:
 def from_recording(file: str, settings: Settings) -> Result:
     """Return the document of a recording: how its run ended, as far as it holds that.
 
-    Where it does not, it is judged under its policy as `--observe` would, without an exit code.
+    Otherwise it is judged under its policy as with `--observe`, and has no exit code.
     """
     loaded = recording.load(file, settings)
     (judged,) = judge(loaded.recording, replace(loaded.now, observe=True))
@@ -81,7 +84,7 @@ def from_recording(file: str, settings: Settings) -> Result:
 
 
 def _document_undecided(judged: Judged, run: Run) -> Result:
-    """Return the document of a recording that ends before a verdict, as `status` would exit."""
+    """Return the document of a recording that ends before a verdict; inconclusive, as `status`."""
     outcome = Outcome.INCONCLUSIVE
     held = judged.verdict is Stands.HELD
     message = f"the recording ends {'paused' if held else 'undecided'}: {judged.message}"

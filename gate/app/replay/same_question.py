@@ -1,4 +1,4 @@
-"""Whether two checks ask the same: then the answers to one may be judged by the other."""
+"""Do two checks ask the same? Then answers to one may be judged by the other."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gate.wire.masking import MASKED
 
 
 def alike(recorded: Check, told: Check) -> bool:
-    """Tell whether all that `told` asks was asked for `recorded`, whatever is made of the answers.
+    """Tell whether `recorded` asked all that `told` asks; how answers are judged may differ.
 
-    What was masked in the recording is taken for the same.
+    What is masked in the recording counts as the same.
     """
     deployments = (recorded.deployment, told.deployment)
     match recorded.probe, told.probe:

@@ -1,6 +1,6 @@
-"""What answers the checks of a run: a source for each kind of question, and the lane's worker.
+"""The sources that answer a run's checks, one for each kind of question, and the lanes' worker.
 
-Only what a check asks for is made: a run without checks never loads `requests`.
+Only the sources that a check needs are made: a run without checks does not load `requests` here.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from gate.sources.http import HttpCheck  # `requests`: a tenth of a second
 
 Measured = Callable[[str, Tick, questions.Answers | questions.Errored], None]
-"""Hears what a tick of a check was answered, in the thread of its lane."""
+"""Called with the answer to a tick of a check, in the thread of its lane."""
 
 
 def sources(settings: Settings, clock: Clock, secrets: SecretValues | None = None) -> Sources:
-    """Return what answers the checks that the settings ask for; nothing is sent.
+    """Return the sources for the checks in the settings; nothing is sent.
 
-    What proves who asks, and what commands are given, is added to `secrets`.
-    UsageError for a server, a URL or credentials that cannot be asked with.
+    Credentials, and the values of variables passed to commands, are added to `secrets`.
+    UsageError for a server, a URL or credentials that cannot be used.
     """
     secrets = secrets or SecretValues()
     checks = all_checks(settings)
@@ -62,7 +62,7 @@ def sources(settings: Settings, clock: Clock, secrets: SecretValues | None = Non
 def open_sources(
     make: Callable[[Settings, Clock], Sources], settings: Settings, clock: Clock, stack: ExitStack
 ) -> Sources:
-    """Return what `make` makes; at the end of the stack what is under way ends at once."""
+    """Return what `make` makes; the end of the stack cancels what is under way."""
     made = make(settings, clock)
     stack.callback(made.cancel)
     return made
@@ -71,7 +71,7 @@ def open_sources(
 def performer(
     made: Sources, clock: Clock, measured: Measured | None = None
 ) -> Callable[[Ask], Answered | Errored]:
-    """Return what performs an `Ask`: it asks, tells `measured`, and says when the answer came."""
+    """Return what performs an `Ask`: it asks, calls `measured`, and stamps the answer's time."""
 
     def perform(ask: Ask) -> Answered | Errored:
         said = made.ask(ask.questions, ask.check)
@@ -85,7 +85,7 @@ def performer(
 
 
 class Services:
-    """The services that HTTP checks ask, each by its own access; answers `HttpQuestion`."""
+    """The services that HTTP checks ask, each with its own access; answers `HttpQuestion`."""
 
     def __init__(self, by_url: Mapping[str, HttpCheck]) -> None:
         self._by_url = dict(by_url)

@@ -1,7 +1,7 @@
-"""From a command to its end: what it reports on stdout and in files, and its exit code.
+"""Runs a command to its end: what it reports on stdout and in files, and its exit code.
 
-Preparing can refuse and writes nothing: a signal ends it at once. From there on the attempt
-decides, and nothing that goes wrong with a report changes what it decided.
+Preparing may refuse and writes nothing: a signal ends it at once. Afterwards the attempt decides,
+and no fault of a report changes what it decided.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gate.signals import Delivery
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Nothing refuses what was asked for, and nothing was to be written."""
+    """Nothing refuses the request, and there was nothing to write."""
 
     message: str
     reason: Reason = Reason.NO_CHANGE
@@ -49,32 +49,32 @@ Run = Callable[[Delivery], Attempt | Passed]
 """Carries an attempt out; signals are events to it."""
 
 Prepare = Callable[[Console, ExitStack], Run | Passed | int]
-"""Does all that precedes the first write, and returns what carries the attempt out.
+"""Does everything before the first write, and returns what carries the attempt out.
 
-An int is the exit code of a command that printed its own answer. What is open until the end of
+An int is the exit code of a command that printed its own answer. What stays open until the end of
 the command goes on the stack."""
 
 
 class Stopped(GateError):
-    """A signal ended `command` before anything was written. Exit 128 and its number."""
+    """A signal ended `command` before anything was written. Exit 128 plus its number."""
 
     outcome = Outcome.INTERRUPTED
 
     def __init__(self, signalled: signals.Signalled, command: str) -> None:
         what = "anything of its own" if signalled.after_recovery else "anything"
-        # Of a command that only looks nobody expects that it writes.
+        # Nobody expects a read-only command to write.
         when = f" before {what} was written" if command in CLUSTER_CHANGING else ""
         super().__init__(f"{signalled} ended it{when}", reason=Reason.INTERRUPTED)
         self.number = signalled.number
 
     @property
     def exit_code(self) -> int:
-        """The code that a shell gives a process which a signal ended."""
+        """The code that a shell reports for a process ended by the signal."""
         return signals.SIGNAL_BASE + self.number
 
 
 def run_command(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
-    """Prepare a command, run its attempt, report it without secrets; return the exit code."""
+    """Prepare a command, run its attempt, report the result masked; return the exit code."""
     with mask_streams(world) as seen:
         return _run_and_report(seen, command, settings, prepare)
 
@@ -93,7 +93,7 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
         trace_id=trace.trace_id,
         span_id=trace.span_id,
     )
-    # What comes after the verdict takes moments: a first signal does not cut its report off.
+    # What follows the verdict takes only moments: a first signal does not cut off the report.
     with (
         named,
         world.delivered(signals.ignore_signal),
@@ -120,7 +120,7 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
 def _prepare_and_run(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
     with ExitStack() as stack:
         if console.tree is not None:
-            stack.callback(console.tree.end)  # what is reported stands where it stood
+            stack.callback(console.tree.end)  # the report takes the tree's place
         with signals.raise_at_signal(world.delivered):
             prepared = prepare(console, stack)
         return prepared(world.delivered) if callable(prepared) else prepared
@@ -149,7 +149,7 @@ def _report_no_change(world: World, settings: Settings, console: Console, passed
 
 
 def _report_verdict(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
-    """Report a verdict; a fault of a report is a warning."""
+    """Report a verdict; a fault of the report is only a warning."""
     try:
         result = world.secrets.mask_value(document(attempt, console.run()))
         hosting = _publish(world, settings, console, result)
@@ -164,7 +164,7 @@ def _report_verdict(world: World, settings: Settings, console: Console, attempt:
 
 
 def _publish(world: World, settings: Settings, console: Console, result: Result) -> Hosting:
-    """Write the report files, the document where stdout is to have it, and the host's files."""
+    """Write the report files, the document if it goes to stdout, and the CI host's files."""
     written = []
     for report in settings.report:
         warning = write_report(Format(report.format), Path(report.path), result)
@@ -184,7 +184,7 @@ def _debug(world: World, settings: Settings, error: BaseException) -> None:
 
 @contextmanager
 def _threads_watched(console: Console) -> Iterator[None]:
-    """Tell of a bug that ends a thread of ours: a watch is a hint, and the reads go on."""
+    """Warn of a bug that ends a thread of ours: a watch is only a hint, and the reads go on."""
     before = threading.excepthook
 
     def tell(about: threading.ExceptHookArgs) -> None:

@@ -1,6 +1,6 @@
-"""What a run says while it goes on: lines on stderr, kept for the document at the end.
+"""What a run says as it goes on: lines on stderr, kept for the document at the end.
 
-A stream that is closed or full never changes a verdict: writing simply stops.
+A closed or full stream never changes a verdict: writing simply stops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line, waiting_for
 
 Show = Callable[[Announce, float], None]
-"""Shows a line; the second argument is when the run started, on the clock of the line."""
+"""Shows a line; the second argument is the start of the run, on the same clock as the line."""
 
 Environment = Mapping[str, str]
 NO_ENVIRONMENT: Final[Environment] = MappingProxyType({})
@@ -44,7 +44,7 @@ _WHOLE_COLUMNS = 1_000_000
 
 
 class Console:
-    """Hears the timeline and the warnings of one run; a `Listener` of the engine."""
+    """Shows and keeps the timeline and the warnings of one run; a `Listener` of the engine."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class Console:
         origin: Origin = NO_ORIGIN,
         environ: Environment = NO_ENVIRONMENT,
     ) -> None:
-        """Start the run's time; results go to `stdout`, that of the process unless told.
+        """Start the run's time; results go to `stdout`, by default that of the process.
 
-        `tree` shows the states of the run, where people look on; `environ` tells what a terminal
-        can show. `end_word` is the last word of an attempt that has ended, for a signal that
-        ends the process before its report stands.
+        `tree` shows the states of the run to people at a terminal; `environ` says what a terminal
+        can show. `end_word` is the last word of an attempt that has ended, in case a signal ends
+        the process before its report is written.
         """
         self.tree: LiveTree | None = None
         self.is_locked = False
@@ -90,12 +90,12 @@ class Console:
 
     @property
     def cluster(self) -> ClusterName:
-        """How a command names the run's cluster."""
+        """How suggested commands name the run's cluster."""
         return ClusterName(self._about.get("context", ""), self._about.get("kubeconfig", ""))
 
     @property
     def attempt_id(self) -> str:
-        """The run's own name, which no other run has."""
+        """The run's unique name."""
         return self._attempt_id
 
     def on_announce(self, announce: Announce) -> None:
@@ -104,7 +104,7 @@ class Console:
         self._show(announce, self._started_clock)
 
     def on_step(self, attempt: Attempt) -> None:
-        """Keep what a chart of the run needs, and leave the state to the live tree."""
+        """Keep what a chart of the run needs; hand the state to the live tree and the listeners."""
         self._course = self._course.after_step(attempt)
         if self.tree is not None:
             self.tree.see(partial(attempt_view, attempt, started_at=self._started_clock))
@@ -112,11 +112,11 @@ class Console:
             hear(attempt)
 
     def attend(self, hear: Callable[[Attempt], None]) -> None:
-        """Have each state of the run told, too; `hear` returns at once and raises nothing."""
+        """Call `hear` with each state of the run too; it returns at once and raises nothing."""
         self._attending.append(hear)
 
     def beat(self, attempt: Attempt) -> None:
-        """Show what is waited for, so that nobody takes silence for death; a live tree moves."""
+        """Show what the run waits for, so that it does not look dead; a live tree does that."""
         if self.tree is not None and self.tree.shown:
             return
         now = self.clock.now()
@@ -129,52 +129,52 @@ class Console:
         write_safely(self.stdout, text)
 
     def style(self, settings: Settings) -> Style:
-        """Return what the stream of the results can show now."""
+        """Return what the stream for results can show now."""
         return style_of(self.stdout, settings, self._environ)
 
     def uncut(self, settings: Settings) -> Style:
-        """Return the style of a table or tree: off a terminal nothing of it is cut or folded."""
+        """Return the style of a table or tree: off a terminal nothing is truncated or wrapped."""
         style = self.style(settings)
         return style if self.stdout.isatty() else replace(style, width=_WHOLE_COLUMNS)
 
     def note(self, event: str, message: str) -> None:
-        """Say something of the run before or beside its attempt."""
+        """Announce something about the run, before or beside its attempt."""
         self.on_announce(Announce(self.clock.now(), event, message))
 
     def warn(self, message: str) -> None:
-        """Warn once, and keep it for the document; any thread may."""
+        """Warn once, and keep it for the document; any thread may call this."""
         if message not in self._warnings:
             self._warnings.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def note_recovery(self, message: str) -> None:
-        """Say how the end of an earlier attempt went, which this run has finished.
+        """Say how an earlier attempt ended that this run has finished.
 
-        It stands among the warnings of the document, too: that run wrote, whatever this one does.
+        The document has it as a warning too: that attempt wrote, whatever this one does.
         """
         self.has_recovered = True
         self._recoveries.append(f"this run first finished what an attempt had left of {message}")
         self.note("recovered", message)
 
     def caution(self, message: str) -> None:
-        """Warn of what a failure or an end of the gate could not return.
+        """Warn of what could not be restored if the attempt fails or the gate dies.
 
-        The document of a run that went well has it no more, as nothing went back, nor that of one
-        that went back: what it could not return is told as it was.
+        The document of a run that went well leaves it out, since nothing was rolled back; so does
+        that of a run that rolled back, which reports what it really could not restore.
         """
         self._cautions.add(message)
         self.warn(message)
 
     def describe_end(self, number: int) -> str:
-        """Say how the last attempt ended, "" before one has; the last word of a run."""
+        """Say how the last attempt ended, "" before one has; this is the run's last word."""
         return self.end_word(number)
 
     def record_stays(self) -> None:
-        """Hear that a record stands: the attempt's own, or one that a gate left before it."""
+        """Note that a record stays open: the attempt's own, or one left by an earlier gate."""
         self.has_open_record = True
 
     def about(self, facts: Mapping[str, str]) -> None:
-        """Take what is known of the run, by the names that the document has for it."""
+        """Take facts about the run, by their names in the document."""
         self._about.update(facts)
 
     def take_places(self, places: Mapping[Ref, tuple[str, int]]) -> None:
@@ -182,7 +182,7 @@ class Console:
         self._places = FrozenMap(places)
 
     def run(self) -> Run:
-        """Return the run as it stands now."""
+        """Return the run as it is now."""
         return Run(
             version=__version__,
             attempt_id=self._attempt_id,
@@ -211,9 +211,9 @@ class Console:
 
 
 def lines_on(stream: TextIO, settings: Settings) -> Show:
-    """Return what shows lines on a stream, in the form and from the level that was asked for.
+    """Return what shows lines on a stream, in the configured format and from the configured level.
 
-    What is not shown stays in the document.
+    Lines that are not shown are still in the document.
     """
     if settings.log_format == "json":
         return _log_announce
@@ -228,7 +228,7 @@ def lines_on(stream: TextIO, settings: Settings) -> Show:
 
 
 def _log_announce(announce: Announce, started_at: float) -> None:
-    """Write an object a line; the log knows its level."""
+    """Write one JSON object per line, through the log, which filters by level."""
     say = log.warning if announce.event == WARNING else log.info
     say(announce.event, at_seconds=round(announce.at - started_at, 3), text=announce.message)
 
@@ -243,9 +243,9 @@ def write_safely(stream: TextIO, text: str) -> None:
 
 
 def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:
-    """Return what a stream can show: colour where people look at a terminal, unless they decline.
+    """Return what a stream can show: colour on a terminal with people, unless they decline.
 
-    A CI host may give a terminal to what it runs, and shows a log later.
+    A CI host may give its jobs a terminal, although people only see a log later.
     """
     encoding = stream.encoding or "utf-8"
     if not stream.isatty():
@@ -255,7 +255,7 @@ def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:
 
 
 def _columns(stream: TextIO) -> int:
-    """Return a terminal's width; one that does not tell it, as some of CI hosts, has 80."""
+    """Return a terminal's width; 80 if it does not say, as on some CI hosts."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
     except OSError:

@@ -1,8 +1,8 @@
-"""Looks whether the controller manager lives, by its Lease, once a rollout stands still.
+"""Checks whether the controller manager is alive, by its Lease, once a rollout stalls.
 
-Leader election renews the Lease every 2 s (`--leader-elect-retry-period`). Where it cannot be read
-(no right, no such Lease) that is no evidence of anything, and it is not asked for again: a silence
-that was reported before ends with it. The way back has rollouts of its own, which know of none.
+Leader election renews the Lease every 2 s (`--leader-elect-retry-period`). A Lease that cannot be
+read (no permission, no such Lease) is evidence of nothing: it is not read again, and a silence that
+was reported before ends. The way back has rollouts of its own, which know of no earlier silence.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from gate.kube.repetition import Limits
 
 LEASE: Final = Lock("kube-system", "kube-controller-manager")
 STALLED_SECONDS: Final = 10.0
-"""For how long nothing has to have moved before it is looked at."""
+"""How long nothing must have moved before the Lease is read."""
 LOOK_SECONDS: Final = 10.0
 SILENT_SECONDS: Final = 20.0
-"""A Lease that stays the same for so long: a leader gives up after 10 s (renewal deadline)."""
+"""A Lease unchanged for this long is silent: a leader gives up after 10 s (renewal deadline)."""
 
 _LIMITS: Final = Limits(answer_seconds=5.0, retry_seconds=0.0)
 
@@ -35,13 +35,13 @@ Put = Callable[[ControllersSilent | ControllersActed], None]
 
 
 class ControllerManagerWatch:
-    """Reads the Lease every 10 s while nothing moves; tells when it stays the same.
+    """Reads the Lease every 10 s while nothing moves; reports when it stays unchanged.
 
-    What becomes of such a read says nothing of the contact that the attempt has with the server.
+    Failures of these reads do not count as lost contact with the server.
     """
 
     def __init__(self, clock: Clock, client: Client, put: Put, stopping: threading.Event) -> None:
-        """Share the client's connections and pace; `run` asks, and ends once it is `stopping`."""
+        """Share the client's connections and pace; `run` ends once `stopping` is set."""
         alone = Client(client.connection, clock, limits=_LIMITS, stopping=stopping)
         alone.pace = client.pace
         self._clock = clock
@@ -55,11 +55,11 @@ class ControllerManagerWatch:
         self._is_silent = False
 
     def on_step(self, attempt: Attempt) -> None:
-        """Hear how far the attempt is."""
+        """Take the current state of the attempt."""
         self._attempt = attempt
 
     def run(self) -> None:
-        """Look until the end, or until it is clear that nothing can be seen."""
+        """Look until `stopping` is set, or until it is clear that the Lease cannot be read."""
         while not self._clock.wait(LOOK_SECONDS, self._stopping):
             attempt = self._attempt
             if attempt is None:
@@ -76,7 +76,7 @@ class ControllerManagerWatch:
                 return
 
     def _look(self) -> bool:
-        """Read the Lease; False where it cannot be read, now or later."""
+        """Read the Lease; False if it cannot be read, now or later."""
         try:
             held = self._leases.read(LEASE)
         except ApiError as error:
@@ -97,7 +97,7 @@ class ControllerManagerWatch:
 
 
 def _is_stalled(attempt: Attempt, now: float) -> bool:
-    """Tell whether a Deployment is waited for whose counters have not moved for a while."""
+    """Tell whether a Deployment that is still followed has not moved for `STALLED_SECONDS`."""
     waited_for = (
         one
         for ref, one in attempt.deployments.rollouts.items()

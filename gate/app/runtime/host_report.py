@@ -1,4 +1,4 @@
-"""What the CI host is told of a run's end; no fault of it changes a verdict."""
+"""Reports a run's end to the CI host; no fault here changes a verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gate.report.schema.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """A result that its host has in its files; the lines of its log are to come."""
+    """A result already written to the host's files; the lines for its log still have to be."""
 
     world: World
     settings: Settings
@@ -33,7 +33,7 @@ class Hosting:
         result: Result,
         reports: Sequence[Written],
     ) -> Hosting:
-        """Write the host's files; `reports` are the files that were written before."""
+        """Write the host's files; `reports` are the report files written before."""
         try:
             sink = sink_of(world.environ, console.clock.wall())
             for warning in publish(sink.additions(result, reports)):
@@ -45,11 +45,11 @@ class Hosting:
             return cls(world, settings, console, Plain(), "")
 
     def frame_text(self, text: str) -> str:
-        """Return text for people as the host's log takes it."""
+        """Return text for people, framed for the host's log."""
         return self.sink.frame_text(text)
 
     def remark(self) -> None:
-        """Write what stands below the verdict, on stdout unless a document stands there."""
+        """Write what goes below the verdict: to stdout, or stderr if stdout has the document."""
         if self.settings.output == "json":
             write_safely(self.world.stderr, self.remarks)
         else:

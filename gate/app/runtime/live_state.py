@@ -1,4 +1,4 @@
-"""What runs now, read once: the ground of `status`, `history`, `undo` and their like."""
+"""What runs now, read once: the basis of `status`, `history`, `undo` and similar commands."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Live:
     snapshot: Snapshot
 
     def revision(self, number: int) -> ReplicaSet | None:
-        """Return the ReplicaSet of a revision, None where it is gone."""
+        """Return the ReplicaSet of a revision, None if it is gone."""
         return next((rs for rs in self.snapshot.list_owned() if rs.revision == number), None)
 
 
 def read_object(session: Session, ref: Ref) -> LiveObject:
-    """Read a Deployment; RefusedError where there is none of that name."""
+    """Read a Deployment; RefusedError if there is none of that name."""
     fact = Reader(session.client, session.resources, session.clock).live(ref)
     if isinstance(fact, Known):
         return fact.value
@@ -53,7 +53,7 @@ def selector_of(live: LiveObject) -> Mapping[str, Any]:
 
 
 def read_live(session: Session, name: str) -> Live:
-    """Read a Deployment and what it owns; RefusedError where there is none of that name."""
+    """Read a Deployment and what it owns; RefusedError if there is none of that name."""
     ref = deployment_ref(session.namespace, name)
     found = read_object(session, ref)
     if found.deployment is None:
@@ -67,10 +67,10 @@ def read_live(session: Session, name: str) -> Live:
 
 
 def standing(live: Live, now: float) -> Rollout:
-    """Judge what is there without waiting for time to pass.
+    """Judge the current state without waiting for time to pass.
 
-    A deadline condition counts at once, and of a pod that is not ready the restarts of before;
-    a pod that serves is not held to account for the crashes of months ago.
+    A progress deadline condition counts at once, and so do earlier restarts of a pod that is not
+    ready; a ready pod is not blamed for crashes of months ago.
     """
     deployment = live.deployment
     snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))

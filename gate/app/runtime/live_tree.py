@@ -1,6 +1,6 @@
-"""The live tree of a run: shown at the end of a terminal, from the latest of its states.
+"""The live tree of a run: shown at the bottom of a terminal, from the run's latest state.
 
-What happens in the run only leaves a state here; the terminal's thread makes a picture of it.
+The run only leaves its state here; the terminal's thread renders it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gate.report.live.view import View
 from gate.signals import ignore_signal
 
 Seen = Callable[[float], View]
-"""Returns what there is to see at a moment of the run's clock."""
+"""Returns what to show at a given time of the run's clock."""
 
 _DUMB: Final = ("", "dumb", "unknown")
 _OFF: Final = ("", "0", "false")
 _STIFF: Final = ("linux", "screen", "st-", "xterm-r")
-"""Terminals, by the beginning of TERM, that do not break lines anew when they get narrower."""
+"""Terminals, by the beginning of TERM, that do not rewrap lines when they get narrower."""
 
 
 class LiveTree:
@@ -41,21 +41,21 @@ class LiveTree:
 
     @property
     def shown(self) -> bool:
-        """Whether there is something to see."""
+        """Whether there is something to show."""
         return self._seen is not None
 
     def see(self, seen: Seen) -> None:
-        """Show this from the next moment on; returns at once."""
+        """Show this from the next painting on; returns at once."""
         self._seen = seen
         self._terminal.show(self._lines)
 
     def end(self) -> None:
-        """Take it away."""
+        """Remove the tree."""
         self._seen = None
         self._terminal.show(None)
 
     def _lines(self, columns: int, rows: int) -> Sequence[Painted]:
-        """Return the picture, made anew where a state, a second or the window has changed."""
+        """Return the picture, rendered again if the state, the second or the window changed."""
         seen, now = self._seen, self._clock.now()
         if seen is None:
             return ()
@@ -69,7 +69,7 @@ class LiveTree:
 
 
 def live_tree(stream: TextIO, settings: Settings, clock: Clock) -> LiveTree | None:
-    """Return the tree of a run whose lines go to `stream`; None where plain lines are wanted."""
+    """Return the tree of a run whose lines go to `stream`; None if plain lines are wanted."""
     silent = settings.quiet or settings.log_level in ("warning", "error")
     if settings.plain or silent or settings.log_format == "json":
         return None
@@ -79,19 +79,19 @@ def live_tree(stream: TextIO, settings: Settings, clock: Clock) -> LiveTree | No
 
 
 def shows(environ: Mapping[str, str]) -> bool:
-    """Tell whether a terminal may be painted on: it can, and people look at it."""
+    """Tell whether a terminal may show the tree: it is able to, and it is not a pipeline's."""
     dumb = environ.get("TERM", "") in _DUMB
     in_pipeline = environ.get("CI", "").lower() not in _OFF
     return not dumb and not in_pipeline and "NO_COLOR" not in environ
 
 
 def of_terminal(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what `shows` goes by, and nothing of the pipeline or the machine."""
+    """Return only the variables that `shows` reads, nothing about the pipeline or the machine."""
     return {name: environ[name] for name in ("TERM", "CI", "NO_COLOR") if name in environ}
 
 
 def reflows(environ: Mapping[str, str]) -> bool:
-    """Tell whether lines that get too long are broken anew; xterm cuts them, most others do."""
+    """Tell whether the terminal rewraps lines when it gets narrower; xterm cuts them off."""
     if "TMUX" in environ:
         return True
     return "XTERM_VERSION" not in environ and not environ.get("TERM", "").startswith(_STIFF)
@@ -99,7 +99,7 @@ def reflows(environ: Mapping[str, str]) -> bool:
 
 @contextmanager
 def on_terminals(world: World) -> Iterator[World]:
-    """Have the block write to the world's terminals without waiting for them."""
+    """Yield a world that writes to its terminals without waiting for them."""
     found: dict[int, Terminal] = {}
 
     def wrap_stream(stream: TextIO) -> TextIO:
@@ -125,13 +125,13 @@ def on_terminals(world: World) -> Iterator[World]:
 
 
 def _close(world: World, terminal: Terminal) -> None:
-    """Send the rest; a first signal does not cut a verdict off, the second ends the process."""
+    """Send the rest; a first signal does not cut off a verdict, the second ends the process."""
     with world.delivered(ignore_signal):
         terminal.close()
 
 
 def _terminal_device(stream: TextIO) -> int | None:
-    """Return which terminal a stream goes to, None where it goes elsewhere."""
+    """Return the device number of a stream's terminal, None if it goes elsewhere."""
     try:
         return os.fstat(stream.fileno()).st_rdev if stream.isatty() else None
     except (OSError, ValueError):

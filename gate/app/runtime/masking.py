@@ -1,4 +1,4 @@
-"""What leaves a run passes here: its streams and its log, without the secrets that it knows."""
+"""Masks a run's output: its streams and its log, without the secrets that it knows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Mask = Callable[[str], str]
 
 
 class MaskedStream(io.TextIOBase):
-    """A text stream without secrets; a secret that is parted between two writes is not found."""
+    """A text stream without secrets; a secret split between two writes is not found."""
 
     def __init__(self, stream: TextIO, mask: Mask) -> None:
         self._stream = stream
@@ -27,15 +27,15 @@ class MaskedStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding that the stream has."""
+        """The encoding of the stream."""
         return self._stream.encoding or "utf-8"
 
     def isatty(self) -> bool:
-        """Return whether people look at it."""
+        """Return whether the stream is a terminal."""
         return self._stream.isatty()
 
     def writable(self) -> bool:
-        """Return that it can be written to."""
+        """Return True: it can be written to."""
         return True
 
     def fileno(self) -> int:
@@ -54,7 +54,7 @@ class MaskedStream(io.TextIOBase):
 
 @contextmanager
 def mask_streams(world: World) -> Iterator[World]:
-    """Have the streams and the log of the block be without the world's secrets."""
+    """Yield a world with masked streams, and mask the log; both hide the world's secrets."""
     mask = world.secrets.mask
     stdout, stderr = (_mask_stream(stream, mask) for stream in (world.stdout, world.stderr))
     with log.masked_by(mask):
@@ -62,7 +62,7 @@ def mask_streams(world: World) -> Iterator[World]:
 
 
 def _mask_stream(stream: TextIO, mask: Mask) -> TextIO:
-    """Return a stream that masks; a terminal's masks its picture, too."""
+    """Return a masking stream; a terminal's also masks its picture."""
     if isinstance(stream, TerminalStream):
         stream.terminal.mask = mask
         return cast("TextIO", stream)
@@ -70,7 +70,7 @@ def _mask_stream(stream: TextIO, mask: Mask) -> TextIO:
 
 
 def learn(secrets: SecretValues, manifest: Manifest) -> None:
-    """Take the values of a manifest's Secrets, but for what the manifest calls anything by."""
+    """Learn the values of a manifest's Secrets, except those that it also uses as names."""
     for item in manifest.objects:
         secrets.spare([item.name, item.namespace or "", item.kind])
         for container in containers(item):

@@ -1,6 +1,6 @@
-"""The metrics of a run: asked for by its settings, told as it goes on, delivered at its end.
+"""The metrics of a run: enabled by its settings, updated as it goes on, delivered at its end.
 
-They come after everything else: no report waits for them, and every fault of theirs is a warning.
+They come after everything else: no report waits for them, and each of their faults is a warning.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from gate.kube.connection import Connection, Options  # the client: half a second
 
 AFTER_SIGNAL_SECONDS: Final = 5.0
-"""How long after a signal a run may go on at all (the contract, "Failing: clocks and limits")."""
+"""How long a run may go on after a signal (the contract, "Failing: clocks and limits")."""
 NOTE: Final = "metrics"
 TEXTFILE_SUFFIX: Final = ".prom"
-"""The textfile collector reads files of this name alone (node_exporter, `textfile.go`)."""
+"""The textfile collector reads only files with this suffix (node_exporter, `textfile.go`)."""
 
 
 def with_metrics(world: World, settings: Settings, command: str) -> World:
-    """Return a world that is told of the run, where the settings ask for its metrics.
+    """Return a world that collects metrics if the settings ask for any, else the same world.
 
-    A dry run is no attempt, and has none.
+    A dry run is no attempt and has none.
     """
     wanted = (settings.pushgateway, settings.metrics_textfile, settings.metrics_listen)
     if settings.dry_run or not any(item is not None for item in wanted):
@@ -58,7 +58,7 @@ def with_metrics(world: World, settings: Settings, command: str) -> World:
 
 
 def count_refusal(world: World, console: Console, error: GateError) -> None:
-    """Tell of an end without a verdict."""
+    """Count an end without a verdict."""
     run = world.metrics
     if run is None:
         return
@@ -72,7 +72,7 @@ def count_refusal(world: World, console: Console, error: GateError) -> None:
 
 @contextmanager
 def measure_run(world: World, settings: Settings, console: Console) -> Iterator[None]:
-    """Measure the run in the block, and deliver what was measured at its end."""
+    """Measure the run in the block, and deliver the metrics at its end."""
     run = world.metrics
     if run is None:
         yield
@@ -87,7 +87,7 @@ def measure_run(world: World, settings: Settings, console: Console) -> Iterator[
 
 
 def _quietly(console: Console, work: Callable[[], None]) -> None:
-    """Do what no verdict may depend on."""
+    """Call `work`, whose failure must not change the verdict: it is only a warning."""
     try:
         work()
     except Exception as error:  # noqa: BLE001 - no fault of metrics may change an end
@@ -107,7 +107,7 @@ class _Delivery:
         self._existing: Existing | None = None
 
     def listen(self, stack: ExitStack) -> None:
-        """Begin to serve, where that is asked for."""
+        """Start to serve the metrics, if that is asked for."""
         address = self._settings.metrics_listen
         if address is None:
             return
@@ -122,22 +122,22 @@ class _Delivery:
         self._console.note(NOTE, url)
 
     def _read(self) -> Iterator[Sample]:
-        """Return the samples of this moment; a manifest's Deployments are known before its run."""
+        """Return the current samples; a manifest's Deployments are known before its attempt."""
         self._run.concerns(self._console.run().places)
         return self._samples()
 
     def _samples(self) -> Iterator[Sample]:
-        """Yield the samples of this moment."""
+        """Yield the current samples, masked."""
         return self._mask_samples(samples_of(self._run))
 
     def _mask_samples(self, samples: Iterable[Sample]) -> Iterator[Sample]:
-        """Yield samples no label of which holds a secret."""
+        """Yield samples with the secrets in their labels masked."""
         for sample in samples:
             labels = tuple(self._secrets.mask(label) for label in sample.labels)
             yield replace(sample, labels=labels)
 
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step; at the first one look what the cluster has, beside the run."""
+        """Take a step; at the first one, start a thread that lists the cluster's Deployments."""
         first = self._run.latest is None
         if first and not self._run.ended:
             self._run.cluster_uid = self._console.run().cluster_uid
@@ -161,7 +161,7 @@ class _Delivery:
         for namespace in {namespace for namespace, _ in self._run.places}:
             try:
                 names = look(namespace)
-            except GateError:  # what exists is not known then, and nothing is called stale
+            except GateError:  # then nobody knows what exists, and no group counts as stale
                 return
             if names is not None:
                 found[namespace] = names
@@ -192,7 +192,7 @@ class _Delivery:
             sender.close()
 
     def _texts(self) -> dict[Place, bytes | None]:
-        """Return the text of each group; a Deployment that somebody deleted has none."""
+        """Return the text of each group, None for a Deployment that somebody deleted."""
         from gate.metrics.exposition import text_of
 
         samples = [*samples_of(self._run)]
@@ -205,7 +205,7 @@ class _Delivery:
         }
 
     def _seconds(self) -> float:
-        """Return how long a push may take; after a signal there is not as much time."""
+        """Return how long a push may take; after a signal there is less time."""
         ends_at = self._run.interrupted_at + AFTER_SIGNAL_SECONDS
         return min(PUSH_SECONDS, ends_at - self._clock.now())
 

@@ -1,4 +1,4 @@
-"""One run's connections: to a cluster, to what answers its checks, and its inbox of events."""
+"""One run's connections: to a cluster and to the sources of its checks, and its inbox of events."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from gate.wire.secret_values import SecretValues
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What every command that talks to a cluster needs; nothing was sent when it is made.
+    """What every command that talks to a cluster needs; making one sends nothing.
 
-    `at_end` takes what is to be done before the connections are closed. `secrets` are kept out of
+    `at_end` takes a callback to run before the connections are closed. `secrets` are kept out of
     every output.
     """
 
@@ -57,9 +57,9 @@ def connect_session(
 ) -> Iterator[Session]:
     """Connect as the settings say, for the block; raises what `connect` raises.
 
-    `heard` is told of each answer of the server, for recordings, `plugin_named` of the program
-    that proves who we are, before it runs. At the end nothing is waited
-    for: what is under way in other threads ends by itself.
+    `heard` is called with each response of the server, for recordings; `plugin_named` with the name
+    of the credential plugin, before it runs. The end does not wait for anything: requests under way
+    in other threads end by themselves.
     """
     connection = connect(_options(settings, plugin_named), clock)
     if settings.namespace:
@@ -69,7 +69,7 @@ def connect_session(
     client = Client(
         connection,
         clock,
-        # In mid-flight too: what could not be read by then is unknown, and is asked for again.
+        # Also during a run: what could not be read in this time is unknown, and is read again.
         limits=Limits(retry_seconds=settings.connect_timeout),
         contact=Contact(clock, inbox.put),
         stopping=stopping,
@@ -121,7 +121,7 @@ def connect_learning_secrets(
     heard: Heard | None = None,
     plugin_named: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
-    """Connect as `connect_session` does; credentials and Secrets that are read become known."""
+    """Connect as `connect_session` does; learn credentials and Secrets that are read."""
 
     def connect(options: Options, clock: Clock) -> Connection:
         connection = world.connect(options, clock)
@@ -143,7 +143,7 @@ def _on_answer(
     query: Query,
     body: bytes,
 ) -> None:
-    """Learn the values of Secrets that were read or written, then tell of the answer."""
+    """Learn the values of Secrets that were read or written, then pass the response to `heard`."""
     if "/secrets" in path:
         for secret in _secrets_in(body):
             secrets.add_secret(secret)
@@ -152,7 +152,7 @@ def _on_answer(
 
 
 def _secrets_in(body: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of an answer, one or a list; who asked says what of it cannot be read."""
+    """Yield the objects of a response, one or a list; the caller reports an unreadable one."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""A terminal that nobody waits for: text and pictures are sent to it by a thread of its own.
+"""A terminal that nobody waits for: a thread of its own sends text and pictures to it.
 
-A terminal takes what it likes, when it likes: stopped by Ctrl-S, or with a window that nobody
-reads, it takes nothing at all. What is written here waits in memory; at the end it is waited for
-only as long as the terminal still takes something.
+A terminal may take nothing at all: when stopped by Ctrl-S, or behind a window that nobody reads.
+What is written here is queued in memory; at the end the process waits for it only as long as the
+terminal still takes something.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from gate.output import as_warning, describe_dropped_lines
 from gate.report.live.canvas import Canvas, Painted
 
 LEAST_SECONDS: Final = 0.1
-"""Between two changes of the screen."""
+"""Least time between two changes of the screen."""
 MOST_SECONDS: Final = 1.0
-"""The same, where a picture of a thousand pods takes long to paint."""
+"""Upper limit of that time if a picture, such as of a thousand pods, takes long to paint."""
 PATIENCE_SECONDS: Final = 1.0
-"""How long a terminal may take nothing at the end until it is given up."""
+"""How long a terminal may take nothing at the end before we give up on it."""
 MOST_TEXTS: Final = 20_000
-"""How many texts wait for a terminal that takes nothing; beyond it the oldest are dropped."""
+"""How many texts are queued for a terminal that takes nothing; then the oldest are dropped."""
 USUAL_SIZE: Final = (80, 24)
 _DUTY: Final = 10.0
-"""At most a tenth of the time goes into painting."""
+"""Pause, in multiples of the painting time: about a tenth of the time goes into painting."""
 _CHUNK_BYTES: Final = 1024
 
 Picture = Callable[[int, int], Sequence[Painted]]
-"""Returns what stands at a terminal's end, of less than so many columns and lines."""
+"""Returns the lines for the bottom of a terminal, given the most columns and lines."""
 
 
 class Terminal:
-    """One terminal, from its first line to its last; `close` it in the end."""
+    """One terminal, from its first line to its last; `close` it at the end."""
 
     def __init__(
         self, descriptor: int, encoding: str, clock: Clock, *, reflows: bool, shows: bool
     ) -> None:
-        """Begin its thread, on `clock`: a terminal lives in the machine's time.
+        """Start its thread, on `clock`: a terminal lives in the machine's time.
 
-        `shows` is whether it can have pictures, `reflows` is told by `Canvas`. `mask` takes out of
+        `shows` says whether it can show pictures; `Canvas` explains `reflows`. `mask` removes from
         every text what must not be shown.
         """
         self.descriptor = descriptor
@@ -72,24 +72,24 @@ class Terminal:
         return self._ended.is_set()
 
     def write(self, text: str) -> None:
-        """Have text stand above the picture, for good; any thread may, and none waits."""
+        """Write text above the picture, permanently; any thread may, and none waits."""
         with self._lock:
             self._dropped_texts += len(self._texts) == MOST_TEXTS
             self._texts.append(self.mask(text))
 
     def show(self, picture: Picture | None) -> None:
-        """Keep a picture at the end from now on, None for none."""
+        """Show a picture at the bottom from now on, None for none."""
         self._picture = picture
 
     def on_continue(self) -> None:
-        """Take note that the process was stopped (Ctrl-Z) and goes on: others wrote meanwhile.
+        """Note that the process was stopped (Ctrl-Z) and resumed: others wrote meanwhile.
 
-        Any thread may.
+        Any thread may call this.
         """
         self._canvas.forget()
 
     def close(self) -> None:
-        """Take the picture away and send what is left, for as long as the terminal takes it."""
+        """Remove the picture and send what is left, for as long as the terminal takes it."""
         self._picture = None
         self._closing.set()
         sent = -1
@@ -112,8 +112,8 @@ class Terminal:
     def _wait_for_closing(self, seconds: float) -> bool:
         """Wait that long; return whether the terminal is being closed.
 
-        Who wakes far too late may have been stopped with the process: `on_continue`, which goes on
-        at the same moment, has to be told so before anything is painted.
+        If it wakes far too late, the process may have been stopped: `on_continue`, which is called
+        at the same moment in another thread, has to come before anything is painted.
         """
         late_at = self._clock.now() + seconds + LEAST_SECONDS
         closing = self._clock.wait(seconds, self._closing)
@@ -127,7 +127,7 @@ class Terminal:
         return self._canvas.paint_picture(self._lines(last=last), picture, columns, rows)
 
     def _paint_picture(self, columns: int, rows: int) -> Sequence[Painted]:
-        """Return the picture; one that breaks is not shown again, and changes nothing else."""
+        """Return the picture; one that raises is not shown again, and nothing else changes."""
         picture = self._picture
         if picture is None:
             return ()
@@ -141,7 +141,7 @@ class Terminal:
             return ()
 
     def _lines(self, *, last: bool) -> str:
-        """Return the whole lines that have come; of one that is begun, the rest will come."""
+        """Return the complete lines so far; an incomplete one waits for its rest, unless `last`."""
         texts = [self._begun_line]
         with self._lock:
             if self._dropped_texts:
@@ -154,13 +154,13 @@ class Terminal:
         return whole + end + (begun if last else "")
 
     def _send(self, text: str) -> None:
-        """Send text in pieces; to a terminal that is gone, nothing from then on."""
+        """Send text in pieces; nothing more once the terminal is gone."""
         data = text.encode(self.encoding, "backslashreplace")
         while data and not self._broken:
             try:
                 sent = os.write(self.descriptor, data[:_CHUNK_BYTES])
             except BlockingIOError:
-                # Somebody who shares the terminal has made it non-blocking.
+                # Another process that shares the terminal has made it non-blocking.
                 select.select([], [self.descriptor], [], LEAST_SECONDS)
             except OSError:
                 self._broken = True
@@ -170,7 +170,7 @@ class Terminal:
 
 
 def size_of(descriptor: int) -> tuple[int, int]:
-    """Return a terminal's columns and rows; one that does not tell them has 80 and 24."""
+    """Return a terminal's columns and rows; 80 and 24 if it does not say."""
     try:
         size = os.get_terminal_size(descriptor)
     except OSError:
@@ -179,14 +179,14 @@ def size_of(descriptor: int) -> tuple[int, int]:
 
 
 def height_for(rows: int) -> int:
-    """Return how many lines a picture may have: some of what was said stays in sight."""
+    """Return how many lines a picture may have: some earlier output stays visible."""
     return max(0, min(rows - 1, max(4, rows * 3 // 4)))
 
 
 class TerminalStream(io.TextIOBase):
-    """A text stream into a terminal that takes all at once, and fails nobody.
+    """A text stream into a terminal; while it is open, writing never blocks or raises I/O errors.
 
-    Once the terminal is closed, text goes straight to `stream`; not to one that was given up.
+    Once it is closed, text goes straight to `stream`, but not if we gave up on the terminal.
     """
 
     def __init__(self, terminal: Terminal, stream: TextIO) -> None:
@@ -195,15 +195,15 @@ class TerminalStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding that the stream has."""
+        """The encoding of the terminal."""
         return self.terminal.encoding
 
     def isatty(self) -> bool:
-        """Return that people look at it."""
+        """Return True: it is a terminal."""
         return True
 
     def writable(self) -> bool:
-        """Return that it can be written to."""
+        """Return True: it can be written to."""
         return True
 
     def fileno(self) -> int:
@@ -211,7 +211,7 @@ class TerminalStream(io.TextIOBase):
         return self.terminal.descriptor
 
     def write(self, text: str, /) -> int:
-        """Hand text over."""
+        """Queue text; once the terminal is closed, write it to the stream."""
         if self.terminal.closed:
             self._stream.write(text)
             self._stream.flush()
@@ -222,7 +222,7 @@ class TerminalStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def tell_when_continued(terminals: Sequence[Terminal]) -> Iterator[None]:
-    """Tell terminals in the block when the process goes on after a stop; in the main thread."""
+    """For the block, notify terminals when the process resumes after a stop; main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

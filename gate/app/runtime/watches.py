@@ -1,4 +1,4 @@
-"""The watches of an attempt from before its first write on: they tell what served until then."""
+"""An attempt's watches, started before its first write: they show what served until then."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from gate.kube.watch import watches_of
 LONGEST_NAP_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
 NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
-"""What has to be listed before anything can be said of a baseline; Events only explain."""
+"""What has to be listed before a baseline can be determined; Events only explain."""
 
 
 class Watching:
-    """Watches for some Deployments, and what they have shown so far.
+    """Watches on some Deployments, and what they have shown so far.
 
-    Until the attempt begins, `settle` folds events here; what comes later stays in the inbox.
+    Until the attempt begins, `settle` folds events here; later ones stay in the inbox.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Watching:
         selectors: Mapping[Ref, Mapping[str, Any]],
         tap: Callable[[bytes], None] | None = None,
     ) -> None:
-        """Plan the watches; `start` begins them."""
+        """Set up the watches; `start` starts them."""
         self._session = session
         self.selectors = FrozenMap(selectors)
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
@@ -48,14 +48,14 @@ class Watching:
         self._why_not = ""
 
     def start(self) -> None:
-        """Begin to watch; the session's end is the end of the watches."""
+        """Start the watches; they end with the session."""
         self._watches.start()
         self._session.at_end(self._leave)
 
     def settle(self, seconds: float) -> None:
-        """Wait until everything is listed once; RefusedError where that takes too long.
+        """Wait until everything is listed once; RefusedError if that takes too long.
 
-        What comes before is taken in with owners first: then each object is one Deployment's.
+        Events are folded with owners first, so that each object can be assigned to its Deployment.
         """
         heard: list[Message] = []
         ends_at = self._session.clock.now() + seconds
@@ -75,7 +75,7 @@ class Watching:
             self._take_in(event)
 
     def target(self, ref: Ref) -> Target:
-        """Return what is known of a Deployment now, and what serves."""
+        """Return what is known of a Deployment now, with its baseline."""
         snapshot = self._snapshots[ref]
         return Target(ref, snapshot, baseline_of(snapshot))
 
@@ -84,9 +84,9 @@ class Watching:
         return self._snapshots[ref]
 
     def follow(self, rollout: Rollout) -> Rollout:
-        """Wait for the next event, or until time may change the verdict; fold it.
+        """Wait for the next event, or until time may change the verdict; return the folded rollout.
 
-        RefusedError where nothing more will come, since asking is not allowed any more.
+        RefusedError if no more events will come, since access is no longer allowed.
         """
         now = self._session.clock.now()
         nap = min(max(0.0, rollout.wake_at(now) - now), LONGEST_NAP_SECONDS)
@@ -98,7 +98,7 @@ class Watching:
         return rollout
 
     def stop(self) -> None:
-        """See nothing more; nobody is waited for."""
+        """Stop watching, without waiting for the threads."""
         self._watches.stop()
 
     def _leave(self) -> None:
@@ -113,7 +113,7 @@ class Watching:
         self._take_in(event)
 
     def _note(self, event: Message) -> None:
-        """Note what was listed, and why nothing is; RefusedError where asking is not allowed."""
+        """Note what was listed, or why nothing is; RefusedError if access is not allowed."""
         match event:
             case Listed(_, kind, about, _):
                 self._listed.add((about, kind))
@@ -134,7 +134,7 @@ class Watching:
 
 
 def _rank(event: Message) -> int:
-    """Return where an observation's kind stands: a Deployment before what it owns."""
+    """Return the sort rank of an observation's kind: a Deployment before what it owns."""
     match event:
         case (
             Observed(_, Deployment())

@@ -1,8 +1,8 @@
-"""Worker lanes: each takes effects from its queue, one after another, and puts the answers back.
+"""Worker lanes: each performs effects from its queue, one by one, and puts answers into the inbox.
 
 The read of each rollout, evidence and each check have lanes of their own, so that a slow log or
-query never delays a verdict. Writes and reads of single objects share a few: which may be under
-way at the same time the core decides (`gate.core.writes.order`).
+query never delays a verdict. Writes and reads of single objects share a few; the core decides which
+of them may be under way at the same time (`gate.core.writes.order`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gate.core.protocol.events import Answer, Recorded, Released
 from gate.engine import Broken, Inbox
 
 WRITE_LANES = 16
-"""How many writes are under way at most; it is one at a time but after a signal."""
+"""How many writes are under way at most; only after a signal is it more than one at a time."""
 OBJECT_LANES = 8
-"""How many objects are read side by side; the last look may have hundreds to read."""
+"""How many objects are read at once; the last look may have hundreds to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Lanes:
                 self._lane(f"check {check}").put(effect)
 
     def stop(self) -> None:
-        """Let each lane end after what it is at; nobody is waited for."""
+        """Let each lane end after its current effect; does not wait for them."""
         for lane in self._lanes.values():
             lane.put(None)
 

@@ -1,6 +1,6 @@
-"""What a command meets outside of itself: time, a cluster, what answers checks, streams, signals.
+"""A command's external dependencies: time, a cluster, sources of checks, streams, signals.
 
-The process's own is `outside()`; a rehearsal plays another one, in the same process.
+`outside()` is the world of this process; a rehearsal simulates another one in the same process.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 Connect = Callable[["Options", Clock], "Connection"]
 """Raises what `gate.kube.connection.connect` raises."""
 OpenSources = Callable[["Settings", Clock, SecretValues], "Sources"]
-"""Return what answers the checks of a run, and add what is sent to the secrets; raises UsageError
-for what cannot be asked."""
+"""Returns the sources of a run's checks, and adds their credentials to the secrets; raises
+UsageError for what cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One run's surroundings; nothing in `gate.app` looks past them.
+    """One run's external dependencies; nothing in `gate.app` bypasses them.
 
     `environ` is where the pipeline says which run it is. `processes` are those of the machine that
-    the run is on. `metrics` are told of the run, None where nobody asks for them. `secrets` are
-    kept out of every output.
+    the run is on. `metrics` collects the run's metrics, None if nobody asked for them. `secrets`
+    are kept out of every output.
     """
 
     clock: Clock
@@ -51,12 +51,12 @@ class World:
     secrets: SecretValues = field(default_factory=SecretValues)
 
     def answering(self, settings: Settings, clock: Clock) -> Sources:
-        """Return what answers the checks of a run; raises what `sources` raises."""
+        """Return the sources of a run's checks; raises what `sources` raises."""
         return self.sources(settings, clock, self.secrets)
 
 
 def outside() -> World:
-    """Return the surroundings of this process as they are now."""
+    """Return the world of this process as it is now."""
     return World(
         SystemClock(),
         _connect_to_cluster,

@@ -86,7 +86,7 @@ def run(
         read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
         collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
         ask=performer(ready.session.sources, clock, measured),
-        find_users=partial(answer_with_users, ready.session, ready.plan, console.warn),
+        find_users=partial(answer_with_users, ready.session, ready.plan),
     )
     lanes = Lanes(clock, inbox, performers)
 

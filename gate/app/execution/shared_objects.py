@@ -6,10 +6,9 @@ Deployment says what it was verified with, and its record what it is working on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 
 from gate.app.locks.command_locks import lock_client
-from gate.app.locks.held_locks import history_of
 from gate.app.runtime.session import Session
 from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
@@ -22,12 +21,11 @@ from gate.core.ssa.applied_fields import applied_digest
 from gate.kube.failures import ApiError, Forbidden
 from gate.kube.lease import Held, Leases
 from gate.wire.decode import DecodeError
+from gate.wire.history import read_history
 from gate.wire.record import read_record
 
 
-def answer_with_users(
-    session: Session, plan: Plan, warn: Callable[[str], None], effect: FindUsers
-) -> UsersFound:
+def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersFound:
     """Answer which objects that an attempt created others use, by the Leases in their namespaces.
 
     If the server does not answer, or we may not list Leases, that is unknown: then they all stay.
@@ -48,28 +46,24 @@ def answer_with_users(
             continue
         for other in leases:
             if other.lock not in own:
-                held |= dict(_find_used(other, there, warn))
+                held |= dict(_find_used(other, there))
     return UsersFound(session.clock.now(), effect.effect_id, FrozenMap(held))
 
 
-def _find_used(
-    other: Held, created: dict[Ref, LiveObject], warn: Callable[[str], None]
-) -> Iterator[tuple[Ref, str]]:
-    """Yield what another lock's Deployment was verified with, or its unfinished attempt needs."""
-    verified = history_of(other, warn).once_verified
-    under_way = _read_recorded_refs(other)
+def _find_used(other: Held, created: dict[Ref, LiveObject]) -> Iterator[tuple[Ref, str]]:
+    """Yield what another lock's Deployment was verified with, or its unfinished attempt needs.
+
+    That is all of them if what the lock remembers cannot be read: a newer gate may have written it.
+    """
+    try:
+        verified = read_history(other.history).once_verified
+        under_way = {one.ref for one in read_record(other.record).objects} if other.record else ()
+    except DecodeError as error:
+        why = f"whether {other.lock} uses it cannot be read: {error}"
+        yield from dict.fromkeys(created, why).items()
+        return
     for ref, live in created.items():
         if any(one.members.get(ref) == applied_digest(live) for one in verified):
             yield ref, f"{other.lock} was verified with it"
         elif ref in under_way:
             yield ref, f"the attempt of {other.lock} that is not finished needs it"
-
-
-def _read_recorded_refs(other: Held) -> Collection[Ref]:
-    """Return what another attempt's record names; nothing if it cannot be decoded."""
-    if not other.record:
-        return ()
-    try:
-        return {one.ref for one in read_record(other.record).objects}
-    except DecodeError:
-        return ()

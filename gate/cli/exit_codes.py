@@ -36,7 +36,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "follow the hint below the error",
     ),
     Outcome.ROLLED_BACK: (
-        "what ran before: the old version, available again (no check is asked of it); or nothing",
+        (
+            "what ran before: the old version, available again (no check is asked of it);"
+            " or nothing, where nothing ran before"
+        ),
         "fix what `why` names, then apply again; nothing is urgent",
     ),
     Outcome.ROLLBACK_FAILED: (

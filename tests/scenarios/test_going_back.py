@@ -184,6 +184,19 @@ def test_an_observer_of_a_first_version_tells_what_would_have_become_of_it(
     assert result.document["message"].startswith(f"would have {would} because CrashLoop")
 
 
+@pytest.mark.contract("B133", "B724")
+def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene) -> None:
+    """No Deployment says that what came back works."""
+    assert scene.apply(settings("one")).exit_code == 0
+    result = scene.apply(settings("two"), flags=BAD)
+    assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
+    assert result.document["rollback"]["verified"] is False
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    assert "configuration alone after" in shown
+    assert "verified" not in shown
+
+
 @pytest.mark.contract("B133")
 def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
     """A ConfigMap and a Service go back with the Deployment, configuration first."""

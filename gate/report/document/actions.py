@@ -164,8 +164,8 @@ def _rollback_reason(attempt: Attempt) -> Reason:
 
 
 def _verified_back(attempt: Attempt) -> bool:
-    """Tell whether all that went back serves again; not if no Deployment of several went back."""
-    own = {ending.outcome for ending in attempt.result.endings.values()} or {attempt.outcome}
+    """Tell whether all that went back serves again; of configuration alone nothing shows that."""
+    own = {ending.outcome for ending in attempt.result.endings.values()}
     unverified = {Outcome.ROLLBACK_FAILED, Outcome.LOST_CONTACT, Outcome.INTERRUPTED}
     return Outcome.ROLLED_BACK in own and not _outcomes(attempt) & unverified
 

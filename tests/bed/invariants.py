@@ -211,7 +211,7 @@ def _at_end(run: Run, objects: Objects) -> Iterator[str]:
         if at_end is None or at_end["state"] == "unread" or key.namespace != objects.namespace:
             continue
         live, state = objects.find(key.resource, key.name), at_end["state"]
-        if live is None and state == "being-deleted":
+        if live is None and (state == "being-deleted" or _is_namespace_going(objects)):
             continue  # it has come to its end since
         if (live is None) != (state == "deleted"):
             there = "is not" if live is None else "is"
@@ -220,6 +220,12 @@ def _at_end(run: Run, objects: Objects) -> Iterator[str]:
             state == "being-deleted"
         ):
             yield f"it says of {key.name} {state}: {live['metadata']}"
+
+
+def _is_namespace_going(objects: Objects) -> bool:
+    """Tell whether the namespace is deleted, by which each object in it goes at any time."""
+    namespace = objects.find("namespaces", objects.namespace)
+    return namespace is None or "deletionTimestamp" in namespace["metadata"]
 
 
 def _in_time(run: Run) -> Iterator[str]:

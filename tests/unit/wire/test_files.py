@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(
 
 @pytest.fixture
 def shared_memory() -> Iterator[Path]:
-    """Return a new folder in /dev/shm, which everybody may write to."""
+    """Return a new folder in /dev/shm, which everybody may write to; only Linux has one."""
     folder = Path("/dev/shm")  # noqa: S108 - it is what is tested
     if not os.access(folder, os.W_OK):
         pytest.skip("this machine has no /dev/shm")

@@ -157,10 +157,10 @@ def test_verify_advises_no_undo_over_what_became_immutable(scene: Scene) -> None
     assert kept.exit_code == 6, str(kept)
     scene.objects.patch("configmaps", "settings", {"immutable": True})
     verified = scene.gate("verify", "web", *DOCUMENT)
-    assert warned(verified, "configmap/settings is immutable by now", "deleted first")
+    assert warned(verified, "configmap/settings is immutable now", "deleted first")
     shown, words = advised(scene, verified)
     assert "undo cannot restore configmap/settings" in " ".join(shown.split())
     assert "--deployment-only" in words
     plain = [word for word in words if word != "--deployment-only"]
-    assert_refused(scene.gate(*plain, *DOCUMENT), "SetIncomplete", "immutable by now")
+    assert_refused(scene.gate(*plain, *DOCUMENT), "SetIncomplete", "immutable now")
     assert_verified(scene.gate(*words, *DOCUMENT))

@@ -64,7 +64,7 @@ def test_a_revision_is_what_it_was_when_the_command_began(
     killed(scene, program, settings("two"), web(2, behaviour=SLOW), line=line)
     result = program("undo", "web", "--to-revision", "1")
     assert result.exit_code == 0, str(result)
-    said = "revision 1 (shop/web:1) is revision 3 by now"
+    said = "revision 1 (shop/web:1) is revision 3 now"
     assert (said in result.stderr) is is_renumbered
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one"

@@ -48,7 +48,7 @@ def test_a_refused_undo_names_the_deletion_that_lets_it_work(
     """What is deleted is made anew, with what runs: the undo goes back no further."""
     leave_immutable(scene, *versions)
     refused = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(refused, "SetIncomplete", "configmap/settings is immutable by now")
+    assert_refused(refused, "SetIncomplete", "configmap/settings is immutable now")
     (hint,) = [line for line in refused.stderr.splitlines() if line.startswith("hint: ")]
     delete, undo = (part.split(": ", 1)[1] for part in hint.removeprefix("hint: ").split("; "))
     assert shlex.split(delete)[:3] == ["kubectl", "delete", "configmap/settings"]
@@ -70,7 +70,7 @@ def test_what_somebody_made_immutable_is_refused_alike(scene: Scene) -> None:
         scene.objects.patch("configmaps", "settings", {"immutable": True})
         assert running.wait().exit_code == 5
     refused = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(refused, "SetIncomplete", "configmap/settings is immutable by now")
+    assert_refused(refused, "SetIncomplete", "configmap/settings is immutable now")
     scene.objects.delete("configmaps", "settings")
     assert_verified(scene.gate("undo", "web", *DOCUMENT), "NoChange")
     assert_runs(scene.objects, "shop/web:2")

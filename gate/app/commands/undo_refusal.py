@@ -100,7 +100,7 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
         if refs:
             yield f"{', '.join(map(str, refs))} {why}"
     for ref in missing.immutable:
-        yield f"{ref} is immutable by now, and no write can change it"
+        yield f"{ref} is immutable now, and no write can change it"
     for ref in missing.of_others:
         yield f"{ref} {_whose(found, ref)}"
 

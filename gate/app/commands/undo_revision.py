@@ -48,6 +48,6 @@ def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubj
             hint=f"see what there is: {found.command('history')}",
         )
     if number != named.revision:
-        found.console.note("undo", f"{revision_name(named)} is revision {number} by now")
+        found.console.note("undo", f"{revision_name(named)} is revision {number} now")
     settings = found.settings.model_copy(update={"to_revision": number})
     return replace(found, settings=settings)

@@ -27,11 +27,12 @@ RUN python3 -m venv tools \
       -x '/kubernetes/(aio|client/(api|models)|e2e_test|test|docs)/' /opt/rollout-gate/lib
 COPY pyproject.toml README.md LICENSE ./
 COPY gate gate
+COPY sandbox sandbox
 RUN tools/bin/python -m hatchling build --target wheel \
  && tools/bin/python -m pip --python /opt/rollout-gate/bin/python install \
       --quiet --no-cache-dir --disable-pip-version-check --no-compile --no-deps --no-index dist/*.whl \
  && /opt/rollout-gate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash \
-      /opt/rollout-gate/lib/python3.*/site-packages/gate
+      /opt/rollout-gate/lib/python3.*/site-packages/gate /opt/rollout-gate/lib/python3.*/site-packages/sandbox
 
 FROM ${BASE} AS gate
 ARG BASE

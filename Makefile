@@ -116,7 +116,7 @@ bench: control-plane engines ## measure latency, requests, memory and start-up, 
 lint: $(INSTALLED) ## check style, types and the layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy gate tests $(wildcard bench)
+	$(BIN)/mypy gate sandbox tests $(wildcard bench)
 	$(BIN)/lint-imports
 
 .PHONY: format

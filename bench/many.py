@@ -19,12 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.measure import REPOSITORY, Run, checked, gate, run, table
-from gate.sandbox.cluster import Cluster, ClusterOptions
-from gate.sandbox.kubelet.pace import Pace
-from gate.sandbox.serving.audit import AuditEntry
-from gate.sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
-from gate.sandbox.storage.store import Key
-from gate.sandbox.times import Names, Timers
+from sandbox.cluster import Cluster, ClusterOptions
+from sandbox.kubelet.pace import Pace
+from sandbox.serving.audit import AuditEntry
+from sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
+from sandbox.storage.store import Key
+from sandbox.times import Names, Timers
 
 SIZES = (1, 50, 200)
 REPLICAS = 2

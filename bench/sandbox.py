@@ -19,9 +19,9 @@ from bench.measure import Run, checked, run, table
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.runtime.world import outside
 from gate.config import load
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.serving.request import Request
-from gate.sandbox.times import Timers
+from sandbox.cluster import Cluster
+from sandbox.serving.request import Request
+from sandbox.times import Timers
 
 DEPLOYMENTS, PODS, ROLLOUTS = 200, 10, 2
 HOUR_SECONDS = 3600

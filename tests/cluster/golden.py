@@ -19,8 +19,8 @@ from urllib.parse import urlencode, urlsplit
 
 import yaml
 
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import Resource
+from sandbox.json import JSON
+from sandbox.kinds import Resource
 from tests.unit.sandbox.objects.cases import (
     GOLDEN,
     NAMESPACE,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import yaml
 
-from gate.sandbox.kubelet import behaviour as behaviours
-from gate.sandbox.kubelet import logs
+from sandbox.kubelet import behaviour as behaviours
+from sandbox.kubelet import logs
 from tests.cluster.kubelet.api import JSON
 
 

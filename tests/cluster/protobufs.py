@@ -12,10 +12,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from gate.sandbox.kinds import RESOURCES
-from gate.sandbox.schema.definitions import definitions
-from gate.sandbox.serving.discovery import REVIEWED
-from gate.sandbox.serving.protobuf.messages import DATA, message_name
+from sandbox.kinds import RESOURCES
+from sandbox.schema.definitions import definitions
+from sandbox.serving.discovery import REVIEWED
+from sandbox.serving.protobuf.messages import DATA, message_name
 from tests.cluster.programs import REPOSITORY
 
 MODULES = ("k8s.io/api", "k8s.io/apimachinery")

@@ -1,7 +1,7 @@
 """The sandbox's schemas, from a server's own OpenAPI: `python -m tests.cluster.schemas`.
 
 It reads the OpenAPI v3 documents of a running control plane and writes
-`gate/sandbox/schema/openapi.json`: definitions of the served kinds and all that they refer to,
+`sandbox/schema/openapi.json`: definitions of the served kinds and all that they refer to,
 without descriptions. The same server gives the same bytes.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import gate.sandbox.schema
-from gate.sandbox.kinds import RESOURCES
+import sandbox.schema
+from sandbox.kinds import RESOURCES
 from tests.cluster.kubelet.api import JSON, Api, from_kubeconfig
 
-TARGET = Path(gate.sandbox.schema.__file__).with_name("openapi.json")
+TARGET = Path(sandbox.schema.__file__).with_name("openapi.json")
 REFERENCE = "#/components/schemas/"
 KINDS = "x-kubernetes-group-version-kind"
 

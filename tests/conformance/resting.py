@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from gate.sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.behaviour import ANNOTATION
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
 from tests.conformance.operations import CRASH, NEVER

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gate.sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.behaviour import ANNOTATION
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 

@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 from operator import itemgetter
 from typing import Any
 
-from gate.sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.behaviour import ANNOTATION
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, ApiError
 from tests.conformance import operations

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gate.sandbox.cluster import Cluster, ClusterOptions
-from gate.sandbox.kubelet.pace import Pace
-from gate.sandbox.serving.http import Endpoint, ServeOptions, serve
+from sandbox.cluster import Cluster, ClusterOptions
+from sandbox.kubelet.pace import Pace
+from sandbox.serving.http import Endpoint, ServeOptions, serve
 
 START_SECONDS = 30.0
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox import fields, patching
-from gate.sandbox.kinds import Resource
-from gate.sandbox.schema import Schema, schema_of
+from sandbox import fields, patching
+from sandbox.kinds import Resource
+from sandbox.schema import Schema, schema_of
 from tests.cluster.cluster import Cluster
 from tests.cluster.kubelet.api import JSON, ApiError
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.schema.definitions import definitions, server_version
+from sandbox.kinds import BY_KEY
+from sandbox.schema.definitions import definitions, server_version
 from tests.bed.lacking import lacks
 from tests.cluster.cluster import Cluster
 from tests.cluster.kubelet.api import JSON, ApiError

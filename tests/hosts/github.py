@@ -90,7 +90,9 @@ class Repository:
             folder.mkdir()
             for name in ("action.yml", "requirements.lock"):
                 shutil.copy(ROOT / name, folder)
-            shutil.copytree(ROOT / "gate", folder / "gate", ignore=shutil.ignore_patterns("__py*"))
+            for package in ("gate", "sandbox"):
+                compiled = shutil.ignore_patterns("__py*")
+                shutil.copytree(ROOT / package, folder / package, ignore=compiled)
         return folder
 
     def _stand_in(self) -> Path:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from gate.app.rehearsal.http_bridge import Growing, request_of
 from gate.app.rehearsal.virtual_world import Played
-from gate.sandbox.serving.request import Answer
+from sandbox.serving.request import Answer
 from tests.cluster.kubelet.api import JSON, WATCH_IDLE_SECONDS, ApiError
 
 

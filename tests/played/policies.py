@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gate.sandbox.api.admission import Admission, Admit, Operation
-from gate.sandbox.api.api import Api
-from gate.sandbox.failure import ApiError
+from sandbox.api.admission import Admission, Admit, Operation
+from sandbox.api.api import Api
+from sandbox.failure import ApiError
 from tests.bed.policies import ANY, SIDECAR, When
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from gate.clock import Clock
-from gate.sandbox.serving.request import Answer, Request
+from sandbox.serving.request import Answer, Request
 from tests.bed.expectations import images
 from tests.bed.interrupting import interrupted
 from tests.bed.scene import Scene, web

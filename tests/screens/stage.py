@@ -24,9 +24,9 @@ from gate.app.runtime.world import World
 from gate.cli.main import run
 from gate.clock import Clock
 from gate.config import Settings, all_checks
-from gate.sandbox.scenario.scenario import Measurement
-from gate.sandbox.serving.request import JSON_TYPE, Answer, Request
 from gate.wire.secret_values import SecretValues
+from sandbox.scenario.scenario import Measurement
+from sandbox.serving.request import JSON_TYPE, Answer, Request
 from tests.bed.bed import Bed
 from tests.bed.scene import Scene
 from tests.cluster import manifests

@@ -135,8 +135,8 @@ def require_selector(selector: str | None) -> None:
     """Raise UsageError for a label selector that no server can parse, before asking one."""
     if selector is None:
         return
-    from gate.sandbox.failure import ApiError
-    from gate.sandbox.storage.label_selectors import parse_labels
+    from sandbox.failure import ApiError
+    from sandbox.storage.label_selectors import parse_labels
 
     try:
         parse_labels(selector)

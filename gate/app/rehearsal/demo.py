@@ -19,12 +19,12 @@ from gate.config import Settings
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.lint import LintCode
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.store import Key
-from gate.sandbox.times import Names, Timers
 from gate.signals import SIGNAL_BASE
 from gate.virtual_time import VirtualClock
+from sandbox.cluster import Cluster
+from sandbox.json import JSON
+from sandbox.storage.store import Key
+from sandbox.times import Names, Timers
 
 SPEED: Final = 10.0
 USUAL: Final = "crash"

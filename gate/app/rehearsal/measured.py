@@ -26,8 +26,8 @@ from gate.core.checks.questions import (
 from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
 from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
 from gate.core.model.objects import CleanText
-from gate.sandbox.scenario.scenario import Measurement, NoAnswer
 from gate.sources.source import Sources
+from sandbox.scenario.scenario import Measurement, NoAnswer
 
 Answering = Callable[[Iterable[Check]], Mapping[str, Measurement]]
 """Returns the answers to checks, by their names; those left out get good answers."""

@@ -25,12 +25,12 @@ from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.load import load
 from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.scenario import scenario as scenarios
-from gate.sandbox.scenario.images import fits
-from gate.sandbox.scenario.scenario import Scenario
-from gate.sandbox.times import Names, Timers
 from gate.signals import SIGNAL_BASE, Signalled
+from sandbox.cluster import Cluster
+from sandbox.scenario import scenario as scenarios
+from sandbox.scenario.images import fits
+from sandbox.scenario.scenario import Scenario
+from sandbox.times import Names, Timers
 
 DEFAULT_NAMESPACE = "default"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"

@@ -12,8 +12,8 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.views.rehearsals import RehearsalResult
 from gate.report.words.half_applied import is_innocent
-from gate.sandbox.scenario.play import Happening, Play
-from gate.sandbox.scenario.scenario import Event
+from sandbox.scenario.play import Happening, Play
+from sandbox.scenario.scenario import Event
 
 _DECISIONS: Final = ("failed", "superseded", "rejected")
 SEEN_SECONDS: Final = 60.0

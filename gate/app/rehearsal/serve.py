@@ -9,11 +9,11 @@ from gate.app.runtime.command_end import run_command
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.scenario import scenario as scenarios
-from gate.sandbox.scenario.play import Play
-from gate.sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
-from gate.sandbox.times import Names, Timers
+from sandbox.cluster import Cluster
+from sandbox.scenario import scenario as scenarios
+from sandbox.scenario.play import Play
+from sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
+from sandbox.times import Names, Timers
 
 
 def sandbox(world: World, settings: Settings) -> int:

@@ -18,18 +18,18 @@ from gate.core.checks.spec import Check
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
 from gate.manifests.manifest import ManifestObject
-from gate.sandbox.api.asked import Patch, PatchType, Writer
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copy_json, dig
-from gate.sandbox.kinds import BY_KIND
-from gate.sandbox.kubelet import behaviour
-from gate.sandbox.scenario.images import ImageRule, Images
-from gate.sandbox.scenario.play import Play
-from gate.sandbox.scenario.scenario import Scenario
-from gate.sandbox.scenario.series import Series
-from gate.sandbox.storage.store import Key
 from gate.signals import SIGNAL_BASE, Delivery
 from gate.wire.secret_values import SecretValues
+from sandbox.api.asked import Patch, PatchType, Writer
+from sandbox.failure import ApiError
+from sandbox.json import JSON, copy_json, dig
+from sandbox.kinds import BY_KIND
+from sandbox.kubelet import behaviour
+from sandbox.scenario.images import ImageRule, Images
+from sandbox.scenario.play import Play
+from sandbox.scenario.scenario import Scenario
+from sandbox.scenario.series import Series
+from sandbox.storage.store import Key
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
 """How long the versions before may take to roll out: `minReadySeconds` may be hours, per step."""

@@ -12,11 +12,11 @@ from gate.core.checks.spec import Check
 from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
-from gate.sandbox.kubelet import behaviour
-from gate.sandbox.scenario import actions
-from gate.sandbox.scenario.images import ImageRule, Images
-from gate.sandbox.scenario.scenario import Event, Scenario
-from gate.sandbox.scenario.series import Series
+from sandbox.kubelet import behaviour
+from sandbox.scenario import actions
+from sandbox.scenario.images import ImageRule, Images
+from sandbox.scenario.scenario import Event, Scenario
+from sandbox.scenario.series import Series
 
 CAUGHT: Final = (Outcome.ROLLED_BACK, Outcome.FAILED, Outcome.SUPERSEDED)
 """How a run ends that found a trouble and did what its policy says. A rollback that cannot be

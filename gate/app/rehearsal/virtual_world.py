@@ -23,12 +23,12 @@ from gate.config import Settings
 from gate.core.model.lock_holder import Process
 from gate.kube.connection import Connection, Options
 from gate.kube.in_process import Place, connection_to
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.serving.request import Answer, Request
 from gate.signals import SIGNAL_BASE, Receivers
 from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock
 from gate.wire.secret_values import SecretValues
+from sandbox.cluster import Cluster
+from sandbox.serving.request import Answer, Request
 
 SERVER = "https://sandbox"
 CONTEXT = "sandbox"

@@ -2,7 +2,7 @@
 //
 // For each struct: its fields by JSON name, each with its type and its flags: `p` a pointer,
 // `o` left out when empty, `z` left out when zero. The sandbox decodes by it, as the server does
-// by the types themselves: `go run ./gotypes > ../../gate/sandbox/objects/gotypes.json`.
+// by the types themselves: `go run ./gotypes > ../../sandbox/objects/gotypes.json`.
 package main
 
 import (

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from gate.sandbox.times import Timers
+from sandbox.times import Timers
 
 T = TypeVar("T")
 ANSWER_SECONDS = 5.0

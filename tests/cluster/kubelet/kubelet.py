@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 
-from gate.sandbox.kubelet.logs import LogOptions
-from gate.sandbox.kubelet.pace import Pace
-from gate.sandbox.kubelet.requests import Request
-from gate.sandbox.kubelet.workers import PodWorkers
+from sandbox.kubelet.logs import LogOptions
+from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.requests import Request
+from sandbox.kubelet.workers import PodWorkers
 from tests.cluster.kubelet.agenda import Agenda
 from tests.cluster.kubelet.api import Api
 from tests.cluster.kubelet.outbox import Outbox, as_http

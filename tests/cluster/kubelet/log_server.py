@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from gate.sandbox.kubelet.logs import LogOptions, NoLogError
+from sandbox.kubelet.logs import LogOptions, NoLogError
 
 _NUMBERS = ("tailLines", "limitBytes", "sinceSeconds")
 

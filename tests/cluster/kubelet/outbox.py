@@ -11,8 +11,8 @@ import zlib
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from gate.sandbox.kubelet.requests import Author, Bind, Remove, ReportStatus, WriteEvent
-from gate.sandbox.kubelet.requests import Request as PodRequest
+from sandbox.kubelet.requests import Author, Bind, Remove, ReportStatus, WriteEvent
+from sandbox.kubelet.requests import Request as PodRequest
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, Api, ApiError
 
 LANES = 4

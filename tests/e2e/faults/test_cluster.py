@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.behaviour import ANNOTATION
 from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane

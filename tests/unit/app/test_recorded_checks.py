@@ -20,11 +20,11 @@ from gate.app.rehearsal.virtual_world import Played
 from gate.app.runtime.world import outside
 from gate.config import load
 from gate.manifests.load import load as load_manifest
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.scenario import scenario as scenarios
-from gate.sandbox.scenario.document import Report
-from gate.sandbox.times import Names, Timers
 from gate.signals import delivered_to
+from sandbox.cluster import Cluster
+from sandbox.scenario import scenario as scenarios
+from sandbox.scenario.document import Report
+from sandbox.times import Names, Timers
 from tests.unit.app.conftest import Ended
 from tests.unit.app.rehearsal.conftest import DEPLOYMENT
 

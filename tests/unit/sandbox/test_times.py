@@ -6,7 +6,7 @@ import math
 import weakref
 from datetime import UTC, datetime
 
-from gate.sandbox.times import Names, Timers
+from sandbox.times import Names, Timers
 
 
 def test_callbacks_come_at_their_times_and_in_the_order_asked_for() -> None:

@@ -17,10 +17,10 @@ from gate.config import Settings, load
 from gate.kube.client import Client
 from gate.kube.connection import Options
 from gate.kube.failures import ContactBroken, Forbidden
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.serving.request import Answer, Request
 from gate.sources.source import Sources
 from gate.virtual_time import Abandoned
+from sandbox.cluster import Cluster
+from sandbox.serving.request import Answer, Request
 
 NAMESPACES = "/api/v1/namespaces"
 

@@ -8,7 +8,7 @@ from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError, UsageErrors
 from gate.report.style.style import Style
 from gate.report.words.refusal import refusal
-from gate.sandbox.scenario.document import ScenarioError
+from sandbox.scenario.document import ScenarioError
 
 
 def test_a_refusal_says_what_why_and_what_next() -> None:

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.access.authorizer import Authorizer
-from gate.sandbox.access.bootstrap import found_access
-from gate.sandbox.api.api import Api, Writer
-from gate.sandbox.json import JSON
-from gate.sandbox.times import Timers
+from sandbox.access.authorizer import Authorizer
+from sandbox.access.bootstrap import found_access
+from sandbox.api.api import Api, Writer
+from sandbox.json import JSON
+from sandbox.times import Timers
 
 RBAC = "rbac.authorization.k8s.io"
 ME = Writer("admin", "kubectl")

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.access.authorizer import Authorizer, Decision
-from gate.sandbox.access.identity import ADMIN, ANONYMOUS, service_account, user
-from gate.sandbox.access.rules import Attributes, allows
-from gate.sandbox.api.api import Api, Key, Writer
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
+from sandbox.access.authorizer import Authorizer, Decision
+from sandbox.access.identity import ADMIN, ANONYMOUS, service_account, user
+from sandbox.access.rules import Attributes, allows
+from sandbox.api.api import Api, Key, Writer
+from sandbox.failure import ApiError
+from sandbox.json import JSON
 
 RBAC = "rbac.authorization.k8s.io"
 ME = Writer("admin", "kubectl")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.access.identity import (
+from sandbox.access.identity import (
     ADMIN,
     ANONYMOUS,
     Tokens,
     service_account,
     user,
 )
-from gate.sandbox.failure import ApiError
+from sandbox.failure import ApiError
 
 
 def test_a_token_stands_for_its_identity() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.access.authorizer import Authorizer
-from gate.sandbox.access.identity import ADMIN, Identity, user
-from gate.sandbox.access.reviews import answer
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
+from sandbox.access.authorizer import Authorizer
+from sandbox.access.identity import ADMIN, Identity, user
+from sandbox.access.reviews import answer
+from sandbox.failure import ApiError
+from sandbox.json import JSON
 
 RBAC = "rbac.authorization.k8s.io"
 ALICE = user("alice")

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.api.api import Api, Key
-from gate.sandbox.json import JSON
-from gate.sandbox.times import Names, Timers
+from sandbox.api.api import Api, Key
+from sandbox.json import JSON
+from sandbox.times import Names, Timers
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.api.api import (
+from sandbox.api.api import (
     Admission,
     Api,
     ApiError,
@@ -16,8 +16,8 @@ from gate.sandbox.api.api import (
     PatchType,
     Writer,
 )
-from gate.sandbox.failure import forbidden
-from gate.sandbox.json import JSON
+from sandbox.failure import forbidden
+from sandbox.json import JSON
 
 ME = Writer("alice", "kubectl")
 CONFIG = Key("configmaps", "default", "c")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
-from gate.sandbox.json import JSON, dig
-from gate.sandbox.times import Timers
+from sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
+from sandbox.json import JSON, dig
+from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
 GATE = Writer("ci", "rollout-gate")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, FieldValidation, Key, Strictness, Writer
-from gate.sandbox.json import JSON
-from gate.sandbox.times import Names, Timers
+from sandbox.api.api import Api, ApiError, FieldValidation, Key, Strictness, Writer
+from sandbox.json import JSON
+from sandbox.times import Names, Timers
 
 ME = Writer("alice", "kubectl")
 

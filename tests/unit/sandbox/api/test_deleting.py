@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.api.api import (
+from sandbox.api.api import (
     Api,
     ApiError,
     DeleteOptions,
@@ -16,10 +16,10 @@ from gate.sandbox.api.api import (
     Propagation,
     Writer,
 )
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.selection import selection
-from gate.sandbox.storage.store import Change
-from gate.sandbox.times import Timers
+from sandbox.json import JSON
+from sandbox.storage.selection import selection
+from sandbox.storage.store import Change
+from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
 CONFIG = Key("configmaps", "default", "c")

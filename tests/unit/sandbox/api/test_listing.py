@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, ListOptions, Writer
-from gate.sandbox.storage.pages import PageExpired
+from sandbox.api.api import Api, ApiError, Key, ListOptions, Writer
+from sandbox.storage.pages import PageExpired
 
 ME = Writer("alice", "kubectl")
 

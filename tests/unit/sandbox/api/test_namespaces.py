@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
-from gate.sandbox.json import JSON
-from gate.sandbox.times import Timers
+from sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
+from sandbox.json import JSON
+from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
 SHOP = Key("namespaces", "", "shop")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import (
+from sandbox.api.api import (
     Api,
     ApiError,
     FieldValidation,
@@ -17,7 +17,7 @@ from gate.sandbox.api.api import (
     Strictness,
     Writer,
 )
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 
 ME = Writer("alice", "kubectl")
 REJECTED = "the server rejected our request due to an error in our request"

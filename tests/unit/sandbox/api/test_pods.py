@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, DeleteOptions, Key, Patch, PatchType, Writer
-from gate.sandbox.json import JSON
+from sandbox.api.api import Api, ApiError, DeleteOptions, Key, Patch, PatchType, Writer
+from sandbox.json import JSON
 
 ME = Writer("system:kube-scheduler", "kube-scheduler")
 POD = Key("pods", "default", "p")

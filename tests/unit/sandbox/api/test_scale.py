@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
-from gate.sandbox.api.scale import selector_text
-from gate.sandbox.json import JSON, dig
+from sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
+from sandbox.api.scale import selector_text
+from sandbox.json import JSON, dig
 
 ME = Writer("alice", "kubectl")
 HPA = Writer("system:hpa", "autoscaler")

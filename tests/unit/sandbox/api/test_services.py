@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Writer
-from gate.sandbox.json import JSON
+from sandbox.api.api import Api, ApiError, Key, Writer
+from sandbox.json import JSON
 
 ME = Writer("alice", "kubectl")
 OTHER = Key("services", "default", "other")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import Api, ApiError, Key, Writer
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.times import Timers
+from sandbox.api.api import Api, ApiError, Key, Writer
+from sandbox.json import JSON, copy_json
+from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
 MODIFIED = (

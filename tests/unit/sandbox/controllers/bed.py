@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from gate.sandbox.api.api import (
+from sandbox.api.api import (
     Api,
     DeleteOptions,
     Key,
@@ -15,11 +15,11 @@ from gate.sandbox.api.api import (
     Propagation,
     Writer,
 )
-from gate.sandbox.controllers.composition import Controllers
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.store import Change, ChangeType
-from gate.sandbox.times import Timers
+from sandbox.controllers.composition import Controllers
+from sandbox.failure import ApiError
+from sandbox.json import JSON
+from sandbox.storage.store import Change, ChangeType
+from sandbox.times import Timers
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 NAMESPACE = "shop"

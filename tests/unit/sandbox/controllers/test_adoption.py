@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.api.api import Patch, PatchType, Propagation
-from gate.sandbox.controllers.ownership import Claim, controller_reference
-from gate.sandbox.controllers.queue import SyncError
-from gate.sandbox.controllers.writers import REPLICA_SETS
-from gate.sandbox.json import JSON, copy_json
+from sandbox.api.api import Patch, PatchType, Propagation
+from sandbox.controllers.ownership import Claim, controller_reference
+from sandbox.controllers.queue import SyncError
+from sandbox.controllers.writers import REPLICA_SETS
+from sandbox.json import JSON, copy_json
 from tests.unit.sandbox.controllers.bed import (
     NAMESPACE,
     TEAM,

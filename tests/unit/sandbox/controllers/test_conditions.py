@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.sandbox.controllers.conditions import find, with_condition, without
-from gate.sandbox.json import JSON
+from sandbox.controllers.conditions import find, with_condition, without
+from sandbox.json import JSON
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
 

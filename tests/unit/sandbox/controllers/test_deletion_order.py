@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.controllers.moments import since_epoch
-from gate.sandbox.controllers.replicaset.deletion_order import DELETION_COST, in_deletion_order
-from gate.sandbox.json import JSON
+from sandbox.controllers.moments import since_epoch
+from sandbox.controllers.replicaset.deletion_order import DELETION_COST, in_deletion_order
+from sandbox.json import JSON
 
 NOW = since_epoch("2026-01-01T01:00:00Z")
 LONG_AGO = "2026-01-01T00:00:00Z"

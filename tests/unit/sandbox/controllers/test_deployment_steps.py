@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from gate.sandbox.controllers.deployment.history import clean_up
-from gate.sandbox.controllers.deployment.new_replica_set import Sets
-from gate.sandbox.controllers.deployment.rolling import grow_new, shrink_old
-from gate.sandbox.controllers.deployment.scaling import scale
-from gate.sandbox.controllers.deployment.status import calculate_rollout_status, calculate_status
-from gate.sandbox.controllers.deployment.writes import Writes
-from gate.sandbox.controllers.moments import Moments
-from gate.sandbox.json import JSON
-from gate.sandbox.times import Timers
+from sandbox.controllers.deployment.history import clean_up
+from sandbox.controllers.deployment.new_replica_set import Sets
+from sandbox.controllers.deployment.rolling import grow_new, shrink_old
+from sandbox.controllers.deployment.scaling import scale
+from sandbox.controllers.deployment.status import calculate_rollout_status, calculate_status
+from sandbox.controllers.deployment.writes import Writes
+from sandbox.controllers.moments import Moments
+from sandbox.json import JSON
+from sandbox.times import Timers
 
 NOW = "2026-01-01T00:00:00Z"
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.api.api import Patch, PatchType
-from gate.sandbox.controllers import informer
-from gate.sandbox.controllers.replicaset.expectations import Expectations
-from gate.sandbox.storage.store import Change, ChangeType, Key
-from gate.sandbox.times import Timers
+from sandbox.api.api import Patch, PatchType
+from sandbox.controllers import informer
+from sandbox.controllers.replicaset.expectations import Expectations
+from sandbox.storage.store import Change, ChangeType, Key
+from sandbox.times import Timers
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, replica_set
 
 OWNER = Key("replicasets.apps", "shop", "r")

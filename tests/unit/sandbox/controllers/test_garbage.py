@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.api.api import Propagation
-from gate.sandbox.controllers.garbage.graph import FOREGROUND
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.store import Change, ChangeType
+from sandbox.api.api import Propagation
+from sandbox.controllers.garbage.graph import FOREGROUND
+from sandbox.json import JSON
+from sandbox.storage.store import Change, ChangeType
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.controllers.informer import LATENCY_SECONDS, Informer
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.store import Change, ChangeType, Key, Store
-from gate.sandbox.times import Timers
+from sandbox.controllers.informer import LATENCY_SECONDS, Informer
+from sandbox.json import JSON
+from sandbox.storage.store import Change, ChangeType, Key, Store
+from sandbox.times import Timers
 
 KEY = Key("pods", "shop", "p")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.controllers.labels import selects
-from gate.sandbox.json import JSON
+from sandbox.controllers.labels import selects
+from sandbox.json import JSON
 
 LABELS = {"app": "web", "tier": "front"}
 

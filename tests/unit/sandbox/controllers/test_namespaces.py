@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.sandbox.api.api import Patch, PatchType
-from gate.sandbox.storage.store import Key
+from sandbox.api.api import Patch, PatchType
+from sandbox.storage.store import Key
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
 
 PLACE = Key("namespaces", "", NAMESPACE)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.controllers.queue import Later, RetryLimiter, SyncError, WorkQueue
-from gate.sandbox.failure import ApiError, forbidden
-from gate.sandbox.times import Timers
+from sandbox.controllers.queue import Later, RetryLimiter, SyncError, WorkQueue
+from sandbox.failure import ApiError, forbidden
+from sandbox.times import Timers
 
 
 class Syncs:

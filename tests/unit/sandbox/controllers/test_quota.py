@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
+from sandbox.failure import ApiError
+from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.controllers.moments import Moments
-from gate.sandbox.controllers.recorder import Recorder
-from gate.sandbox.controllers.writers import REPLICA_SETS
-from gate.sandbox.json import JSON
+from sandbox.controllers.moments import Moments
+from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.writers import REPLICA_SETS
+from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import NAMESPACE, Bed
 
 ABOUT: JSON = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.api.api import Patch, PatchType
-from gate.sandbox.failure import ApiError, forbidden
-from gate.sandbox.json import JSON
+from sandbox.api.api import Patch, PatchType
+from sandbox.failure import ApiError, forbidden
+from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import NAMESPACE, NODE, TEAM, Bed, replica_set, web
 
 

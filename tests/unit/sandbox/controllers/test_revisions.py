@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.controllers.deployment.facts import REVISION
-from gate.sandbox.controllers.deployment.revisions import (
+from sandbox.controllers.deployment.facts import REVISION
+from sandbox.controllers.deployment.revisions import (
     DESIRED,
     HISTORY,
     annotated_as_new,
     read_noted_count,
 )
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 
 
 def replica_set(**annotations: str) -> JSON:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import (
     NAMESPACE,
     TEAM,

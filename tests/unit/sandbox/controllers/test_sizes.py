@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.controllers.deployment.sizes import (
+from sandbox.controllers.deployment.sizes import (
     Bound,
     Limits,
     Share,
@@ -14,7 +14,7 @@ from gate.sandbox.controllers.deployment.sizes import (
     new_size,
     proportional,
 )
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 
 
 def rolling(surge: Bound, unavailable: Bound) -> JSON:

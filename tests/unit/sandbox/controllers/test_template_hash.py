@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.controllers.template_hash import (
+from sandbox.controllers.template_hash import (
     LABEL,
     safe_letters,
     same_template,
     template_hash,
 )
-from gate.sandbox.json import JSON
-from gate.sandbox.times import NAME_LETTERS
+from sandbox.json import JSON
+from sandbox.times import NAME_LETTERS
 
 TEMPLATE: JSON = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web"}]}}
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.fields import Conflict, NotTyped, apply, update_owners
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.schema import schema_of
+from sandbox.fields import Conflict, NotTyped, apply, update_owners
+from sandbox.json import JSON
+from sandbox.kinds import BY_KEY
+from sandbox.schema import schema_of
 
 SCHEMA = schema_of(BY_KEY["deployments.apps"])
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"

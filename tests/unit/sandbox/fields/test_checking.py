@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.fields import NotTyped, apply
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.schema import schema_of
+from sandbox.failure import ApiError
+from sandbox.fields import NotTyped, apply
+from sandbox.json import JSON
+from sandbox.kinds import BY_KEY
+from sandbox.schema import schema_of
 
 SCHEMA = schema_of(BY_KEY["deployments.apps"])
 CONTAINERS = ".spec.template.spec.containers"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields.comparing import Comparison, compare
-from gate.sandbox.fields.sets import FieldSet
-from gate.sandbox.schema.reading import named_type
+from sandbox.fields.comparing import Comparison, compare
+from sandbox.fields.sets import FieldSet
+from sandbox.schema.reading import named_type
 
 CONTAINER = named_type("io.k8s.api.core.v1.Container")
 POD = named_type("io.k8s.api.core.v1.Pod")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields.elements import ElementError, describe_element, item_element, order_of
-from gate.sandbox.schema.reading import named_type
+from sandbox.fields.elements import ElementError, describe_element, item_element, order_of
+from sandbox.schema.reading import named_type
 
 PORTS = named_type("io.k8s.api.core.v1.Container").fields["ports"].type
 CONTAINERS = named_type("io.k8s.api.core.v1.PodSpec").fields["containers"].type

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields.extracting import field_set
-from gate.sandbox.fields.sets import FieldSet
-from gate.sandbox.schema import Shape, Type
-from gate.sandbox.schema.reading import named_type
+from sandbox.fields.extracting import field_set
+from sandbox.fields.sets import FieldSet
+from sandbox.schema import Shape, Type
+from sandbox.schema.reading import named_type
 
 POD_SPEC = named_type("io.k8s.api.core.v1.PodSpec")
 OF_STRUCTS = Type(Shape.MAP, {}, element=named_type("io.k8s.api.core.v1.EnvVar"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.fields import apply, update_owners
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.schema import schema_of
+from sandbox.fields import apply, update_owners
+from sandbox.json import JSON
+from sandbox.kinds import BY_KEY
+from sandbox.schema import schema_of
 
 SCHEMA = schema_of(BY_KEY["deployments.apps"])
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"

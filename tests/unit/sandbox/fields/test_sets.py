@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.fields.sets import (
+from sandbox.fields.sets import (
     FieldSet,
     canonical,
     difference,
@@ -17,8 +17,8 @@ from gate.sandbox.fields.sets import (
     with_structs,
     without_trees,
 )
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.schema import schema_of
+from sandbox.kinds import BY_KEY
+from sandbox.schema import schema_of
 
 DEPLOYMENT = schema_of(BY_KEY["deployments.apps"]).type
 Path = tuple[str, ...]

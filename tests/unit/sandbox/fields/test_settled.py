@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.sandbox.fields import keep_times_if_unchanged
-from gate.sandbox.json import JSON
+from sandbox.fields import keep_times_if_unchanged
+from sandbox.json import JSON
 
 LATE = "2026-01-01T00:00:09Z"
 

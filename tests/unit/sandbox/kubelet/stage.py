@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kubelet import behaviour, logs
-from gate.sandbox.kubelet.pace import Pace
-from gate.sandbox.kubelet.requests import Bind, Remove, ReportStatus, Request, WriteEvent
-from gate.sandbox.kubelet.workers import PodWorkers
-from gate.sandbox.times import Timers
+from sandbox.json import JSON, copy_json
+from sandbox.kubelet import behaviour, logs
+from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.requests import Bind, Remove, ReportStatus, Request, WriteEvent
+from sandbox.kubelet.workers import PodWorkers
+from sandbox.times import Timers
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.kubelet.behaviour import (
+from sandbox.kubelet.behaviour import (
     BehaviourError,
     Clause,
     Kind,

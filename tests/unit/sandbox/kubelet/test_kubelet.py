@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.api.admission import Admission
-from gate.sandbox.api.api import Api, Writer
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
-from gate.sandbox.kubelet import behaviour
-from gate.sandbox.kubelet.kubelet import Kubelet
-from gate.sandbox.kubelet.logs import LogOptions
-from gate.sandbox.kubelet.pace import Pace
-from gate.sandbox.storage.store import Change, Key
-from gate.sandbox.times import Names, Timers
+from sandbox.api.admission import Admission
+from sandbox.api.api import Api, Writer
+from sandbox.failure import ApiError
+from sandbox.json import JSON
+from sandbox.kubelet import behaviour
+from sandbox.kubelet.kubelet import Kubelet
+from sandbox.kubelet.logs import LogOptions
+from sandbox.kubelet.pace import Pace
+from sandbox.storage.store import Change, Key
+from sandbox.times import Names, Timers
 from tests.unit.sandbox.kubelet.stage import condition
 
 TEAM = Writer("team", "kubectl")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.kubelet.logs import HOSTILE, LogOptions, NoLogError
-from gate.sandbox.kubelet.pace import Pace
+from sandbox.kubelet.logs import HOSTILE, LogOptions, NoLogError
+from sandbox.kubelet.pace import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, pod
 
 

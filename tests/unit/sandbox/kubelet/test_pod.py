@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.json import JSON
-from gate.sandbox.kubelet.pace import Pace
+from sandbox.json import JSON
+from sandbox.kubelet.pace import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, pod
 
 MIGRATE: JSON = {"name": "migrate", "image": "shop/migrate:1"}

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from gate.sandbox.kubelet.behaviour import Kind
-from gate.sandbox.kubelet.pace import Pace
+from sandbox.kubelet.behaviour import Kind
+from sandbox.kubelet.pace import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, pod
 
 PULLS = ["ErrImagePull", "ImagePullBackOff"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.json import JSON
-from gate.sandbox.kubelet.behaviour import Clause, parse
-from gate.sandbox.kubelet.requests import Author, ReportStatus
+from sandbox.json import JSON
+from sandbox.kubelet.behaviour import Clause, parse
+from sandbox.kubelet.requests import Author, ReportStatus
 from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
 
 

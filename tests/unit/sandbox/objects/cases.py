@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import BY_KIND, Resource
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import BY_KIND, Resource
 
 FOLDER = Path(__file__).parent
 GOLDEN = FOLDER / "golden"

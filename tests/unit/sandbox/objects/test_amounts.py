@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.objects.validation.names import percent
-from gate.sandbox.objects.validation.workload import amount_of
+from sandbox.objects.validation.names import percent
+from sandbox.objects.validation.workload import amount_of
 
 
 @pytest.mark.parametrize(

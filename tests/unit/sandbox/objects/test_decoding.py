@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import BY_KEY, RESOURCES, Resource
-from gate.sandbox.objects import defaulted_type, fill_defaults
-from gate.sandbox.objects.gotypes import root_of, structs
-from gate.sandbox.objects.validation import CHECKS
+from sandbox.failure import ApiError
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import BY_KEY, RESOURCES, Resource
+from sandbox.objects import defaulted_type, fill_defaults
+from sandbox.objects.gotypes import root_of, structs
+from sandbox.objects.validation import CHECKS
 from tests.unit.sandbox.objects.cases import all_cases, golden
 
 STORED = [

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.failure import ApiError, FieldError, invalid
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import BY_KIND
-from gate.sandbox.objects import (
+from sandbox.failure import ApiError, FieldError, invalid
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import BY_KIND
+from sandbox.objects import (
     fill_defaults,
     prepared_for_create,
     prepared_for_update,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.objects import fill_defaults, prepared_for_create, prepared_for_update
-from gate.sandbox.objects.prepare.pods import quality_class
+from sandbox.failure import ApiError
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import BY_KEY
+from sandbox.objects import fill_defaults, prepared_for_create, prepared_for_update
+from sandbox.objects.prepare.pods import quality_class
 from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
 

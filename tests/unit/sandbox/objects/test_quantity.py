@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.objects.quantity import (
+from sandbox.objects.quantity import (
     NANO,
     Quantity,
     QuantityError,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import Resource
-from gate.sandbox.objects import (
+from sandbox.failure import ApiError
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import Resource
+from sandbox.objects import (
     fill_defaults,
     prepared_for_create,
     prepared_for_update,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.objects import strict_errors
+from sandbox.kinds import BY_KEY
+from sandbox.objects import strict_errors
 
 DEPLOYMENT = BY_KEY["deployments.apps"]
 ROOT = b'{"spec":{"template":{"spec":{"containers":[{"name":"a","env":[{"nam":"x"}]}]}}}}'

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gate.sandbox.json import JSON
-from gate.sandbox.patching import PatchError, json_patch
+from sandbox.json import JSON
+from sandbox.patching import PatchError, json_patch
 
 UNDECODABLE = "error decoding patch: json: cannot unmarshal"
 DOCUMENT: JSON = {"a": {"b": 1, "c/d": 2, "e~f": 3}, "l": ["x", "y", "z"], "n": None}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.json import JSON
-from gate.sandbox.patching import PatchError, merge_patch
+from sandbox.json import JSON
+from sandbox.patching import PatchError, merge_patch
 
 UNDECODABLE = "error decoding patch: json: cannot unmarshal"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import BY_KEY
-from gate.sandbox.patching import PatchError, strategic_merge
-from gate.sandbox.schema import schema_of
+from sandbox.json import JSON
+from sandbox.kinds import BY_KEY
+from sandbox.patching import PatchError, strategic_merge
+from sandbox.schema import schema_of
 
 PODS = schema_of(BY_KEY["pods"])
 DEPLOYMENTS = schema_of(BY_KEY["deployments.apps"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.json import JSON
-from gate.sandbox.scenario.document import Report
-from gate.sandbox.scenario.images import fits
-from gate.sandbox.scenario.scenario import parse
+from sandbox.json import JSON
+from sandbox.scenario.document import Report
+from sandbox.scenario.images import fits
+from sandbox.scenario.scenario import parse
 
 
 def pod(*images: str, init: tuple[str, ...] = ()) -> JSON:

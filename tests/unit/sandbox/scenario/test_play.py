@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gate.sandbox.api.api import Api, Writer
-from gate.sandbox.controllers.composition import Controllers
-from gate.sandbox.json import JSON, dig
-from gate.sandbox.kubelet.kubelet import Kubelet
-from gate.sandbox.scenario.document import Report
-from gate.sandbox.scenario.play import Happening, Play
-from gate.sandbox.scenario.scenario import NoAnswer, parse
-from gate.sandbox.storage.store import Key
-from gate.sandbox.times import Names, Timers
+from sandbox.api.api import Api, Writer
+from sandbox.controllers.composition import Controllers
+from sandbox.json import JSON, dig
+from sandbox.kubelet.kubelet import Kubelet
+from sandbox.scenario.document import Report
+from sandbox.scenario.play import Happening, Play
+from sandbox.scenario.scenario import NoAnswer, parse
+from sandbox.storage.store import Key
+from sandbox.times import Names, Timers
 
 SHOP = "default"
 WEB = Key("deployments.apps", SHOP, "web")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gate.errors import UsageError
-from gate.sandbox.kubelet.behaviour import Clause, Kind, PullFailure
-from gate.sandbox.scenario.actions import DeletePods, Pause, Quota, Scale, Target
-from gate.sandbox.scenario.document import Report, ScenarioError
-from gate.sandbox.scenario.scenario import NoAnswer, Scenario, load, parse
+from sandbox.kubelet.behaviour import Clause, Kind, PullFailure
+from sandbox.scenario.actions import DeletePods, Pause, Quota, Scale, Target
+from sandbox.scenario.document import Report, ScenarioError
+from sandbox.scenario.scenario import NoAnswer, Scenario, load, parse
 
 WHOLE = """
 images:

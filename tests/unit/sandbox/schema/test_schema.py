@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.kinds import BY_KEY, RESOURCES, Resource
-from gate.sandbox.schema import MISSING, Field, Shape, Type, schema_of
-from gate.sandbox.schema.definitions import definition_name, definitions, server_version
-from gate.sandbox.schema.reading import named_type
+from sandbox.kinds import BY_KEY, RESOURCES, Resource
+from sandbox.schema import MISSING, Field, Shape, Type, schema_of
+from sandbox.schema.definitions import definition_name, definitions, server_version
+from sandbox.schema.reading import named_type
 from tests.cluster.schemas import text
 from tests.table import each
 
-DATA = files("gate.sandbox.schema").joinpath("openapi.json")
+DATA = files("sandbox.schema").joinpath("openapi.json")
 POD_SPEC = named_type("io.k8s.api.core.v1.PodSpec")
 CONTAINER = named_type("io.k8s.api.core.v1.Container")
 
@@ -164,7 +164,7 @@ def _prose(schemas: Any) -> Any:
 def test_nothing_is_read_before_it_is_asked_for() -> None:
     """Importing the room reads no file and builds no type."""
     program = (
-        "import gate.sandbox.schema.definitions as d, gate.sandbox.schema.reading as r;"
+        "import sandbox.schema.definitions as d, sandbox.schema.reading as r;"
         "print(d._document.cache_info().currsize, r.named_type.cache_info().currsize)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

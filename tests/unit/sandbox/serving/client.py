@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from gate.sandbox.cluster import Cluster
-from gate.sandbox.json import JSON
-from gate.sandbox.serving.audit import AuditEntry
-from gate.sandbox.serving.request import Answer, Request, Stream
+from sandbox.cluster import Cluster
+from sandbox.json import JSON
+from sandbox.serving.audit import AuditEntry
+from sandbox.serving.request import Answer, Request, Stream
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

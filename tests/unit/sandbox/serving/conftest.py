@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.cluster import Cluster, ClusterOptions
-from gate.sandbox.json import JSON
-from gate.sandbox.serving.audit import AuditEntry
-from gate.sandbox.times import Names, Timers
+from sandbox.cluster import Cluster, ClusterOptions
+from sandbox.json import JSON
+from sandbox.serving.audit import AuditEntry
+from sandbox.times import Names, Timers
 from tests.unit.sandbox.serving.client import Client
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.api.api import PatchType
-from gate.sandbox.failure import ApiError
-from gate.sandbox.serving.bodies import (
+from sandbox.api.api import PatchType
+from sandbox.failure import ApiError
+from sandbox.serving.bodies import (
     MOST_BODY_BYTES,
     check_size,
     decoded_object,
     decoded_options,
     decoded_patch,
 )
-from gate.sandbox.serving.request import Request
+from sandbox.serving.request import Request
 
 
 def request(body: bytes, content_type: str = "application/json") -> Request:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.kinds import RESOURCES
-from gate.sandbox.serving.discovery import GROUPS, REVIEWED
+from sandbox.kinds import RESOURCES
+from sandbox.serving.discovery import GROUPS, REVIEWED
 from tests.unit.sandbox.serving.client import Client, document
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

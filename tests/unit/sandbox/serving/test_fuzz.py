@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.kinds import RESOURCES, Resource
-from gate.sandbox.serving.request import Answer, Stream
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import RESOURCES, Resource
+from sandbox.serving.request import Answer, Stream
 from tests.long import longer
 from tests.unit.sandbox.objects.cases import all_cases
 from tests.unit.sandbox.serving.client import Client

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 from tests.unit.sandbox.serving.client import (
     CONFIG_MAPS,
     DEPLOYMENTS,

@@ -17,11 +17,11 @@ import pytest
 import yaml
 
 from gate.errors import UsageError
-from gate.sandbox.serving.bodies import MOST_BODY_BYTES
-from gate.sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
-from gate.sandbox.serving.request import Answer, Request, text_answer
-from gate.sandbox.times import Timers
 from gate.signals import delivered_to
+from sandbox.serving.bodies import MOST_BODY_BYTES
+from sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
+from sandbox.serving.request import Answer, Request, text_answer
+from sandbox.times import Timers
 
 
 class Ticks:

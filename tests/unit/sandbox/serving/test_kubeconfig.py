@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gate.errors import UsageError
-from gate.sandbox.serving.kubeconfig import kubeconfig_text, write_kubeconfig
+from sandbox.serving.kubeconfig import kubeconfig_text, write_kubeconfig
 
 TEXT = kubeconfig_text("https://127.0.0.1:1", b"PEM", "canary")
 GONE = 4194399

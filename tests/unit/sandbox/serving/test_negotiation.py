@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.serving.negotiation import (
+from sandbox.failure import ApiError
+from sandbox.serving.negotiation import (
     Form,
     Shape,
     shape_of,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.serving.paths import Target, target_of
-from gate.sandbox.serving.request import Request
+from sandbox.serving.paths import Target, target_of
+from sandbox.serving.request import Request
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/shop/deployments"
 

@@ -7,16 +7,16 @@ import struct
 
 import pytest
 
-from gate.sandbox.kinds import RESOURCES
-from gate.sandbox.serving.discovery import REVIEWED
-from gate.sandbox.serving.protobuf.messages import (
+from sandbox.kinds import RESOURCES
+from sandbox.serving.discovery import REVIEWED
+from sandbox.serving.protobuf.messages import (
     MAGIC,
     OPTIONS,
     _messages,
     from_protobuf,
     message_name,
 )
-from gate.sandbox.serving.protobuf.wire import WireError, decode_signed, fields
+from sandbox.serving.protobuf.wire import WireError, decode_signed, fields
 from tests.unit.sandbox.serving.client import DEPLOYMENTS, Client, document
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -129,7 +129,7 @@ def test_every_kind_has_its_message() -> None:
 
 def test_every_type_is_known() -> None:
     """A field's type is a message of the data file, or one that is read by hand."""
-    from gate.sandbox.serving.protobuf.messages import _READERS
+    from sandbox.serving.protobuf.messages import _READERS
 
     types = {kind.lstrip("[]{}") for each in _messages().values() for _, kind in each.values()}
     assert types <= {*_messages(), *_READERS}

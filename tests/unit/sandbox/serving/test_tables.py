@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
-from gate.sandbox.kinds import RESOURCES
-from gate.sandbox.serving.tables.age import human, since
-from gate.sandbox.serving.tables.column import selector_text
-from gate.sandbox.serving.tables.pods import cells, row_conditions
-from gate.sandbox.serving.tables.table import LAYOUTS, layout_of, table, table_style
+from sandbox.failure import ApiError
+from sandbox.json import JSON
+from sandbox.kinds import RESOURCES
+from sandbox.serving.tables.age import human, since
+from sandbox.serving.tables.column import selector_text
+from sandbox.serving.tables.pods import cells, row_conditions
+from sandbox.serving.tables.table import LAYOUTS, layout_of, table, table_style
 from tests.table import each
 
 REAL: dict[str, JSON] = json.loads(Path(__file__).with_name("real_tables.json").read_text())

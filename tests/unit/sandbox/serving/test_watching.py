@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gate.sandbox.json import JSON
+from sandbox.json import JSON
 from tests.unit.sandbox.serving.client import (
     CONFIG_MAPS,
     DEPLOYMENTS,

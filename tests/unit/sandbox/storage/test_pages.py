@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.storage.pages import Page, PageExpired, first_page, next_page
-from gate.sandbox.storage.selection import selection
-from gate.sandbox.storage.store import Key, Store
+from sandbox.failure import ApiError
+from sandbox.storage.pages import Page, PageExpired, first_page, next_page
+from sandbox.storage.selection import selection
+from sandbox.storage.store import Key, Store
 
 
 def filled(*names: str, kept_changes: int = 2_000) -> Store:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.failure import ApiError
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.field_selectors import parse_fields
-from gate.sandbox.storage.label_selectors import parse_labels
+from sandbox.failure import ApiError
+from sandbox.json import JSON
+from sandbox.storage.field_selectors import parse_fields
+from sandbox.storage.label_selectors import parse_labels
 
 DNS_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.sandbox.json import JSON, copy_json
-from gate.sandbox.storage.store import Change, ChangeType, Expired, Key, Store
+from sandbox.json import JSON, copy_json
+from sandbox.storage.store import Change, ChangeType, Expired, Key, Store
 
 
 def named(name: str, namespace: str = "shop", **content: object) -> JSON:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gate.sandbox.json import JSON
-from gate.sandbox.storage.selection import selection
-from gate.sandbox.storage.store import Key, Store
-from gate.sandbox.storage.watching import Watch, WatchStart
-from gate.sandbox.times import Timers
+from sandbox.json import JSON
+from sandbox.storage.selection import selection
+from sandbox.storage.store import Key, Store
+from sandbox.storage.watching import Watch, WatchStart
+from sandbox.times import Timers
 
 BLANK = {"kind": "ConfigMap", "apiVersion": "v1"}
 

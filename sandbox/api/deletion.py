@@ -1,0 +1,196 @@
+"""Delete: at once, when finalizers let go, or when a node has ended the pod."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sandbox.api.admission import Operation
+from sandbox.api.asked import DeleteOptions, Propagation
+from sandbox.api.namespaces import check_deletable
+from sandbox.api.strategies import strategy_of
+from sandbox.api.writes import Write
+from sandbox.failure import ApiError, conflict
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import Resource
+from sandbox.storage.selection import Selection
+from sandbox.storage.store import Key
+
+ORPHAN = "orphan"
+FOREGROUND = "foregroundDeletion"
+ENDED_PHASES = ("Succeeded", "Failed")
+DEFAULT_GRACE_SECONDS = 30
+LONGEST_GRACE_SECONDS = 100 * 365 * 86_400
+"""What a timestamp tells of a longer one: a date has four digits for its year."""
+
+
+def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
+    """Delete, or begin to; return the object while it is there, else what the kind answers."""
+    live = write.registry.live(key)
+    _check_preconditions(write.resource, key, live, options)
+    check_deletable(write.resource, key.name)
+    write.registry.validate(write.admission(Operation.DELETE, live, None))
+    if write.resource.key == "namespaces":
+        return _namespace_deleted(write, key, live)
+    finalizers = _finalizers(write.resource, live, options)
+    if strategy_of(write.resource).graceful:
+        return _gracefully(write, key, live, finalizers, options.grace_seconds)
+    return _at_once(write, key, live, finalizers)
+
+
+def delete_collection(
+    write: Write, selected: Selection, options: DeleteOptions, found: list[JSON]
+) -> None:
+    """Delete all of what a list has found; what is gone in between is no error."""
+    for body in found:
+        metadata = body["metadata"]
+        key = Key(selected.resource, metadata.get("namespace", ""), metadata["name"])
+        if write.registry.store.get(key) is not None:
+            delete(write, key, options)
+
+
+def _check_preconditions(resource: Resource, key: Key, live: JSON, options: DeleteOptions) -> None:
+    found = live["metadata"]
+    if options.uid is not None and options.uid != found["uid"]:
+        raise _precondition(
+            resource,
+            key,
+            f"the UID in the precondition ({options.uid}) does not match the UID in record"
+            f" ({found['uid']}). The object might have been deleted and then recreated",
+        )
+    version = options.resource_version
+    if version is not None and version != found["resourceVersion"]:
+        raise _precondition(
+            resource,
+            key,
+            f"the ResourceVersion in the precondition ({version}) does not match the"
+            f" ResourceVersion in record ({found['resourceVersion']})."
+            " The object might have been modified",
+        )
+
+
+def _precondition(resource: Resource, key: Key, why: str) -> ApiError:
+    return conflict(resource.kind, resource.group, key.name, why)
+
+
+def _finalizers(resource: Resource, live: JSON, options: DeleteOptions) -> list[str]:
+    """What holds the object: its own finalizers and the garbage collector's of this deletion."""
+    found: list[str] = live["metadata"].get("finalizers") or []
+    propagation = options.propagation
+    if propagation is None:
+        if ORPHAN in found or FOREGROUND in found:
+            return found
+        propagation = (
+            Propagation.ORPHAN
+            if strategy_of(resource).orphans_by_default
+            else Propagation.BACKGROUND
+        )
+    kept = [name for name in found if name not in (ORPHAN, FOREGROUND)]
+    return kept + {Propagation.ORPHAN: [ORPHAN], Propagation.FOREGROUND: [FOREGROUND]}.get(
+        propagation, []
+    )
+
+
+def _gracefully(
+    write: Write, key: Key, live: JSON, finalizers: list[str], asked: int | None
+) -> JSON:
+    """Mark a pod that its node has to end; a second deletion can only shorten the time.
+
+    A grace period of nothing is written too, before the pod goes: watches see both.
+    """
+    metadata = live["metadata"]
+    grace = 1 if asked is not None and asked < 0 else asked
+    begun, running = "deletionTimestamp" in metadata, metadata.get("deletionGracePeriodSeconds")
+    if begun and not running:
+        return _at_once(write, key, live, finalizers)
+    if begun and (grace is None or grace >= running):
+        return live
+    if begun and grace is not None:
+        marks: JSON = {"deletionTimestamp": _later(metadata["deletionTimestamp"], grace - running)}
+    else:
+        grace = _grace_seconds(live, grace)
+        now = write.registry.timers.wall()
+        marks = {"deletionTimestamp": _later(now, grace), **_next_generation(metadata)}
+    marks["deletionGracePeriodSeconds"] = grace
+    marked = _store_metadata(
+        write, key, live, {**metadata, **marks, **_build_finalizers_field(finalizers)}
+    )
+    return marked if grace or finalizers else _remove_object(write, key, marked)
+
+
+def _grace_seconds(pod: JSON, asked: int | None) -> int:
+    """Return how long a pod gets: none where it has ended, or where no node runs it."""
+    spec = pod.get("spec", {})
+    if pod.get("status", {}).get("phase") in ENDED_PHASES or not spec.get("nodeName"):
+        return 0
+    if asked is not None:
+        return asked
+    default: int = spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+    return 1 if default < 0 else default
+
+
+def _at_once(write: Write, key: Key, live: JSON, finalizers: list[str]) -> JSON:
+    return (
+        _await_finalizers(write, key, live, finalizers)
+        if finalizers
+        else _remove_object(write, key, live)
+    )
+
+
+def _await_finalizers(write: Write, key: Key, live: JSON, finalizers: list[str]) -> JSON:
+    """Mark an object that goes when its finalizers are gone."""
+    metadata = live["metadata"]
+    marks: JSON = {"deletionGracePeriodSeconds": 0, "finalizers": finalizers}
+    if not metadata.get("deletionTimestamp"):
+        marks |= {"deletionTimestamp": write.registry.timers.wall(), **_next_generation(metadata)}
+    return _store_metadata(write, key, live, {**metadata, **marks})
+
+
+def _remove_object(write: Write, key: Key, live: JSON) -> JSON:
+    resource = write.resource
+    removed = live if write.dry_run else write.registry.drop(key)
+    if strategy_of(resource).returns_deleted:
+        return removed
+    details = {"name": key.name, "group": resource.group, "kind": resource.plural}
+    details["uid"] = live["metadata"]["uid"]
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {name: item for name, item in details.items() if item},
+    }
+
+
+def _namespace_deleted(write: Write, key: Key, live: JSON) -> JSON:
+    """Begin to terminate a namespace; the namespace controller empties and releases it."""
+    made: JSON = copy_json(live)
+    metadata = made["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        metadata["deletionTimestamp"] = write.registry.timers.wall()
+        made["status"] = {**made.get("status", {}), "phase": "Terminating"}
+    if metadata.get("finalizers") or made.get("spec", {}).get("finalizers"):
+        return _store_object(write, key, live, made)
+    return _remove_object(write, key, live)
+
+
+def _store_metadata(write: Write, key: Key, live: JSON, metadata: JSON) -> JSON:
+    return _store_object(write, key, live, {**live, "metadata": metadata})
+
+
+def _store_object(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
+    if made == live or write.dry_run:
+        return made
+    return write.registry.keep(key, made)
+
+
+def _build_finalizers_field(finalizers: list[str]) -> JSON:
+    return {"finalizers": finalizers} if finalizers else {}
+
+
+def _next_generation(metadata: JSON) -> JSON:
+    return {"generation": metadata["generation"] + 1} if metadata.get("generation") else {}
+
+
+def _later(moment: str, seconds: int) -> str:
+    found = datetime.fromisoformat(moment) + timedelta(seconds=min(seconds, LONGEST_GRACE_SECONDS))
+    return found.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,97 @@
+"""The ground of the verbs: the store with the clock, the names and the hooks of a write.
+
+Every write ends in `Registry.keep` or `Registry.drop`, which a dry run never reaches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sandbox.api.admission import Admission, Admit
+from sandbox.failure import ApiError, conflict, not_found
+from sandbox.json import JSON, copy_json
+from sandbox.kinds import BY_KEY, Resource
+from sandbox.objects import fill_defaults
+from sandbox.storage.store import Key, Store
+from sandbox.times import Names, Timers
+
+EVENT_LIFETIME_SECONDS = 3_600.0
+"""How long the server keeps an Event after its last write (`--event-ttl`)."""
+
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+@dataclass(slots=True)
+class Registry:
+    """What all verbs share; `mutations` run before validation, `validations` as the last thing."""
+
+    timers: Timers
+    names: Names
+    store: Store
+    mutations: list[Admit] = field(default_factory=list)
+    validations: list[Admit] = field(default_factory=list)
+
+    def live(self, key: Key) -> JSON:
+        """Return the stored object; 404."""
+        found = self.store.get(key)
+        if found is None:
+            raise missing(key)
+        return found
+
+    def admit(self, admission: Admission) -> JSON:
+        """Return the body after the mutating hooks, with defaults; what they raise is the answer.
+
+        The hooks get a copy of their own.
+        """
+        if not self.mutations:
+            return admission.body or {}
+        admission.body = copy_json(admission.body)
+        for hook in self.mutations:
+            hook(admission)
+        return fill_defaults(admission.resource, admission.body or {})
+
+    def validate(self, admission: Admission) -> None:
+        """Ask the validating hooks; what they raise is the answer."""
+        for hook in self.validations:
+            hook(admission)
+
+    def keep(self, key: Key, body: JSON) -> JSON:
+        """Store an object; Events go by themselves when their time is over."""
+        kept = self.store.put(key, body)
+        if key.resource == "events":
+            version = kept["metadata"]["resourceVersion"]
+            self.timers.call_later(EVENT_LIFETIME_SECONDS, lambda: self._fade(key, version))
+        return kept
+
+    def drop(self, key: Key) -> JSON:
+        """Remove an object; return it as of its deletion."""
+        return self.store.remove(key)
+
+    def _fade(self, key: Key, version: str) -> None:
+        found = self.store.get(key)
+        if found is not None and found["metadata"]["resourceVersion"] == version:
+            self.store.remove(key)
+
+
+def resource_of(key: Key) -> Resource:
+    """Return the row of the resource that a key names."""
+    return BY_KEY[key.resource]
+
+
+def missing(key: Key) -> ApiError:
+    """404 for what a key names."""
+    resource = resource_of(key)
+    return not_found(resource.plural, resource.group, key.name)
+
+
+def make_modified_error(key: Key, why: str = MODIFIED) -> ApiError:
+    """409 for what a key names."""
+    resource = resource_of(key)
+    return conflict(resource.plural, resource.group, key.name, why)
+
+
+def internal(message: str) -> ApiError:
+    """500, which the server answers without a reason."""
+    return ApiError(500, "", message)

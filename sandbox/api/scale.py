@@ -1,0 +1,136 @@
+"""The scale subresource: `autoscaling/v1.Scale` over the replicas of a workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.api.asked import Patch, PatchType
+from sandbox.api.metadata import checked_name, checked_place
+from sandbox.api.ownership import merge_applied, with_managed_fields
+from sandbox.api.patches import changed_by
+from sandbox.api.preconditions import check_uid
+from sandbox.api.updating import replace
+from sandbox.api.writes import Write
+from sandbox.failure import ApiError, FieldError, bad_request, invalid
+from sandbox.json import JSON, dig
+from sandbox.objects import defaulted_type
+from sandbox.storage.store import Key
+
+SCALE_TYPE = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
+_SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def scale_of(body: JSON) -> JSON:
+    """Return the Scale of a Deployment, ReplicaSet or StatefulSet."""
+    metadata = {
+        name: body["metadata"][name] for name in _SHOWN_METADATA if name in body["metadata"]
+    }
+    status: JSON = {"replicas": dig(body, "status", "replicas") or 0}
+    selector = selector_text(dig(body, "spec", "selector") or {})
+    if selector:
+        status["selector"] = selector
+    replicas = dig(body, "spec", "replicas") or 0
+    spec = {"replicas": replicas} if replicas else {}
+    return {**SCALE_TYPE, "metadata": metadata, "spec": spec, "status": status}
+
+
+def update_scale(write: Write, key: Key, sent: JSON) -> JSON:
+    """Set the replicas that a Scale asks for; 400, 409, 422."""
+    live = write.registry.live(key)
+    return _write_replicas(write, key, live, _check_scale(write, key, sent))
+
+
+def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
+    """Set the replicas that a patched Scale asks for."""
+    live = write.registry.live(key)
+    if asked.type is PatchType.APPLY:
+        return _apply(write, key, live, asked)
+    return _write_replicas(
+        write, key, live, _check_scale(write, key, changed_by(write, scale_of(live), asked))
+    )
+
+
+def selector_text(selector: JSON) -> str:
+    """Return a label selector as one string, in the order of the labels' names."""
+    terms = [
+        (name, f"{name}={value}") for name, value in (selector.get("matchLabels") or {}).items()
+    ]
+    terms += [(term["key"], _expression(term)) for term in selector.get("matchExpressions") or []]
+    return ",".join(text for _, text in sorted(terms))
+
+
+def _expression(term: JSON) -> str:
+    name, values = term["key"], ",".join(sorted(term.get("values") or []))
+    texts: dict[str, str] = {
+        "In": f"{name} in ({values})",
+        "NotIn": f"{name} notin ({values})",
+        "Exists": name,
+        "DoesNotExist": f"!{name}",
+    }
+    return texts[term["operator"]]
+
+
+def _check_scale(write: Write, key: Key, sent: Any) -> JSON:
+    """Return a Scale that is one, and that is about the object; 400, 422."""
+    scale = _decode_scale(sent)
+    checked_name(key.name, scale["metadata"])
+    checked_place(write.resource, key.namespace, scale["metadata"])
+    _check_replicas(key, scale["spec"].get("replicas", 0))
+    return scale
+
+
+def _decode_scale(sent: Any) -> JSON:
+    """Return a decoded Scale; 400 for another kind and for a wrong type."""
+    found = sent if isinstance(sent, dict) else {}
+    kind = found.get("kind") or SCALE_TYPE["kind"]
+    api_version = found.get("apiVersion") or SCALE_TYPE["apiVersion"]
+    if {"kind": kind, "apiVersion": api_version} != SCALE_TYPE:
+        version = str(api_version).rpartition("/")[2]
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a Scale: converting'
+            f" ({version}.{kind}) to (autoscaling.Scale): unknown conversion"
+        )
+    return defaulted_type("autoscaling/v1.Scale", "Scale", "v1", sent)
+
+
+def _check_replicas(key: Key, replicas: int) -> None:
+    if replicas < 0:
+        why = f"Invalid value: {replicas}: must be greater than or equal to 0"
+        error = FieldError("spec.replicas", "FieldValueInvalid", why)
+        raise invalid("Scale", "autoscaling", key.name, [error])
+
+
+def _write_replicas(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
+    metadata = scale["metadata"]
+    check_uid(key, metadata.get("uid"), live)
+    wanted = scale["spec"].get("replicas", 0)
+    version = metadata.get("resourceVersion") or live["metadata"]["resourceVersion"]
+    body = {
+        **live,
+        "metadata": {**live["metadata"], "resourceVersion": version},
+        "spec": {**live.get("spec", {}), "replicas": wanted},
+    }
+    return scale_of(replace(write, key, live, with_managed_fields(write, live, body)))
+
+
+def _apply(write: Write, key: Key, live: JSON, asked: Patch) -> JSON:
+    sent = asked.body
+    if not isinstance(sent, dict) or {name: sent.get(name) for name in SCALE_TYPE} != SCALE_TYPE:
+        raise _wrong_object(sent)
+    _check_replicas(key, _decode_scale(sent)["spec"].get("replicas", 0))
+    replicas = dig(sent, "spec", "replicas")
+    whole = {
+        "apiVersion": write.resource.api_version,
+        "kind": write.resource.kind,
+        "metadata": {"name": key.name, "namespace": key.namespace},
+        "spec": {} if replicas is None else {"replicas": replicas},
+    }
+    merged = merge_applied(write, live, Patch(PatchType.APPLY, whole, asked.force))
+    return scale_of(replace(write, key, live, merged))
+
+
+def _wrong_object(sent: Any) -> ApiError:
+    found = sent if isinstance(sent, dict) else {}
+    return bad_request(
+        f"invalid object type: {found.get('apiVersion') or '/'}, Kind={found.get('kind') or ''}"
+    )

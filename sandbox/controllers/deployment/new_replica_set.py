@@ -1,0 +1,227 @@
+"""The ReplicaSet of a Deployment's template: found among its own, or created.
+
+Rules of `getNewReplicaSet` in `pkg/controller/deployment/sync.go`. A name that is taken by a
+ReplicaSet of another template is a collision of hashes: it is counted in the Deployment's status,
+and the count makes the next hash another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sandbox.api.api import Api
+from sandbox.controllers.conditions import find, with_condition
+from sandbox.controllers.deployment.facts import (
+    REVISION,
+    annotations_of,
+    by_age,
+    deadline_seconds,
+    is_rolling,
+    limits_of,
+    revision,
+    size,
+    total_size,
+)
+from sandbox.controllers.deployment.revisions import (
+    annotated_as_new,
+    replica_annotations,
+    with_annotations,
+)
+from sandbox.controllers.deployment.sizes import new_size
+from sandbox.controllers.deployment.status import PROGRESSING, condition, conditions_of
+from sandbox.controllers.deployment.writes import REPLICA_SETS, Writes
+from sandbox.controllers.informer import Informer
+from sandbox.controllers.moments import Moments
+from sandbox.controllers.ownership import controller_reference, controller_uid
+from sandbox.controllers.queue import is_terminating_namespace
+from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.template_hash import LABEL, same_template, template_hash
+from sandbox.controllers.writers import DEPLOYMENTS
+from sandbox.failure import ApiError, not_found
+from sandbox.json import JSON
+from sandbox.storage.store import Key
+
+LONGEST_NAME = 253
+ALREADY_EXISTS = "AlreadyExists"
+
+Hash = Callable[[JSON, int | None], str]
+"""From a template and the collisions so far to the short name of a ReplicaSet."""
+
+
+@dataclass(slots=True)
+class Sets:
+    """The ReplicaSets of a Deployment as its controller sees them in one sync."""
+
+    new: JSON | None
+    old: list[JSON]
+
+    @property
+    def every(self) -> list[JSON]:
+        """All of them, the new one last."""
+        return [*self.old, self.new] if self.new is not None else [*self.old]
+
+
+@dataclass(slots=True)
+class NewReplicaSets:
+    """Finds and creates; `hashed` can be replaced, to make templates collide."""
+
+    api: Api
+    moments: Moments
+    recorder: Recorder
+    writes: Writes
+    cached: Informer
+    hashed: Hash = template_hash
+
+    def sorted_out(self, deployment: JSON, replica_sets: Sequence[JSON], *, create: bool) -> Sets:
+        """Return new and old with their revisions written; `new` is None where none is to be.
+
+        `deployment` is the sync's own copy: its annotations and status are changed in place. Of
+        several ReplicaSets with the template the oldest is the new one.
+        """
+        aged = by_age(replica_sets)
+        template = deployment["spec"]["template"]
+        found = next((rs for rs in aged if same_template(rs["spec"]["template"], template)), None)
+        old = [rs for rs in aged if rs is not found]
+        next_revision = 1 + max(map(revision, old), default=0)
+        if found is not None:
+            return Sets(self._update_replica_set(deployment, found, next_revision), old)
+        if not create:
+            return Sets(None, old)
+        return Sets(self._create_replica_set(deployment, old, next_revision), old)
+
+    def _update_replica_set(self, deployment: JSON, found: JSON, next_revision: int) -> JSON:
+        revised = annotated_as_new(deployment, found, next_revision)
+        ready_seconds = deployment["spec"].get("minReadySeconds", 0)
+        if revised is not found or found["spec"].get("minReadySeconds", 0) != ready_seconds:
+            spec = {**found["spec"], "minReadySeconds": ready_seconds}
+            return self.writes.replica_set({**revised, "spec": _without_zero(spec)})
+        changed = _set_revision(deployment, annotations_of(found).get(REVISION, ""))
+        unjudged = find(conditions_of(deployment), PROGRESSING) is None
+        if deadline_seconds(deployment) is not None and unjudged:
+            message = f'Found new replica set "{found["metadata"]["name"]}"'
+            self._set_progress(deployment, "True", "FoundNewReplicaSet", message)
+            changed = True
+        if changed:
+            self.writes.status(deployment)
+        return found
+
+    def _create_replica_set(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
+        wanted = self._build_replica_set(deployment, old, next_revision)
+        name, namespace = wanted["metadata"]["name"], wanted["metadata"]["namespace"]
+        existed = False
+        try:
+            created = self.api.create(REPLICA_SETS, namespace, wanted, DEPLOYMENTS)
+        except ApiError as error:
+            if error.reason != ALREADY_EXISTS:
+                self._fail_creation(deployment, name, error)
+            created = self._own_or_collision(deployment, name, error)
+            existed = True
+        changed = _set_revision(deployment, str(next_revision))
+        if not existed:
+            if replicas := size(wanted):
+                message = f"Scaled up replica set {name} from 0 to {replicas}"
+                self.recorder.normal(deployment, "ScalingReplicaSet", message)
+            if deadline_seconds(deployment) is not None:
+                message = f'Created new replica set "{name}"'
+                self._set_progress(deployment, "True", "NewReplicaSetCreated", message)
+                changed = True
+        if changed:
+            self.writes.status(deployment)
+        return created
+
+    def _build_replica_set(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
+        spec, metadata = deployment["spec"], deployment["metadata"]
+        template, selector = spec["template"], spec["selector"]
+        suffix = self.hashed(template, (deployment.get("status") or {}).get("collisionCount"))
+        labels = {**(template["metadata"].get("labels") or {}), LABEL: suffix}
+        matched = {**(selector.get("matchLabels") or {}), LABEL: suffix}
+        body = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {
+                "name": _name(metadata["name"], suffix),
+                "namespace": metadata["namespace"],
+                "labels": labels,
+                "ownerReferences": [controller_reference(deployment, "apps/v1", "Deployment")],
+            },
+            "spec": _without_zero(
+                {
+                    "replicas": _first_size(deployment, old),
+                    "minReadySeconds": spec.get("minReadySeconds", 0),
+                    "selector": {**selector, "matchLabels": matched},
+                    "template": {
+                        **template,
+                        "metadata": {**template["metadata"], "labels": labels},
+                    },
+                }
+            ),
+        }
+        revised = annotated_as_new(deployment, body, next_revision)
+        noted = {**annotations_of(revised), **replica_annotations(deployment)}
+        return with_annotations(revised, noted)
+
+    def _own_or_collision(self, deployment: JSON, name: str, error: ApiError) -> JSON:
+        """Return the ReplicaSet of that name if it is ours, of our template; else count it."""
+        namespace = deployment["metadata"]["namespace"]
+        found = self.cached.get(Key(REPLICA_SETS, namespace, name))
+        if found is None:
+            raise not_found("replicasets", "apps", name) from error
+        ours = controller_uid(found) == deployment["metadata"]["uid"]
+        if ours and same_template(found["spec"]["template"], deployment["spec"]["template"]):
+            return found
+        status = deployment.get("status") or {}
+        counted = {**status, "collisionCount": status.get("collisionCount", 0) + 1}
+        deployment["status"] = counted
+        self.writes.status(deployment)
+        raise error
+
+    def _fail_creation(self, deployment: JSON, name: str, error: ApiError) -> NoReturn:
+        if is_terminating_namespace(error):
+            raise error
+        message = f'Failed to create new replica set "{name}": {error.message}'
+        if deadline_seconds(deployment) is not None:
+            self._set_progress(deployment, "False", "ReplicaSetCreateError", message)
+            # The refusal is the greater trouble; a status in conflict is written by the retry.
+            with suppress(ApiError):
+                self.writes.status(deployment)
+        self.recorder.warning(deployment, "ReplicaSetCreateError", message)
+        raise error
+
+    def _set_progress(self, deployment: JSON, status: str, reason: str, message: str) -> None:
+        made = condition(PROGRESSING, status, reason, message, now=self.moments.stamp())
+        conditions = with_condition(conditions_of(deployment), made)
+        deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
+
+
+def _set_revision(deployment: JSON, number: str) -> bool:
+    """Set the revision on the sync's copy of a Deployment; say whether that changed it."""
+    found = annotations_of(deployment)
+    if found.get(REVISION) == number:
+        return False
+    deployment["metadata"] = {
+        **deployment["metadata"],
+        "annotations": {**found, REVISION: number},
+    }
+    return True
+
+
+def _first_size(deployment: JSON, old: list[JSON]) -> int:
+    replicas = size(deployment)
+    if not is_rolling(deployment):
+        return replicas
+    surge = limits_of(deployment).surge
+    return new_size(replicas=replicas, surge=surge, new=0, everything=total_size(old))
+
+
+def _name(deployment: str, suffix: str) -> str:
+    return f"{deployment[: LONGEST_NAME - len(suffix) - 1]}-{suffix}"
+
+
+def _without_zero(spec: JSON) -> JSON:
+    """Leave `minReadySeconds` out where it is 0, as Go writes it."""
+    if spec["minReadySeconds"]:
+        return spec
+    return {key: value for key, value in spec.items() if key != "minReadySeconds"}

@@ -1,0 +1,194 @@
+"""Server-side apply: a manager says what it wants of an object, and owns exactly that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from sandbox.failure import bad_request
+from sandbox.fields.checking import check, unmergeable
+from sandbox.fields.comparing import Comparison, compare
+from sandbox.fields.conflicts import Conflict, FieldConflict
+from sandbox.fields.elements import ElementError, go_json
+from sandbox.fields.extracting import field_set
+from sandbox.fields.managed import Entry, Identity, Managed, Operation, decode_entries
+from sandbox.fields.merging import merge_values
+from sandbox.fields.pruning import prune_fields
+from sandbox.fields.resets import NEVER_OWNED, reset_fields
+from sandbox.fields.sets import (
+    EMPTY,
+    FieldSet,
+    difference,
+    intersection,
+    paths,
+    union,
+    without_trees,
+)
+from sandbox.fields.updates import (
+    UNKNOWN_MANAGER,
+    assign_written_fields,
+    compare_write,
+    with_managed,
+    without_fields,
+    without_managed_fields,
+)
+from sandbox.json import JSON, dig
+from sandbox.schema import Schema
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+"""Owns what was there where nobody owned anything."""
+
+KUBECTL = "kubectl"
+"""The one applier that inherits what `kubectl apply` of the client's side left."""
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def apply(  # noqa: PLR0913 - one call, said in words
+    live: JSON | None,
+    applied: JSON,
+    manager: str,
+    *,
+    force: bool,
+    now: str,
+    schema: Schema,
+    subresource: str = "",
+) -> JSON:
+    """Return the live object with `applied` merged in and managedFields that say so.
+
+    `live` is the stored object, None where the apply creates one. The result is as the merge has
+    it: nulls may stand in it, defaults are missing and status is as applied; decoding, defaulting
+    and the kind's strategy come after, and nobody owns what they add. Raises `Conflict`, `NotTyped`
+    and, where `applied` has managedFields or another version, `ApiError` 400.
+    """
+    _admit(applied, schema)
+    check(applied, schema.type, schema.group, schema.version)
+    asked = _Apply(applied, manager or UNKNOWN_MANAGER, now, schema, subresource)
+    try:
+        return _laid_onto(live, asked, schema, force=force)
+    except ElementError:
+        raise unmergeable(live or {}, schema.type, schema.group, schema.version) from None
+
+
+def _admit(applied: JSON, schema: Schema) -> None:
+    version, kind = applied.get("apiVersion", ""), applied.get("kind", "")
+    if (version, kind) != (schema.api_version, schema.kind):
+        raise bad_request(f"invalid object type: {version}, Kind={kind}")
+    if dig(applied, "metadata", "managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
+
+
+def _laid_onto(live: JSON | None, asked: _Apply, schema: Schema, *, force: bool) -> JSON:
+    """Return the live object after an apply; what client-side apply left is no conflict."""
+    managed = asked.read_ownership(live)
+    bare = without_managed_fields(live or {})
+    try:
+        return asked.onto(bare, managed, force=force)
+    except Conflict as conflict:
+        if not asked.inherits:
+            raise
+        left = _not_last_applied(conflict, bare, schema)
+        if left:
+            raise Conflict(left) from conflict
+        return asked.onto(bare, managed, force=True)
+
+
+class _Apply:
+    """One apply: what is asked, by whom and when."""
+
+    def __init__(
+        self, applied: JSON, manager: str, now: str, schema: Schema, subresource: str
+    ) -> None:
+        self._applied = applied
+        self._now = now
+        self._schema = schema
+        self._subresource = subresource
+        self._identity = Identity(manager, Operation.APPLY, "", subresource)
+        self._entry = Entry(manager, Operation.APPLY, schema.api_version, subresource, None, EMPTY)
+
+    @property
+    def inherits(self) -> bool:
+        """Whether the applier takes over what client-side apply left."""
+        return self._identity.manager == KUBECTL
+
+    def read_ownership(self, live: JSON | None) -> Managed:
+        """Return the ownership that the apply starts from."""
+        managed = decode_entries(dig(live, "metadata", "managedFields"))
+        if live is None or managed:
+            return managed
+        version = self._schema.api_version
+        first = Identity(BEFORE_FIRST_APPLY, Operation.UPDATE, version, self._subresource)
+        everything = compare_write(
+            {}, without_managed_fields(live), self._schema, self._subresource
+        )
+        return assign_written_fields({}, everything, first, self._now)
+
+    def onto(self, live: JSON, managed: Managed, *, force: bool) -> JSON:
+        """Return the live object after the apply; raises `Conflict`."""
+        kind, version = self._schema.type, self._schema.api_version
+        last = managed.get(self._identity)
+        wanted = field_set(self._applied, kind)
+        wanted = without_trees(wanted, reset_fields(self._schema.kind, self._subresource))
+        entry = replace(self._entry, fields=wanted, time=last.time if last else None)
+        owners = {**managed, self._identity: entry}
+        body: JSON = merge_values(live, self._applied, kind)
+        if last and last.api_version == version:
+            body = prune_fields(body, last.fields, owners.values(), kind)
+        comparison = compare_write(live, body, self._schema, self._subresource)
+        others = {key: owner for key, owner in owners.items() if key != self._identity}
+        if not force:
+            _refuse_conflicts(others, comparison.written)
+        found = without_fields(others, union(comparison.written, comparison.removed), version)
+        fields = difference(wanted, NEVER_OWNED)
+        if fields:
+            time = entry.time if body == live else self._now
+            found[self._identity] = replace(entry, fields=fields, time=time)
+        return with_managed(self._with_last_applied(body), found)
+
+    def _with_last_applied(self, body: JSON) -> JSON:
+        """Keep the client-side annotation equal to what kubectl applies, where there is one."""
+        if not self.inherits or not dig(body, "metadata", "annotations", LAST_APPLIED):
+            return body
+        metadata = body["metadata"]
+        annotations = {**metadata["annotations"], LAST_APPLIED: _last_applied_text(self._applied)}
+        return {**body, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _refuse_conflicts(others: Managed, changed: FieldSet) -> None:
+    found = [
+        FieldConflict(entry, path)
+        for entry in others.values()
+        for path in paths(intersection(entry.fields, changed))
+    ]
+    if found:
+        raise Conflict(found)
+
+
+def _last_applied_text(applied: JSON) -> str:
+    metadata = dict(applied.get("metadata") or {})
+    annotations = dict(metadata.get("annotations") or {})
+    annotations.pop(LAST_APPLIED, None)
+    metadata.pop("annotations", None)
+    if annotations:
+        metadata["annotations"] = annotations
+    return f"{go_json({**applied, 'metadata': metadata})}\n"
+
+
+def _not_last_applied(conflict: Conflict, live: JSON, schema: Schema) -> list[FieldConflict]:
+    """Return the conflicts that are not about what client-side apply left as it set it."""
+    inherited = _last_applied_fields(live, schema)
+    return [one for one in conflict.conflicts if one.path not in set(paths(inherited))]
+
+
+def _last_applied_fields(live: JSON, schema: Schema) -> FieldSet:
+    text: Any = dig(live, "metadata", "annotations", LAST_APPLIED)
+    try:
+        last = json.loads(text or "null")
+    except ValueError:
+        return EMPTY
+    if not isinstance(last, dict) or last.get("apiVersion") != schema.api_version:
+        return EMPTY
+    comparison: Comparison = compare(last, live, schema.type)
+    fields = field_set(last, schema.type)
+    return difference(fields, union(comparison.written, comparison.removed))

@@ -1,0 +1,139 @@
+"""Ownership after a create, an update or a patch: a writer owns what it changed."""
+
+from __future__ import annotations
+
+from sandbox.fields.comparing import Comparison, compare
+from sandbox.fields.elements import ElementError
+from sandbox.fields.managed import (
+    NOBODY,
+    Entry,
+    Identity,
+    Managed,
+    NotManaged,
+    Operation,
+    cap_updates,
+    decode_entries,
+    decoded_foreign,
+    encode_entries,
+)
+from sandbox.fields.resets import NEVER_OWNED, reset_fields
+from sandbox.fields.scales import SCALE, assign_replicas
+from sandbox.fields.sets import FieldSet, difference, union, without_trees
+from sandbox.json import JSON
+from sandbox.schema import Schema
+
+UNKNOWN_MANAGER = "unknown"
+
+
+def update_owners(
+    live: JSON | None,
+    new: JSON,
+    manager: str,
+    *,
+    now: str,
+    schema: Schema,
+    subresource: str = "",
+) -> JSON:
+    """Return `new` with its managedFields after a write of a manager that does not apply.
+
+    `live` is the stored object, None on creation; `new` is decoded and defaulted (the writer owns
+    the defaults); `now` is RFC 3339 to the second. Nothing given is changed. Nobody owns an object
+    with a list whose items cannot be told apart, as the server gives up on it.
+    """
+    managed = _before(live, new, schema, subresource)
+    if live is not None and not managed:
+        return with_managed(new, NOBODY)
+    manager = manager or UNKNOWN_MANAGER
+    if live is not None and subresource == SCALE:
+        return with_managed(new, assign_replicas(managed, live, new, manager, schema.api_version))
+    identity = Identity(manager, Operation.UPDATE, schema.api_version, subresource)
+    try:
+        comparison = compare_write(live or {}, new, schema, subresource)
+    except ElementError:
+        return with_managed(new, NOBODY)
+    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
+    return with_managed(new, found)
+
+
+def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:
+    """Compare what a write may change."""
+    comparison = compare(without_managed_fields(live), without_managed_fields(new), schema.type)
+    reset = reset_fields(schema.kind, subresource)
+    return Comparison(
+        without_trees(comparison.added, reset),
+        without_trees(comparison.modified, reset),
+        without_trees(comparison.removed, reset),
+    )
+
+
+def assign_written_fields(
+    managed: Managed, comparison: Comparison, identity: Identity, now: str
+) -> dict[Identity, Entry]:
+    """Return who owns what after an update: what was written is the writer's alone."""
+    fields = comparison.written
+    lost = union(fields, comparison.removed)
+    found = without_fields(managed, lost, identity.api_version)
+    mine = difference(fields, NEVER_OWNED)
+    if mine:
+        before = found.get(identity)
+        both = union(before.fields, mine) if before else mine
+        found[identity] = Entry(
+            identity.manager,
+            identity.operation,
+            identity.api_version,
+            identity.subresource,
+            now,
+            both,
+        )
+    return found
+
+
+def without_fields(managed: Managed, lost: FieldSet, api_version: str) -> dict[Identity, Entry]:
+    """Return the entries without fields that were lost; empty ones and unknown versions go."""
+    found = {}
+    for identity, entry in managed.items():
+        if entry.api_version != api_version:
+            continue
+        left = difference(entry.fields, lost) if lost else entry.fields
+        if left:
+            found[identity] = entry.with_fields(left)
+    return found
+
+
+def _before(live: JSON | None, new: JSON, schema: Schema, subresource: str) -> Managed:
+    """Return the ownership that the write starts from: what the client sent, or what was there."""
+    stored = live.get("metadata", {}).get("managedFields") if live else None
+    sent = new.get("metadata", {}).get("managedFields")
+    if subresource or sent == stored:
+        return _readable(stored)
+    if sent is not None and (not sent or sent == [{}]):
+        return NOBODY
+    try:
+        return decoded_foreign(sent, schema.type) or _readable(stored)
+    except NotManaged:
+        return _readable(stored)
+
+
+def _readable(entries: list[JSON] | None) -> Managed:
+    try:
+        return decode_entries(entries)
+    except NotManaged:
+        return NOBODY
+
+
+def without_managed_fields(body: JSON) -> JSON:
+    """Return an object without its managedFields."""
+    metadata = body.get("metadata")
+    if not metadata or "managedFields" not in metadata:
+        return body
+    rest = {name: value for name, value in metadata.items() if name != "managedFields"}
+    return {**body, "metadata": rest}
+
+
+def with_managed(body: JSON, managed: Managed) -> JSON:
+    """Return an object with these managedFields, without any where nobody owns a thing."""
+    entries = encode_entries(managed)
+    bare = without_managed_fields(body)
+    if not entries:
+        return bare
+    return {**bare, "metadata": {**bare.get("metadata", {}), "managedFields": entries}}

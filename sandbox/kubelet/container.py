@@ -1,0 +1,183 @@
+"""One container while its script runs: its state now, its last end, its restarts, its status."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+from sandbox.json import JSON
+from sandbox.kubelet.states import (
+    Note,
+    Part,
+    Running,
+    Script,
+    State,
+    Step,
+    Terminated,
+    Waiting,
+)
+
+KILLED_EXIT_CODE = 137
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A step with the wall times that a status tells (RFC 3339)."""
+
+    step: Step
+    started_at: str
+    ended_at: str = ""
+    container_id: str = ""
+
+
+class Container:
+    """Follows one script, on the clock that `advance` is given."""
+
+    __slots__ = (
+        "_last_end",
+        "_later",
+        "_now",
+        "_script",
+        "_started_at",
+        "due",
+        "part",
+        "restart_count",
+    )
+
+    def __init__(self, part: Part, waiting_for: str) -> None:
+        self.part = part
+        self.restart_count = 0
+        self.due = math.inf
+        self._script: Script = iter(())
+        self._later: Script | None = None
+        self._now = Phase(Step(Waiting(waiting_for)), "")
+        self._last_end: Phase | None = None
+        self._started_at = ""
+
+    @property
+    def state(self) -> State:
+        """What the container does now."""
+        return self._now.step.state
+
+    @property
+    def ready(self) -> bool:
+        """Whether it runs and its readiness probe says yes."""
+        return isinstance(self.state, Running) and self.state.ready
+
+    @property
+    def completed(self) -> bool:
+        """Whether it ended well and for good."""
+        return self.ended and isinstance(self.state, Terminated) and self.state.exit_code == 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended for good, well or not."""
+        return isinstance(self.state, Terminated) and math.isinf(self.due)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it ran at least once."""
+        return bool(self._started_at)
+
+    @property
+    def attempt(self) -> Phase:
+        """Its state now, with the times of the attempt that it belongs to."""
+        return self._now
+
+    @property
+    def last_end(self) -> Phase | None:
+        """The end of the attempt before this one."""
+        return self._last_end
+
+    def start(self, now: float) -> None:
+        """Make the next step due."""
+        self.due = now
+
+    def follow(self, script: Script) -> None:
+        """Take the steps from `script` from now on."""
+        self._script, self._later = script, None
+
+    def follow_later(self, script: Script) -> None:
+        """Take the steps from `script` from the next try to start the container on."""
+        self._later = script
+
+    def is_held_back(self, now: float) -> bool:
+        """Whether the container waits for its next try, as in a back-off."""
+        return not isinstance(self.state, Running) and now < self.due < math.inf
+
+    def advance(self, now: float, wall: str) -> list[Note]:
+        """Take the next step if it is due, return what is to be said about it.
+
+        One step a call, and its time counts from the call: no state passes unseen.
+        """
+        if self.due > now:
+            return []
+        step = self._next_step()
+        self.due = now + step.seconds
+        self._enter(step, wall)
+        return list(step.notes)
+
+    def evict(self, wall: str) -> None:
+        """End the container from outside, for good."""
+        self.due = math.inf
+        self._enter(Step(Terminated(KILLED_EXIT_CODE, "Error")), wall)
+
+    def _next_step(self) -> Step:
+        step = next(self._script)
+        if self._later is None or isinstance(self.state, Running) or not step.is_try:
+            return step
+        self.follow(self._later)
+        return next(self._script)
+
+    def _enter(self, step: Step, wall: str) -> None:
+        before = self._now
+        if isinstance(before.step.state, Terminated) and not isinstance(step.state, Terminated):
+            self._last_end = before
+        if isinstance(step.state, Running) and not isinstance(before.step.state, Running):
+            self._started_at = wall
+            self.restart_count += self._last_end is not None
+        ended_at = wall if isinstance(step.state, Terminated) else ""
+        self._now = Phase(step, self._started_at or wall, ended_at, self._container_id())
+
+    def status(self) -> JSON:
+        """Return the entry of `containerStatuses`."""
+        return {
+            "name": self.part.name,
+            "state": _render_state(self._now),
+            "lastState": _render_state(self._last_end) if self._last_end else {},
+            "ready": self.ready,
+            "restartCount": self.restart_count,
+            "image": self.part.image,
+            "imageID": _image_id(self.part.image) if self._started_at else "",
+            "containerID": self._container_id(),
+            "started": isinstance(self.state, Running),
+        }
+
+    def _container_id(self) -> str:
+        if not self._started_at:
+            return ""
+        unique = f"{self.part.pod}/{self.part.name}/{self.restart_count}"
+        return f"containerd://{hashlib.sha256(unique.encode()).hexdigest()}"
+
+
+def _render_state(phase: Phase) -> JSON:
+    state = phase.step.state
+    if isinstance(state, Running):
+        return {"running": {"startedAt": phase.started_at}}
+    if isinstance(state, Waiting):
+        return {"waiting": _without_empty(reason=state.reason, message=state.message)}
+    ended = _without_empty(
+        reason=state.reason, message=state.message, containerID=phase.container_id
+    )
+    times = {"startedAt": phase.started_at, "finishedAt": phase.ended_at}
+    return {"terminated": {"exitCode": state.exit_code, **ended, **times}}
+
+
+def _image_id(image: str) -> str:
+    repository = image.partition("@")[0].rpartition(":")[0] or image
+    return f"docker.io/{repository}@sha256:{hashlib.sha256(image.encode()).hexdigest()}"
+
+
+def _without_empty(**fields: str) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value}

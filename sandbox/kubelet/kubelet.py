@@ -1,0 +1,127 @@
+"""The sandbox's kubelets and scheduler in process: pods are bound, run as asked and report it.
+
+What they hear and write comes a few milliseconds late, as over a wire on one machine: four healthy
+pods are available within 0.1 s of their Deployment.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sandbox.api.api import Api, Patch, PatchType, Writer
+from sandbox.failure import bad_request, not_found
+from sandbox.json import JSON
+from sandbox.kubelet.logs import LogOptions, NoLogError
+from sandbox.kubelet.node import node, node_status
+from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.requests import Request
+from sandbox.kubelet.sending import Outbox, node_writer
+from sandbox.kubelet.sources import Source, container_names
+from sandbox.kubelet.workers import PodWorkers
+from sandbox.storage.store import Change, Key
+from sandbox.times import Names, Timers
+
+HEAR_SECONDS: Final = 0.001
+NODES: Final = ("sandbox-0",)
+_NODE_CONTROLLER: Final = Writer(
+    "system:serviceaccount:kube-system:node-controller", "kube-controller-manager"
+)
+
+
+class Kubelet:
+    """Plays every pod of the cluster on nodes of these names, from `start` on."""
+
+    def __init__(
+        self,
+        api: Api,
+        timers: Timers,
+        names: Names,
+        *,
+        nodes: tuple[str, ...] = NODES,
+        pace: Pace = Pace.NODE,
+    ) -> None:
+        self._api = api
+        self._timers = timers
+        self._nodes = nodes
+        self._outbox = Outbox(api, timers, names)
+        self._workers = PodWorkers(timers, self._send, nodes, pace)
+
+    def start(self) -> None:
+        """Register the nodes, take on the pods that are there, listen for more."""
+        for name in self._nodes:
+            self._register(name)
+        self._api.store.listen("pods", self._hear)
+        for pod in self._api.store.items("pods"):
+            self._workers.see(pod)
+
+    def follow(self, source: Source) -> None:
+        """Ask `source` from now on what pods do that do not say it by annotation."""
+        self._workers.follow(source)
+
+    def reconsider(self) -> None:
+        """Ask the source anew: what it says has changed."""
+        self._workers.reconsider()
+
+    def evict(self, namespace: str, name: str) -> None:
+        """Evict a pod for its node's lack of memory: it fails, and is there still."""
+        self._workers.evict(namespace, name)
+
+    def log(
+        self, namespace: str, pod: str, container: str = "", options: LogOptions | None = None
+    ) -> bytes:
+        """Return a container's log as `GET pods/log` does; ApiError (400, 404) as it refuses."""
+        item = self._api.get(Key("pods", namespace, pod))
+        name = _container(item, container)
+        if not item["spec"].get("nodeName"):
+            return b""
+        state = self._workers.log(namespace, pod, name)
+        if state is None:
+            raise not_found("pods", "", pod)
+        try:
+            return state.read(options or LogOptions(), self._timers.wall())
+        except NoLogError as error:
+            raise bad_request(str(error)) from error
+
+    def _register(self, name: str) -> None:
+        by = node_writer(name)
+        if self._api.store.get(Key("nodes", "", name)) is None:
+            self._api.create("nodes", "", node(name), by)
+        key = Key("nodes", "", name)
+        status = Patch(PatchType.MERGE, {"status": node_status(self._timers.wall())})
+        self._api.patch(key, status, by, subresource="status")
+        # Admission taints every new node as not ready; a node controller takes that back.
+        self._api.patch(key, Patch(PatchType.MERGE, {"spec": {"taints": None}}), _NODE_CONTROLLER)
+
+    def _hear(self, change: Change) -> None:
+        """Listen to the store: writes nothing, and leaves out what only this kubelet changed."""
+        before, after = change.before, change.after
+        if after is None:
+            gone = before or {}
+            self._timers.call_later(HEAR_SECONDS, lambda: self._workers.lose(gone))
+        elif before is None or _concerns(before["metadata"], after["metadata"]):
+            self._timers.call_later(HEAR_SECONDS, lambda: self._workers.see(after))
+
+    def _send(self, request: Request, node_name: str) -> None:
+        self._outbox.put(request, node_name)
+
+
+def _concerns(before: JSON, after: JSON) -> bool:
+    names = ("annotations", "deletionTimestamp", "uid")
+    return any(before.get(name) != after.get(name) for name in names)
+
+
+def _container(pod: JSON, asked: str) -> str:
+    """Return the container whose log is meant; 400 where that is not clear."""
+    name = pod["metadata"]["name"]
+    if asked:
+        if asked not in container_names(pod):
+            raise bad_request(f"container {asked} is not valid for pod {name}")
+        return asked
+    main = [each["name"] for each in pod["spec"]["containers"]]
+    if len(main) == 1:
+        return str(main[0])
+    init = [each["name"] for each in pod["spec"].get("initContainers", ())]
+    there = " ".join((*init, *main))
+    raise bad_request(
+        f"a container name must be specified for pod {name}, choose one of: [{there}]"
+    )

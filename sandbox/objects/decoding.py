@@ -1,0 +1,152 @@
+"""JSON to what the server's typed object would hold, written back as the server writes it.
+
+Unknown fields and nulls go, types are checked, quantities and times take their canonical form,
+empty optional fields go and empty mandatory ones come. Types are compiled to closures, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox.json import JSON
+from sandbox.objects.gotypes import GoField, describe_type, element_of, is_struct, structs
+from sandbox.objects.scalars import SCALAR_READERS, Mismatch, named_string_reader
+
+Reader = Callable[[Any], Any]
+Defaulter = Callable[[JSON], None]
+
+_ZEROS: Mapping[str, Any] = {
+    "string": "",
+    "bytes": "",
+    "bool": False,
+    "int32": 0,
+    "int64": 0,
+    "float64": 0,
+    "Quantity": "0",
+    "IntOrString": 0,
+}
+_STRUCT_LIKE = frozenset({"IntOrString", "MicroTime", "Quantity", "Time"})
+"""Leaf types that are structs in Go: `omitempty` does not leave them out either."""
+
+
+class Decoder:
+    """Reads objects by their Go types; `defaults` are run on each struct that has one.
+
+    A defaulter changes the struct in place: it is fresh, its own fields are decoded and defaulted,
+    and an empty optional field is absent.
+    """
+
+    def __init__(self, defaults: Mapping[str, Defaulter]) -> None:
+        self._defaults = defaults
+        self._readers: dict[str, Reader] = dict(SCALAR_READERS)
+
+    def read(self, struct: str, body: Any) -> JSON:
+        """Return the object; raises `Mismatch` where a value has the wrong type."""
+        found: JSON = self.reader(struct)(body)
+        return found
+
+    def reader(self, kind: str) -> Reader:
+        """Return the function that reads a type."""
+        known = self._readers.get(kind)
+        if known is None:
+            known = self._compile_reader(kind)
+            self._readers[kind] = known
+        return known
+
+    def _compile_reader(self, kind: str) -> Reader:
+        if is_struct(kind):
+            return self._struct_reader(kind)
+        element = element_of(kind)
+        if element is None:
+            return named_string_reader(describe_type(kind))
+        item = "ResourceQuantity" if kind == "ResourceList" else element
+        if kind.startswith("[]"):
+            return _list_reader(kind, self.reader(item), self._zero_of(element))
+        return _map_reader(kind, self.reader(item), self._zero_of(element))
+
+    def _struct_reader(self, name: str) -> Reader:
+        fields = structs()[name]
+        readers: dict[str, tuple[Reader, bool]] = {}
+        default = self._defaults.get(name)
+
+        def read(value: Any) -> JSON:
+            found = _read_fields(name, readers, value)
+            for key, zero in always:
+                if key not in found:
+                    found[key] = zero()
+            if default is not None:
+                default(found)
+            return found
+
+        # Known before its fields are compiled: a struct may hold itself.
+        self._readers[name] = read
+        for key, field in fields.items():
+            readers[key] = (self.reader(field.type), _keeps_empty(field))
+        always = [(key, self._zero(field)) for key, field in fields.items() if _is_always(field)]
+        return read
+
+    def _zero(self, field: GoField) -> Callable[[], Any]:
+        """Return what makes the value of a field that is not left out when nothing is given."""
+        if field.is_pointer:
+            return lambda: None
+        return self._zero_of(field.type)
+
+    def _zero_of(self, kind: str) -> Callable[[], Any]:
+        if is_struct(kind):
+            reader = self.reader(kind)
+            return lambda: reader({})
+        zero = _ZEROS.get(kind.partition(" ")[0])
+        return lambda: zero
+
+
+def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:
+    """Return the known fields that hold something."""
+    if type(value) is not dict:
+        raise Mismatch(value, describe_type(name))
+    found: JSON = {}
+    for key, item in value.items():
+        if item is None or key not in readers:
+            continue
+        reader, keeps_empty = readers[key]
+        try:
+            got = reader(item)
+        except Mismatch as error:
+            error.within(name.rpartition(".")[2], key)
+            raise
+        if got or keeps_empty:
+            found[key] = got
+    return found
+
+
+def _is_always(field: GoField) -> bool:
+    """Whether the server writes a field also where it is empty: `omitempty` skips no struct."""
+    if field.omits_zero:
+        return False
+    return not field.omits_empty or (not field.is_pointer and _is_go_struct(field.type))
+
+
+def _is_go_struct(kind: str) -> bool:
+    return kind in _STRUCT_LIKE or is_struct(kind)
+
+
+def _keeps_empty(field: GoField) -> bool:
+    return field.is_pointer or _is_always(field)
+
+
+def _list_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
+    def read_list(value: Any) -> list[Any]:
+        if type(value) is not list:
+            raise Mismatch(value, describe_type(kind))
+        return [zero() if item is None else read(item) for item in value]
+
+    return read_list
+
+
+def _map_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
+    def read_map(value: Any) -> JSON:
+        if type(value) is not dict:
+            raise Mismatch(value, describe_type(kind))
+        return {key: zero() if item is None else read(item) for key, item in value.items()}
+
+    return read_map

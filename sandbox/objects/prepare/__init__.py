@@ -1,0 +1,135 @@
+"""What the kind's strategy and the built-in admission plugins set on the way in.
+
+On a create: tolerations, priority and quality class of a Pod, the labels of a Namespace and a Job,
+a Service's addresses, a claim's finalizer, a node's first taint. Only what a body lacks is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from sandbox.json import JSON
+from sandbox.kinds import Resource
+from sandbox.objects.prepare.pods import prepared_pod
+from sandbox.objects.prepare.services import kept_service, prepared_service
+
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+_UID_LABEL = "batch.kubernetes.io/controller-uid"
+
+
+def prepared_for_create(resource: Resource, body: JSON, taken: Collection[str] = ()) -> JSON:
+    """Return a defaulted body with what creation adds; `body` may share parts with it.
+
+    `taken` are the cluster IPs and node ports in use (`10.96.0.7`, `30001`), for Services.
+    `metadata` has its uid, as a Job's labels need it. Raises `ApiError` 403 where admission
+    refuses (a PriorityClass that is not there).
+    """
+    prepare = _CREATES.get(resource.key)
+    if resource.key == "services":
+        return prepared_service(body, taken)
+    return prepare(body) if prepare else body
+
+
+def prepared_for_update(
+    resource: Resource,
+    old: JSON,
+    new: JSON,
+    subresource: str = "",
+    taken: Collection[str] = (),
+) -> JSON:
+    """Return `new` with what an update that does not say otherwise keeps of `old`.
+
+    A Service keeps its addresses and node ports (`taken` as in `prepared_for_create`, for one that
+    becomes a NodePort), a Pod's status its quality class, a Namespace its finalizers.
+    """
+    if resource.key == "services" and not subresource:
+        return kept_service(old, new, taken)
+    if resource.key == "daemonsets.apps":
+        return _kept_daemon_set(old, new)
+    if resource.key == "namespaces" and subresource != "finalize":
+        return {**new, "spec": old["spec"]}
+    if resource.key == "pods" and subresource == "status":
+        quality = old.get("status", {}).get("qosClass")
+        if quality and not new["status"].get("qosClass"):
+            return {**new, "status": {**new["status"], "qosClass": quality}}
+    return new
+
+
+def _namespace(namespace: JSON) -> JSON:
+    finalizers = namespace["spec"].get("finalizers", [])
+    if "kubernetes" not in finalizers:
+        finalizers = [*finalizers, "kubernetes"]
+    metadata = namespace["metadata"]
+    labels = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata.get("name", "")}
+    return {
+        **namespace,
+        "metadata": {**metadata, "labels": labels},
+        "spec": {**namespace["spec"], "finalizers": finalizers},
+    }
+
+
+def _node(node: JSON) -> JSON:
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    taints = node["spec"].get("taints", [])
+    if any({**each, **taint} == each for each in taints):
+        return node
+    return {**node, "spec": {**node["spec"], "taints": [*taints, taint]}}
+
+
+def _claim(claim: JSON) -> JSON:
+    metadata = claim["metadata"]
+    finalizers = [*metadata.get("finalizers", []), "kubernetes.io/pvc-protection"]
+    return {**claim, "metadata": {**metadata, "finalizers": finalizers}}
+
+
+def _job(job: JSON) -> JSON:
+    """Generate the selector from the uid, unless the Job brings its own.
+
+    A Job whose labels are those of its template by default (one map) gets the marks too.
+    """
+    spec, metadata = job["spec"], job["metadata"]
+    if spec.get("manualSelector"):
+        return job
+    uid, name = metadata.get("uid", ""), metadata.get("name", "")
+    marks = {
+        _UID_LABEL: uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+    template = spec["template"]
+    given = template["metadata"].get("labels")
+    labels = {**(given or {}), **marks}
+    if given is not None and metadata.get("labels") is given:
+        metadata = {**metadata, "labels": labels}
+    template = {**template, "metadata": {**template["metadata"], "labels": labels}}
+    spec = {**spec, "template": template, "selector": {"matchLabels": {_UID_LABEL: uid}}}
+    return {**job, "metadata": metadata, "spec": spec}
+
+
+def _daemon_set(daemon_set: JSON) -> JSON:
+    return _with_template_generation(daemon_set, 1)
+
+
+def _with_template_generation(daemon_set: JSON, generation: int) -> JSON:
+    """Write the generation of the template, which the server keeps in an annotation."""
+    metadata = daemon_set["metadata"]
+    annotations = {**metadata.get("annotations", {}), _TEMPLATE_GENERATION: str(generation)}
+    return {**daemon_set, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _kept_daemon_set(old: JSON, new: JSON) -> JSON:
+    annotations = old["metadata"].get("annotations", {})
+    generation = int(annotations.get(_TEMPLATE_GENERATION, 0))
+    changed = old["spec"]["template"] != new["spec"]["template"]
+    return _with_template_generation(new, generation + changed)
+
+
+_CREATES: Mapping[str, Callable[[JSON], JSON]] = {
+    "pods": prepared_pod,
+    "namespaces": _namespace,
+    "nodes": _node,
+    "persistentvolumeclaims": _claim,
+    "daemonsets.apps": _daemon_set,
+    "jobs.batch": _job,
+}

@@ -1,0 +1,119 @@
+"""Definitions to types: what OpenAPI and its `x-kubernetes-*` extensions say of ownership.
+
+The rules are those of the server's own conversion: a list is atomic unless `list-type` says `set`
+or `map`, or, where it says nothing, the patch strategy is a merge; a map is granular unless
+`map-type` says `atomic`; an object without properties holds anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from sandbox.json import JSON
+from sandbox.schema.definitions import definitions, reference_of
+from sandbox.schema.types import MISSING, Field, Shape, Type
+
+_SCALARS = {
+    "boolean": Type(Shape.BOOLEAN, {}),
+    "integer": Type(Shape.NUMBER, {}),
+    "number": Type(Shape.NUMBER, {}),
+}
+_STRING = Type(Shape.STRING, {})
+_SCALAR = Type(Shape.SCALAR, {})
+_ANY = Type(Shape.ANY, {})
+_PLAIN_FORMATS = ("", "byte")
+_ZEROS: tuple[Any, ...] = ("", 0, False, {})
+
+
+@cache
+def named_type(name: str) -> Type:
+    """Return the type of a definition; raises KeyError for a name that is none."""
+    found = _read(definitions()[name])
+    return replace(found, name=name.rpartition(".")[2]) if found.shape is Shape.STRUCT else found
+
+
+def _read(schema: JSON) -> Type:
+    if name := reference_of(schema):
+        return _overridden(named_type(name), schema)
+    kind = schema.get("type")
+    if kind == "array":
+        return _list(schema)
+    if kind == "object":
+        return _object(schema)
+    if kind == "string":
+        return _STRING if schema.get("format", "") in _PLAIN_FORMATS else _SCALAR
+    if schema.get("format") == "int-or-string":
+        return _ANY
+    return _SCALARS.get(kind, _SCALAR) if kind else _SCALAR
+
+
+def _overridden(found: Type, schema: JSON) -> Type:
+    asked = schema.get("x-kubernetes-map-type")
+    return replace(found, is_atomic=asked == "atomic") if asked else found
+
+
+def _list(schema: JSON) -> Type:
+    keys = _list_keys(schema)
+    return Type(
+        Shape.LIST, {}, element=_read(schema["items"]), is_atomic=keys is None, keys=keys or ()
+    )
+
+
+def _list_keys(schema: JSON) -> tuple[str, ...] | None:
+    """Return what an associative list's items are told apart by, None for an atomic list."""
+    if list_type := schema.get("x-kubernetes-list-type"):
+        keys = tuple(schema.get("x-kubernetes-list-map-keys", ()))
+        return {"map": keys, "set": ()}.get(list_type)
+    if "merge" in _strategies(schema):
+        key = schema.get("x-kubernetes-patch-merge-key")
+        return (key,) if key else ()
+    return None
+
+
+def _object(schema: JSON) -> Type:
+    is_atomic = schema.get("x-kubernetes-map-type") == "atomic"
+    if properties := schema.get("properties"):
+        required = frozenset(schema.get("required", ()))
+        fields = {name: _field(part, name in required) for name, part in properties.items()}
+        zero = {name: value for name, value in _zeros(properties, fields) if value is not MISSING}
+        return Type(Shape.STRUCT, fields, is_atomic=is_atomic, zero=zero)
+    if isinstance(values := schema.get("additionalProperties"), dict):
+        return Type(Shape.MAP, {}, element=_read(values), is_atomic=is_atomic)
+    return _ANY
+
+
+def _field(schema: JSON, is_required: bool) -> Field:  # noqa: FBT001 - a fact of the field
+    return Field(
+        _read(schema),
+        default=schema.get("default", MISSING),
+        is_required=is_required,
+        merge_key=schema.get("x-kubernetes-patch-merge-key", ""),
+        strategies=_strategies(schema),
+    )
+
+
+def _strategies(schema: JSON) -> tuple[str, ...]:
+    text: str = schema.get("x-kubernetes-patch-strategy", "")
+    return tuple(text.split(",")) if text else ()
+
+
+def _zeros(properties: Mapping[str, JSON], fields: Mapping[str, Field]) -> list[tuple[str, Any]]:
+    return [(name, _zero(schema, fields[name])) for name, schema in properties.items()]
+
+
+def _zero(schema: JSON, field: Field) -> Any:
+    """Return what the server writes for a field that nobody set.
+
+    A zero as declared default marks a Go field that is no pointer and is always written; a
+    required list without a default is written as null.
+    """
+    default = schema.get("default", MISSING)
+    if default == {}:
+        return dict(field.type.zero or {})
+    if default in _ZEROS:
+        return default
+    is_null = field.is_required and field.type.shape is Shape.LIST and default is MISSING
+    return None if is_null else MISSING

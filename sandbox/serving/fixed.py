@@ -1,0 +1,117 @@
+"""The paths that are no resources: health, version, discovery, OpenAPI."""
+
+from __future__ import annotations
+
+from sandbox.json import JSON
+from sandbox.schema.definitions import server_version
+from sandbox.serving import discovery
+from sandbox.serving.negotiation import wants_aggregated_discovery
+from sandbox.serving.openapi import openapi_answer
+from sandbox.serving.rendering import answer
+from sandbox.serving.request import Answer, Request, text_answer
+from sandbox.serving.routing import no_such_method, no_such_resource
+
+HEALTH = ("/healthz", "/livez", "/readyz")
+BUILD = "rollout-sandbox"
+
+
+def fixed_answer(request: Request) -> Answer:
+    """Answer a path that names no resource; what is unknown gets the server's plain 404."""
+    path = request.path.rstrip("/") or "/"
+    if request.method not in ("GET", "HEAD"):
+        return _refused_method(path)
+    if path in HEALTH or path.startswith(tuple(f"{root}/" for root in HEALTH)):
+        return text_answer(200, "ok")
+    match path.strip("/").split("/"):
+        case [""]:
+            return answer(200, {"paths": _paths()})
+        case ["version"]:
+            return answer(200, version())
+        case ["api" | "apis", *_] as parts:
+            return _answer_discovery(request, parts)
+        case ["openapi", "v3", *_]:
+            return openapi_answer(request)
+        case _:
+            return not_found_page()
+
+
+def not_found_page() -> Answer:
+    """Return what the server says of a path that nothing is registered for."""
+    return text_answer(404, "404 page not found\n")
+
+
+def version() -> JSON:
+    """Return the answer of `/version`: the server that is played, marked as played."""
+    played = server_version()
+    major, minor = played.removeprefix("v").split(".")[:2]
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"{played}+{BUILD}",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+    }
+
+
+def _answer_discovery(request: Request, parts: list[str]) -> Answer:
+    match parts:
+        case [root] if wants_aggregated_discovery(request.headers.get("accept", "")):
+            return _answer_aggregated(request, root)
+        case ["api"]:
+            return answer(200, discovery.core_versions(request.headers.get("host", "")))
+        case ["apis"]:
+            return answer(200, discovery.group_list())
+        case ["apis", group] if discovery.is_group(group):
+            return answer(200, discovery.group(group))
+        case ["api", version_]:
+            return _resources("", version_)
+        case ["apis", group, version_] if discovery.is_group(group):
+            return _resources(group, version_)
+        case _:
+            return not_found_page()
+
+
+def _answer_aggregated(request: Request, root: str) -> Answer:
+    document = discovery.aggregate_groups([""] if root == "api" else discovery.GROUPS)
+    tag = discovery.etag(document)
+    headers = {
+        "content-type": discovery.AGGREGATED_TYPE,
+        "etag": tag,
+        "vary": "Accept",
+        "cache-control": "public",
+    }
+    if request.headers.get("if-none-match") == tag:
+        return Answer(304, b"", headers)
+    return answer(200, document, headers=headers)
+
+
+def _resources(group: str, version_: str) -> Answer:
+    if not discovery.list_served_kinds(group, version_):
+        raise no_such_resource()
+    return answer(200, discovery.resource_list(group, version_))
+
+
+def _refused_method(path: str) -> Answer:
+    known = path in (*HEALTH, "/", "/version", "/api", "/apis")
+    if known or path.startswith(("/api/", "/apis/", "/openapi/")):
+        raise no_such_method()
+    return not_found_page()
+
+
+def _paths() -> list[str]:
+    groups = [f"/apis/{group}" for group in discovery.GROUPS]
+    versions = [
+        f"/apis/{each['groupVersion']}"
+        for group in discovery.GROUPS
+        for each in discovery.group(group)["versions"]
+    ]
+    own = ["/api", "/api/v1", "/apis", *HEALTH, "/openapi/v3", "/version"]
+    return sorted([*own, *groups, *versions])

@@ -1,0 +1,130 @@
+"""The door of the sandbox: one HTTP request in, one answer out, without sockets.
+
+In the order of the API server: size, who asks, whether they may, where the path leads, the verb.
+"""
+
+from __future__ import annotations
+
+from sandbox.access.authorizer import Authorizer
+from sandbox.access.identity import Identity, Tokens
+from sandbox.api.api import Api
+from sandbox.failure import ApiError
+from sandbox.kinds import BY_KEY
+from sandbox.serving.access import answer_review, attributes_of, identify_caller
+from sandbox.serving.audit import AuditEntry, Heard, unheard
+from sandbox.serving.bodies import check_size
+from sandbox.serving.discovery import is_group
+from sandbox.serving.fixed import fixed_answer, not_found_page
+from sandbox.serving.logs import ReadLog
+from sandbox.serving.negotiation import Shape, shape_of
+from sandbox.serving.options import is_dry_run
+from sandbox.serving.paths import Target, target_of
+from sandbox.serving.rendering import refusal
+from sandbox.serving.request import Answer, Request
+from sandbox.serving.routing import resolve_kind
+from sandbox.serving.verbs import VERBS, Call
+
+MOST_WARNING_LETTERS = 4096
+LETTERS_OF_A_WARNING = 256
+WARNINGS_IN_FULL_HEADER = MOST_WARNING_LETTERS // LETTERS_OF_A_WARNING
+"""The server's own bounds (apiserver `filters/warning.go`); clients refuse headers without end."""
+
+_STANDING = {"cache-control": "no-cache, private"}
+
+
+class Door:
+    """The API over HTTP; `heard` is told of every request after it is answered."""
+
+    def __init__(self, api: Api, tokens: Tokens, read_log: ReadLog, heard: Heard = unheard) -> None:
+        self._api = api
+        self._tokens = tokens
+        self._authorizer = Authorizer(api.store)
+        self._read_log = read_log
+        self.heard = heard
+
+    def handle(self, request: Request) -> Answer:
+        """Answer a request; what is refused is a Status, never an exception."""
+        target = target_of(request)
+        warnings: list[str] = []
+        user = ""
+        try:
+            identity = identify_caller(request, self._tokens, self._authorizer)
+            user = identity.user
+            answer = self._answer(request, target, identity, warnings)
+        except ApiError as error:
+            answer = refusal(error, _shape_or_none(request))
+        answer = Answer(answer.status, answer.body, _headers(answer, warnings))
+        self.heard(self._entry(request, target, user, answer))
+        return answer
+
+    def _answer(
+        self, request: Request, target: Target, identity: Identity, warnings: list[str]
+    ) -> Answer:
+        self._authorizer.check(identity, attributes_of(target))
+        if not target.resource:
+            return fixed_answer(request)
+        if not is_group(target.group):
+            return not_found_page()
+        resource = resolve_kind(target, request.method)
+        check_size(request)
+        if resource.key not in BY_KEY:
+            now = self._api.timers.wall()
+            return answer_review(self._authorizer, identity, request, target, resource, now)
+        call = Call(
+            api=self._api,
+            read_log=self._read_log,
+            request=request,
+            target=target,
+            resource=resource,
+            user=identity.user,
+            warn=lambda text: _add_once(warnings, text),
+        )
+        return VERBS[target.verb](call)
+
+    def _entry(self, request: Request, target: Target, user: str, answer: Answer) -> AuditEntry:
+        return AuditEntry(
+            at=self._api.timers.now(),
+            user=user,
+            user_agent=request.headers.get("user-agent", ""),
+            uri=request.uri,
+            target=target,
+            status=answer.status,
+            dry_run=is_dry_run(request),
+            content_type=request.headers.get("content-type", ""),
+            request_body=request.body,
+            answer_body=answer.body if isinstance(answer.body, bytes) else b"",
+        )
+
+
+def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
+    headers = {**_STANDING, **answer.headers}
+    if warnings:
+        headers["warning"] = ", ".join(
+            f"299 - {_quote_warning(text)}" for text in _shorten_warnings(warnings)
+        )
+    return headers
+
+
+def _shorten_warnings(warnings: list[str]) -> list[str]:
+    """Return what of the warnings a header can hold: where they are too many, a part of each."""
+    if sum(map(len, warnings)) <= MOST_WARNING_LETTERS:
+        return warnings
+    return [text[:LETTERS_OF_A_WARNING] for text in warnings[:WARNINGS_IN_FULL_HEADER]]
+
+
+def _quote_warning(text: str) -> str:
+    line = " ".join(text.split())
+    escaped = line.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _add_once(warnings: list[str], text: str) -> None:
+    if text not in warnings:
+        warnings.append(text)
+
+
+def _shape_or_none(request: Request) -> Shape | None:
+    try:
+        return shape_of(request.headers.get("accept", ""))
+    except ApiError:
+        return None

@@ -1,0 +1,151 @@
+"""Kubernetes' messages to the JSON that they stand for.
+
+`messages.json` is written by `python -m tests.cluster.protobufs`. It maps a message
+(`core/v1.Pod`) to its fields: number to JSON name and type; an empty name is a struct that JSON
+has inline. In a type `[]` is a list and `{}` a map of strings.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sandbox.json import JSON
+from sandbox.serving.protobuf.wire import Value, WireError, as_bytes, decode_signed, fields
+
+DATA = "messages.json"
+MAGIC = b"k8s\x00"
+
+OPTIONS = "meta/v1.DeleteOptions"
+"""The options of a deletion belong to every group version."""
+
+_CORE = "core"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EMPTY_LIST, _EMPTY_MAP = "[]", "{}"
+
+
+def message_name(api_version: str, kind: str) -> str:
+    """Return the message of a kind: `apps/v1.Deployment`, `core/v1.Pod`."""
+    group, _, version = api_version.rpartition("/")
+    return f"{group.partition('.')[0] or _CORE}/{version}.{kind}"
+
+
+def from_protobuf(raw: bytes, api_version: str, kind: str) -> JSON:
+    """Return the object of an envelope, with its kind; WireError where it is none.
+
+    `api_version` and `kind` are what it is taken for where the envelope does not say.
+    """
+    if not raw.startswith(MAGIC):
+        raise WireError("provided data does not appear to be a protobuf message")
+    envelope = dict(fields(raw[len(MAGIC) :]))
+    meta = dict(fields(as_bytes(envelope.get(1, b""))))
+    told = (as_bytes(meta.get(1, b"")).decode(), as_bytes(meta.get(2, b"")).decode())
+    api_version, kind = told[0] or api_version, told[1] or kind
+    name = OPTIONS if kind == "DeleteOptions" else message_name(api_version, kind)
+    if name not in _messages():
+        raise WireError(f'no kind "{kind}" is registered for version "{api_version}"')
+    body = _message(name, as_bytes(envelope.get(2, b"")))
+    return {"kind": kind, "apiVersion": api_version, **body}
+
+
+@cache
+def _messages() -> Mapping[str, Mapping[int, tuple[str, str]]]:
+    text = files("sandbox.serving.protobuf").joinpath(DATA).read_text(encoding="utf-8")
+    return {
+        name: {int(number): (field[0], field[1]) for number, field in content.items()}
+        for name, content in json.loads(text).items()
+    }
+
+
+def _message(name: str, raw: bytes) -> JSON:
+    known = _messages()[name]
+    found: JSON = {}
+    for number, value in fields(raw):
+        if number not in known:
+            continue
+        field, kind = known[number]
+        if not field:
+            found.update(_message(kind, as_bytes(value)))
+        elif kind.startswith(_EMPTY_LIST):
+            found.setdefault(field, []).append(_read(kind[2:], value))
+        elif kind.startswith(_EMPTY_MAP):
+            found.setdefault(field, {}).update(_entry(kind[2:], as_bytes(value)))
+        else:
+            found[field] = _read(kind, value)
+    return found
+
+
+def _entry(kind: str, raw: bytes) -> JSON:
+    parts = dict(fields(raw))
+    default = 0 if kind in ("int32", "int64", "bool") else b""
+    return {as_bytes(parts.get(1, b"")).decode(): _read(kind, parts.get(2, default))}
+
+
+def _read(kind: str, value: Value) -> Any:
+    reader = _READERS.get(kind)
+    return reader(value) if reader is not None else _message(kind, as_bytes(value))
+
+
+def _text(value: Value) -> str:
+    return as_bytes(value).decode()
+
+
+def _quantity(value: Value) -> str:
+    return _text(dict(fields(as_bytes(value))).get(1, b""))
+
+
+def _int_or_string(value: Value) -> int | str:
+    parts = dict(fields(as_bytes(value)))
+    return _text(parts.get(3, b"")) if parts.get(1) else decode_signed(parts.get(2, 0))
+
+
+def _moment(value: Value) -> datetime | None:
+    parts = dict(fields(as_bytes(value)))
+    if not parts:
+        return None
+    nanoseconds = decode_signed(parts.get(2, 0))
+    return _EPOCH + timedelta(
+        seconds=decode_signed(parts.get(1, 0)), microseconds=nanoseconds // 1000
+    )
+
+
+def _time(value: Value) -> str | None:
+    moment = _moment(value)
+    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _micro_time(value: Value) -> str | None:
+    moment = _moment(value)
+    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _extra(value: Value) -> list[str]:
+    return [_text(item) for _, item in fields(as_bytes(value))]
+
+
+def _raw_json(value: Value) -> Any:
+    raw = as_bytes(dict(fields(as_bytes(value))).get(1, b""))
+    return json.loads(raw) if raw else None
+
+
+_READERS: Mapping[str, Callable[[Value], Any]] = {
+    "string": _text,
+    "bool": bool,
+    "int32": decode_signed,
+    "int64": decode_signed,
+    "double": lambda value: value,
+    "bytes": lambda value: base64.b64encode(as_bytes(value)).decode(),
+    "api/resource.Quantity": _quantity,
+    "util/intstr.IntOrString": _int_or_string,
+    "meta/v1.Time": _time,
+    "meta/v1.MicroTime": _micro_time,
+    "meta/v1.FieldsV1": _raw_json,
+    "runtime.RawExtension": _raw_json,
+    "authentication/v1.ExtraValue": _extra,
+    "authorization/v1.ExtraValue": _extra,
+}

@@ -1,0 +1,221 @@
+"""A request for a resource: routed to the verb of the API, answered in the form asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
+from sandbox.json import JSON
+from sandbox.kinds import Resource
+from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
+from sandbox.serving.deleting import delete_options
+from sandbox.serving.logs import ReadLog, log_answer
+from sandbox.serving.negotiation import Form, Shape, content_type, shape_of, stream_shape_of
+from sandbox.serving.options import (
+    check_write,
+    is_dry_run,
+    is_forced,
+    list_options,
+    manager_of,
+    strictness_of,
+)
+from sandbox.serving.paths import Target
+from sandbox.serving.rendering import View, answer
+from sandbox.serving.request import JSON_TYPE, Answer, Request
+from sandbox.serving.tables.table import table_style
+from sandbox.serving.watching import WatchStream
+from sandbox.storage.selection import selection
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request on its way: what it asks, of which kind, by whom."""
+
+    api: Api
+    read_log: ReadLog
+    request: Request
+    target: Target
+    resource: Resource
+    user: str
+    warn: Callable[[str], None]
+
+    @property
+    def key(self) -> Key:
+        """Where the object is."""
+        namespace = self.target.namespace if self.resource.namespaced else ""
+        return Key(self.resource.key, namespace, self.target.name)
+
+    @property
+    def writer(self) -> Writer:
+        """Who writes, and how managedFields names it."""
+        return Writer(self.user, manager_of(self.request))
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether nothing shall be kept."""
+        return is_dry_run(self.request)
+
+    def validation(self) -> FieldValidation:
+        """Return what becomes of fields that the schema does not know."""
+        is_json = content_type(self.request.headers.get("content-type", "")) in ("", JSON_TYPE)
+        raw = self.request.body if is_json else None
+        return FieldValidation(strictness_of(self.request), raw, self.warn)
+
+    def view(self, shape: Shape | None = None) -> View:
+        """Return the form of the answer, as of now; 406."""
+        chosen = shape or shape_of(self.request.headers.get("accept", ""))
+        asked = self.request.read_parameter("includeObject") if chosen.form is Form.TABLE else ""
+        now = datetime.fromisoformat(self.api.timers.wall(fraction=True))
+        return View(self.resource, chosen, table_style(asked), now, self.target.subresource)
+
+
+def get(call: Call) -> Answer:
+    """Read an object, one of its subresources, or a pod's log."""
+    if call.target.subresource == "log":
+        return log_answer(call.request, call.target, call.api.store, call.read_log)
+    view = call.view()
+    found = call.api.get(
+        call.key,
+        subresource=call.target.subresource,
+        resource_version=call.request.read_parameter("resourceVersion"),
+    )
+    return answer(200, view.one(found), view.shape)
+
+
+def list_(call: Call) -> Answer:
+    """List a collection."""
+    view = call.view()
+    asked = call.request
+    found = call.api.list(
+        call.resource.key,
+        call.key.namespace,
+        labels=asked.read_parameter("labelSelector"),
+        fields=asked.read_parameter("fieldSelector"),
+        options=list_options(asked),
+    )
+    return answer(200, view.many(found), view.shape)
+
+
+def watch(call: Call) -> Answer:
+    """Watch a collection."""
+    shape = stream_shape_of(call.request.headers.get("accept", ""))
+    call.view(shape)
+    asked = call.request
+    fields = asked.read_parameter("fieldSelector")
+    if call.target.name:
+        fields = f"metadata.name={call.target.name}"
+    events = call.api.watch(
+        call.resource.key,
+        call.key.namespace,
+        labels=asked.read_parameter("labelSelector"),
+        fields=fields,
+        options=list_options(asked),
+    )
+    stream = WatchStream(events, lambda: call.view(shape))
+    return Answer(200, stream, {"content-type": JSON_TYPE})
+
+
+def create(call: Call) -> Answer:
+    """Create an object in a collection, or act through a subresource (binding, eviction)."""
+    view = call.view()
+    check_write(call.request, "CreateOptions")
+    body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
+    if call.target.subresource:
+        return answer(201, _bind_or_evict(call, body), view.shape)
+    made = call.api.create(
+        call.resource.key,
+        call.key.namespace,
+        body,
+        call.writer,
+        dry_run=call.is_dry_run,
+        validation=call.validation(),
+    )
+    return answer(201, view.one(made), view.shape)
+
+
+def update(call: Call) -> Answer:
+    """Replace an object; 201 where the kind creates on an update."""
+    view = call.view()
+    check_write(call.request, "UpdateOptions")
+    body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
+    was_there = _is_there(call)
+    made = call.api.update(
+        call.key,
+        body,
+        call.writer,
+        subresource=call.target.subresource,
+        dry_run=call.is_dry_run,
+        validation=call.validation(),
+    )
+    return answer(200 if was_there else 201, view.one(made), view.shape)
+
+
+def patch(call: Call) -> Answer:
+    """Change an object by a patch; 201 where an apply creates it."""
+    view = call.view()
+    kind = patch_type(call.request)
+    check_write(call.request, "PatchOptions", apply=kind is PatchType.APPLY)
+    was_there = _is_there(call)
+    made = call.api.patch(
+        call.key,
+        decoded_patch(call.request, force=is_forced(call.request)),
+        call.writer,
+        subresource=call.target.subresource,
+        dry_run=call.is_dry_run,
+        validation=call.validation(),
+    )
+    return answer(200 if was_there else 201, view.one(made), view.shape)
+
+
+def delete(call: Call) -> Answer:
+    """Delete an object, or begin to."""
+    view = call.view()
+    options, dry_run = delete_options(call.request)
+    found = call.api.delete(call.key, call.writer, options, dry_run=dry_run)
+    return answer(200, view.one(found), view.shape)
+
+
+def delete_collection(call: Call) -> Answer:
+    """Delete what a list selects."""
+    view = call.view()
+    options, dry_run = delete_options(call.request)
+    selected = selection(
+        call.resource.key,
+        call.key.namespace,
+        call.request.read_parameter("labelSelector"),
+        call.request.read_parameter("fieldSelector"),
+    )
+    found = call.api.delete_collection(
+        call.resource.key,
+        call.key.namespace,
+        call.writer,
+        options,
+        selected=selected,
+        dry_run=dry_run,
+    )
+    return answer(200, view.many(found), view.shape)
+
+
+VERBS: dict[str, Callable[[Call], Answer]] = {
+    "get": get,
+    "list": list_,
+    "watch": watch,
+    "create": create,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+    "deletecollection": delete_collection,
+}
+"""By the verb that the path and the method ask for."""
+
+
+def _is_there(call: Call) -> bool:
+    return call.api.store.get(call.key) is not None
+
+
+def _bind_or_evict(call: Call, body: JSON) -> JSON:
+    if call.target.subresource == "binding":
+        return call.api.bind(call.key, body, call.writer, dry_run=call.is_dry_run)
+    return call.api.evict(call.key, body, call.writer, dry_run=call.is_dry_run)

@@ -39,10 +39,10 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.protocol.effects import Asking, Collect, Effect, Read, Release, SaveRecord, Write
+from gate.core.recovery.resumption import failures_found, why_resumed
 from gate.core.rollout.causes import Trouble
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
-from gate.core.steps.resumption import failures_found, why_resumed
 from gate.core.steps.triggers import Rulings, culprits, fails, find_failed
 from gate.core.writes.queue import became_theirs, next_write
 

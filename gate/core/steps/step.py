@@ -15,12 +15,12 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Effect
 from gate.core.protocol.events import AttemptEvent
+from gate.core.recovery.resumption import taken_up
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.steps import triggers
 from gate.core.steps.entry import ask, enter, read_all
 from gate.core.steps.fold import applied_found, fold, start_following
-from gate.core.steps.resumption import taken_up
 from gate.core.steps.timeline import narrate, narrate_move
 from gate.core.steps.triggers import Rulings
 

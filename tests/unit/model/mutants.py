@@ -20,17 +20,12 @@ from gate.core.plan.journal_record import Followed
 from gate.core.plan.plan import PlannedWrite, Target
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Read, Write
+from gate.core.recovery import resumption
+from gate.core.recovery.object_state import Standing
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps import (
-    answers,
-    entry,
-    fold,
-    resumption,
-    triggers,
-)
-from gate.core.steps.object_state import Standing
+from gate.core.steps import answers, entry, fold, triggers
 from gate.core.steps.triggers import Rulings
 from gate.core.versions import selection
 from gate.core.writes import queue, request

@@ -6,16 +6,12 @@ from sandbox.access.identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from sandbox.access.rules import RBAC
 from sandbox.api.api import Api, Key, Writer
 from sandbox.json import JSON
-from sandbox.kinds import RESOURCES, Resource
 
 SERVER = Writer("system:apiserver", "kube-apiserver")
 
-READ = ["get", "list", "watch"]
-WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _HEALTH_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 _API_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi"]
 _API_PATHS += ["/openapi/*", "/readyz", "/version", "/version/"]
-_HIDDEN_FROM_VIEWERS = ("secrets",)
 _SELF_REVIEWS = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
 
 
@@ -38,8 +34,6 @@ _BINDINGS = {
 
 
 def _roles() -> dict[str, list[JSON]]:
-    view = _over(READ, _group_namespaced_kinds(_HIDDEN_FROM_VIEWERS))
-    edit = _over([*READ, *WRITE], _group_namespaced_kinds(()))
     return {
         "cluster-admin": [
             {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
@@ -51,31 +45,7 @@ def _roles() -> dict[str, list[JSON]]:
         ],
         "system:discovery": [{"nonResourceURLs": _API_PATHS, "verbs": ["get"]}],
         "system:public-info-viewer": [{"nonResourceURLs": _HEALTH_PATHS, "verbs": ["get"]}],
-        "view": view,
-        "edit": edit,
-        "admin": [*edit, _rule(RBAC, ["rolebindings", "roles"], [*READ, *WRITE])],
     }
-
-
-def _group_namespaced_kinds(hidden: tuple[str, ...]) -> dict[str, list[Resource]]:
-    """Return the kinds of applications by their group: those of namespaces, but for access."""
-    found: dict[str, list[Resource]] = {}
-    for resource in RESOURCES:
-        if resource.namespaced and resource.group != RBAC and resource.plural not in hidden:
-            found.setdefault(resource.group, []).append(resource)
-    return found
-
-
-def _over(verbs: list[str], by_group: dict[str, list[Resource]]) -> list[JSON]:
-    return [_rule(group, _with_subresources(kinds), verbs) for group, kinds in by_group.items()]
-
-
-def _with_subresources(kinds: list[Resource]) -> list[str]:
-    found = []
-    for resource in kinds:
-        found.append(resource.plural)
-        found += [f"{resource.plural}/{name}" for name in resource.subresources]
-    return sorted(found)
 
 
 def _rule(group: str, resources: list[str], verbs: list[str]) -> JSON:

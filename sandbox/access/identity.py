@@ -11,7 +11,6 @@ from sandbox.json import JSON
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
-SERVICE_ACCOUNTS = "system:serviceaccounts"
 SERVICE_ACCOUNT_USER = "system:serviceaccount:"
 
 
@@ -35,12 +34,6 @@ class Identity:
 
 ADMIN = Identity("admin", (MASTERS, AUTHENTICATED), "admin")
 ANONYMOUS = Identity("system:anonymous", (UNAUTHENTICATED,))
-
-
-def service_account(namespace: str, name: str, uid: str = "") -> Identity:
-    """Return the identity of a service account's token."""
-    groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}", AUTHENTICATED)
-    return Identity(f"{SERVICE_ACCOUNT_USER}{namespace}:{name}", groups, uid)
 
 
 def user(name: str, *groups: str) -> Identity:

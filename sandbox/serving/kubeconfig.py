@@ -15,8 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from gate.errors import UsageError
-from sandbox.serving.decoding import from_yaml
 
 CONTEXT = "rollout-gate-sandbox"
 
@@ -98,10 +99,10 @@ def write_kubeconfig(path: Path, text: str) -> WrittenKubeconfig:
 def _process(raw: bytes) -> int | None:
     """Return the process of the sandbox that a kubeconfig is about, None for any other file."""
     try:
-        [cluster] = from_yaml(raw)["clusters"]
+        [cluster] = yaml.safe_load(raw)["clusters"]
         [extension] = cluster["cluster"]["extensions"]
         process = extension["extension"]["process"]
-    except (ValueError, KeyError, TypeError):
+    except (yaml.YAMLError, ValueError, KeyError, TypeError):
         return None
     return process if cluster["name"] == CONTEXT and type(process) is int else None
 

@@ -1,4 +1,4 @@
-"""Which form of an answer is asked for: JSON or YAML, the object, its row or its metadata."""
+"""Which form of an answer is asked for: the object or its row, as JSON."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sandbox.failure import ApiError
-from sandbox.serving.request import JSON_TYPE, YAML_TYPE
+from sandbox.serving.request import JSON_TYPE
 
 META_GROUP = "meta.k8s.io"
 DISCOVERY_GROUP = "apidiscovery.k8s.io"
 
 _ANY = ("*/*", "application/*", JSON_TYPE)
-_BOTH = f"{JSON_TYPE}, {YAML_TYPE}"
 
 
 class Form(StrEnum):
@@ -21,11 +20,6 @@ class Form(StrEnum):
 
     OBJECT = ""
     TABLE = "Table"
-    PARTIAL = "PartialObjectMetadata"
-    PARTIAL_LIST = "PartialObjectMetadataList"
-
-
-_FORMS = {str(form): form for form in Form}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,6 @@ class Shape:
     """What the answer will be."""
 
     form: Form = Form.OBJECT
-    yaml: bool = False
 
 
 def media_types(header: str) -> Sequence[Media]:
@@ -62,35 +55,23 @@ def shape_of(header: str) -> Shape:
         form = _form(media)
         if form is not None and media.type in _ANY:
             return Shape(form)
-        if form is not None and media.type == YAML_TYPE:
-            return Shape(form, yaml=True)
-    raise not_acceptable()
-
-
-def stream_shape_of(header: str) -> Shape:
-    """Return the form of a watch's events, which are JSON alone."""
-    for media in media_types(header):
-        form = _form(media)
-        if form is not None and media.type in _ANY:
-            return Shape(form)
-    raise not_acceptable(f"{JSON_TYPE};stream=watch")
+    raise _not_acceptable()
 
 
 def wants_aggregated_discovery(header: str) -> bool:
     """Whether discovery is asked for as one document."""
     for media in media_types(header):
         given = media.parameters
-        if media.type == JSON_TYPE and given.get("as") == "APIGroupDiscoveryList":
-            if given.get("g") == DISCOVERY_GROUP and given.get("v") == "v2":
-                return True
-        elif media.type in _ANY and not given.get("as"):
-            return False
+        is_list = media.type == JSON_TYPE and given.get("as") == "APIGroupDiscoveryList"
+        if is_list and given.get("g") == DISCOVERY_GROUP and given.get("v") == "v2":
+            return True
     return False
 
 
-def not_acceptable(types: str = _BOTH) -> ApiError:
-    """406 with what there is."""
-    return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {types}")
+def _not_acceptable() -> ApiError:
+    """406 with what there is: neither YAML nor protobuf, nor the metadata alone."""
+    why = f"the sandbox does not serve this: an answer that is neither {JSON_TYPE} nor a Table"
+    return ApiError(406, "NotAcceptable", why)
 
 
 def _form(media: Media) -> Form | None:
@@ -99,7 +80,7 @@ def _form(media: Media) -> Form | None:
     if not wanted:
         return Form.OBJECT
     known = given.get("g") == META_GROUP and given.get("v") in ("v1", "v1beta1")
-    return _FORMS.get(wanted) if known else None
+    return Form.TABLE if known and wanted == Form.TABLE else None
 
 
 def _media(part: str) -> Media:

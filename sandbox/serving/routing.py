@@ -50,7 +50,7 @@ def _verbs(target: Target, resource: Resource) -> set[str]:
         return set(subresource_verbs(target.subresource))
     known = set(resource.verbs)
     if target.name:
-        return known & {"get", "update", "patch", "delete", "watch"}
+        return known & {"get", "update", "patch", "delete"}
     if resource.namespaced and not target.namespace:
         return known & {"list", "watch"}
-    return known & {"list", "watch", "create", "deletecollection"}
+    return known & {"list", "watch", "create"}

@@ -12,8 +12,7 @@ from sandbox.serving.tables.cluster import BY_NAME, CLUSTER
 from sandbox.serving.tables.column import Layout
 from sandbox.serving.tables.network import NETWORK
 from sandbox.serving.tables.pods import PODS, row_conditions
-from sandbox.serving.tables.roles import ROLES
-from sandbox.serving.tables.scaling import SCALE, SCALING
+from sandbox.serving.tables.scaling import SCALING
 from sandbox.serving.tables.workloads import WORKLOADS
 
 META = "meta.k8s.io/v1"
@@ -24,7 +23,6 @@ LAYOUTS: Mapping[str, Layout] = {
     **CLUSTER,
     **NETWORK,
     **SCALING,
-    **ROLES,
 }
 """By `kinds.Resource.key`."""
 
@@ -43,9 +41,9 @@ def table_style(include: str) -> TableStyle:
     return TableStyle(include or "Metadata")
 
 
-def layout_of(key: str, subresource: str = "") -> Layout:
-    """Return how a kind, or its scale, is shown."""
-    return SCALE if subresource == "scale" else LAYOUTS.get(key, BY_NAME)
+def layout_of(key: str) -> Layout:
+    """Return how a kind is shown."""
+    return LAYOUTS.get(key, BY_NAME)
 
 
 def table(
@@ -65,13 +63,13 @@ def table(
     }
 
 
-def partial(body: JSON) -> JSON:
+def _partial(body: JSON) -> JSON:
     """Return the PartialObjectMetadata of an object."""
     return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": body["metadata"]}
 
 
 def _row(layout: Layout, body: JSON, now: datetime, style: TableStyle) -> JSON:
-    shown = {"Object": body, "None": None}.get(style.include, partial(body))
+    shown = {"Object": body, "None": None}.get(style.include, _partial(body))
     conditions = row_conditions(body) if body.get("kind") == "Pod" else []
     row: JSON = {"cells": layout.cells(body, now)}
     return {**row, **({"conditions": conditions} if conditions else {}), "object": shown}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.kubelet import behaviour as behaviours
+from sandbox.face import behaviour as behaviours
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects, condition, is_ready
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
-from sandbox.serving.request import Answer, Request
+from sandbox.face import Answer, Request
 from tests.bed.expectations import assert_ended, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result

@@ -29,6 +29,16 @@ PACKAGES = sorted(
     for room in ("core", "app", "report")
     for path in (GATE / room).glob("*/__init__.py")
 )
+PACKAGES.append(SANDBOX)
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+INSIDE_THE_SANDBOX = (
+    "tests/unit/sandbox",
+    "tests/cluster",
+    "tests/e2e/sandbox_twin.py",
+    "tests/e2e/test_sandbox_fields.py",
+)
+"""Who may look behind the sandbox's face: its own tests, and what holds it to a real server."""
 
 PURE = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
@@ -47,7 +57,7 @@ IMPURE_METHODS = {"now", "utcnow", "today"}
 
 ROOM_MAY_IMPORT = {
     "engine": {"gate.core", "gate.clock"},
-    "sandbox": {"gate.clock", "gate.errors", "gate.duration"},
+    "sandbox": set(),
 }
 """Rooms whose reason for being is what they do not know."""
 
@@ -154,6 +164,18 @@ def test_a_package_lends_what_it_names() -> None:
             if is_module(package / one)
         ]
     assert not wrong, list_violations(wrong)
+
+
+def test_tests_use_the_sandbox_by_its_face() -> None:
+    """What other rooms' tests rest on is named in one place, as what the gate rests on is."""
+    public = named_public(SANDBOX)
+    behind = [
+        f"{named(path)} imports sandbox.{one}"
+        for path in TESTS
+        if not named(path).startswith(INSIDE_THE_SANDBOX)
+        for one in sorted(borrowed(path, SANDBOX) - public)
+    ]
+    assert not behind, list_violations(behind)
 
 
 def test_the_engine_uses_the_standard_library_alone() -> None:

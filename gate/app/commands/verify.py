@@ -135,8 +135,7 @@ def require_selector(selector: str | None) -> None:
     """Raise UsageError for a label selector that no server can parse, before asking one."""
     if selector is None:
         return
-    from sandbox.failure import ApiError
-    from sandbox.storage.label_selectors import parse_labels
+    from sandbox.face import ApiError, parse_labels
 
     try:
         parse_labels(selector)

@@ -17,10 +17,7 @@ import pytest
 import yaml
 
 from gate.app.rehearsal.virtual_world import Played, User
-from sandbox.api.asked import Writer
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, ClusterOptions, Names, Pace, Timers, Writer
 from tests.bed.expectations import assert_rolled_back, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster import manifests

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from gate.kube.resources import KNOWN, Resource
-from sandbox.json import copy_json
+from sandbox.face import copy_json
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled
 from tests.unit.app.server_side import Conflict, Conflicted

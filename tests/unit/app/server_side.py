@@ -13,7 +13,7 @@ from typing import Any
 
 from gate.core.ssa import field_set
 from gate.core.ssa.field_set import Fields
-from sandbox.json import copy_json
+from sandbox.face import copy_json
 
 JSON = dict[str, Any]
 TIME = "2026-11-21T11:00:00Z"

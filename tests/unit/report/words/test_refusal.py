@@ -8,7 +8,6 @@ from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError, UsageErrors
 from gate.report.style.style import Style
 from gate.report.words.refusal import refusal
-from sandbox.scenario.document import ScenarioError
 
 
 def test_a_refusal_says_what_why_and_what_next() -> None:
@@ -34,7 +33,7 @@ def test_a_usage_error_without_a_hint_is_one_line() -> None:
 def test_each_of_several_mistakes_has_a_line() -> None:
     """A file is mended at one go."""
     wrong = ("day.yaml:2:7: no such event", "day.yaml:4:1: no such section")
-    error = ScenarioError([(each, "") for each in wrong])
+    error = UsageErrors([(each, "") for each in wrong])
     assert refusal(error, Style()).splitlines() == [
         "error: day.yaml:2:7: no such event",
         "error: day.yaml:4:1: no such section",

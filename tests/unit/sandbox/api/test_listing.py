@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sandbox.storage.pages import PageExpired
 
 from sandbox.api.api import Api, ApiError, Key, ListOptions, Writer
-from sandbox.storage.pages import PageExpired
 
 ME = Writer("alice", "kubectl")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sandbox.controllers.garbage.graph import FOREGROUND
 
 from sandbox.api.api import Propagation
-from sandbox.controllers.garbage.graph import FOREGROUND
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web

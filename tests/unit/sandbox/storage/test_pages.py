@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sandbox.storage.pages import Page, PageExpired, first_page, next_page
 
 from sandbox.failure import ApiError
-from sandbox.storage.pages import Page, PageExpired, first_page, next_page
 from sandbox.storage.selection import selection
 from sandbox.storage.store import Key, Store
 

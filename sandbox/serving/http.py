@@ -71,7 +71,7 @@ Delivered = Callable[[Callable[[int], None]], AbstractContextManager[None]]
 async def serve(
     cluster: Served, stop: asyncio.Event, ready: Ready, options: ServeOptions | None = None
 ) -> None:
-    """Serve until `stop` is set; `ready` hears once where. Raises SandboxError: port, kubeconfig."""
+    """Serve until `stop` is set; `ready` is told where. SandboxError: port, kubeconfig."""
     chosen = options or ServeOptions()
     if chosen.kubeconfig is not None:
         check_kubeconfig(chosen.kubeconfig)

@@ -1,4 +1,4 @@
-"""Pods and pod templates: containers with names, images and variables, and what an update may change."""
+"""Pods and pod templates: named containers with images, and what an update may change."""
 
 from __future__ import annotations
 

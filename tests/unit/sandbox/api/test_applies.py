@@ -44,28 +44,6 @@ def refusal(api: Api, key: Key, patch: Patch, by: Writer = ME, **options: Any) -
     return caught.value
 
 
-def test_an_apply_creates_what_is_missing(
-    api: Api, web: Key, deployment: Callable[..., JSON]
-) -> None:
-    """A sent version does not keep it from that, a sent uid does."""
-    body = deployment()
-    with_uid = Patch(PatchType.APPLY, {**body, "metadata": {**body["metadata"], "uid": "x"}})
-    found = refusal(api, web, with_uid, GATE)
-    assert (found.status, found.message) == (
-        409,
-        (
-            'Operation cannot be fulfilled on deployments.apps "web": uid mismatch: the provided'
-            " object specified uid x, and no existing object was found"
-        ),
-    )
-    body["metadata"]["resourceVersion"] = "1"
-    made = api.patch(web, Patch(PatchType.APPLY, body), GATE)
-    (entry,) = made["metadata"]["managedFields"]
-    assert (entry["manager"], entry["operation"]) == ("rollout-gate", "Apply")
-    assert made["metadata"]["generation"] == 1
-    assert api.get(web) is made
-
-
 def test_an_apply_of_a_status_creates_nothing(api: Api, web: Key) -> None:
     """404."""
     assert refusal(api, web, applied(), GATE, subresource="status").status == 404
@@ -107,49 +85,6 @@ def test_applying_the_same_again_is_no_write(
     made = api.patch(web, forced(applied(replicas=5)), GATE)
     timers.run_due(60)
     assert api.patch(web, forced(applied(replicas=5)), GATE) is made
-
-
-def test_a_field_that_is_no_longer_applied_goes(api: Api, web: Key, live: JSON) -> None:
-    """Where nobody else owns it: the default comes back."""
-    api.patch(web, forced(applied(minReadySeconds=5)), GATE)
-    assert api.patch(web, applied(), GATE)["spec"].get("minReadySeconds") is None
-
-
-@pytest.mark.parametrize(
-    ("patch", "status", "message"),
-    [
-        (
-            Patch(PatchType.APPLY, {"metadata": {"name": "web"}}),
-            400,
-            "invalid object type: /, Kind=",
-        ),
-        (
-            Patch(PatchType.APPLY, {"apiVersion": "apps/v1", "kind": "ReplicaSet"}),
-            400,
-            "invalid object type: apps/v1, Kind=ReplicaSet",
-        ),
-        (
-            applied("e"),
-            400,
-            "the name of the object (e) does not match the name on the URL (web)",
-        ),
-        (applied(metadata={"managedFields": []}), 400, "metadata.managedFields must be nil"),
-        (
-            applied(replicas="x"),
-            500,
-            (
-                "failed to create typed patch object (/web; apps/v1, Kind=Deployment):"
-                " .spec.replicas: expected numeric (int or float), got string"
-            ),
-        ),
-    ],
-)
-def test_an_apply_that_cannot_be_merged_is_refused(
-    api: Api, web: Key, live: JSON, patch: Patch, status: int, message: str
-) -> None:
-    """With the code and the words of the server."""
-    found = refusal(api, web, patch, GATE)
-    assert (found.status, found.message) == (status, message)
 
 
 def test_an_apply_with_an_old_version_is_a_conflict(api: Api, web: Key, live: JSON) -> None:

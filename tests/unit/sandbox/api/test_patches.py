@@ -20,7 +20,6 @@ from sandbox.api.api import (
 from sandbox.json import JSON
 
 ME = Writer("alice", "kubectl")
-REJECTED = "the server rejected our request due to an error in our request"
 
 
 @pytest.fixture
@@ -69,73 +68,6 @@ def test_each_kind_of_patch_is_a_write(
     assert container["imagePullPolicy"]
     assert made["metadata"]["generation"] == 2
     assert made["kind"] == "Deployment"
-
-
-@pytest.mark.parametrize(
-    ("patch", "status", "message"),
-    [
-        (
-            Patch(PatchType.JSON, [{"op": "remove", "path": "/metadata/labels/x"}]),
-            422,
-            REJECTED,
-        ),
-        (
-            Patch(PatchType.JSON, [{"op": "test", "path": "/spec/replicas", "value": 9}]),
-            422,
-            REJECTED,
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"name": "e"}}),
-            400,
-            "the name of the object (e) does not match the name on the URL (web)",
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"namespace": "e"}}),
-            400,
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"name": None}}),
-            400,
-            "the name of the object (web based on URL) was undeterminable: name must be provided",
-        ),
-        (
-            Patch(PatchType.STRATEGIC, {"spec": {"replicas": "x"}}),
-            422,
-            (
-                ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]":'
-                " unrecognized type: int32"
-            ),
-        ),
-        (
-            Patch(
-                PatchType.STRATEGIC,
-                {"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}},
-            ),
-            500,
-            "map: map[image:x] does not contain declared merge key: name",
-        ),
-    ],
-)
-def test_a_patch_that_does_not_fit_is_refused(
-    api: Api, web: Key, live: JSON, patch: Patch, status: int, message: str
-) -> None:
-    """With the code and the words of the server; the object stays."""
-    found = refusal(api, web, patch)
-    assert (found.status, found.message) == (status, message)
-    assert api.get(web) is live
-
-
-def test_a_patch_to_another_kind_shows_what_came_out(api: Api, web: Key, live: JSON) -> None:
-    """422 with the patched object; a strategic patch overlooks the kind."""
-    found = refusal(api, web, Patch(PatchType.MERGE, {"kind": "Foo"}))
-    assert found.status == 422
-    assert found.message.startswith(' "" is invalid: patch: Invalid value: "{')
-    assert found.message.endswith(
-        'no kind "Foo" is registered for version "apps/v1" in scheme "pkg/runtime/scheme.go:111"'
-    )
-    assert api.patch(web, Patch(PatchType.STRATEGIC, {"kind": "Foo"}), ME) is live
-    assert api.patch(web, Patch(PatchType.MERGE, {"kind": None}), ME) is live
 
 
 def test_a_patch_may_carry_a_version(api: Api, web: Key, live: JSON) -> None:

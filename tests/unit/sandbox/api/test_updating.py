@@ -61,22 +61,6 @@ def test_spec_and_annotations_count_a_deployments_generation(
     assert made["metadata"]["generation"] == generation
 
 
-def test_annotations_of_a_replica_set_do_not_count(
-    api: Api, deployment: Callable[..., JSON]
-) -> None:
-    """Only a Deployment counts them."""
-    body = deployment()
-    made = api.create(
-        "replicasets.apps", "default", {"metadata": body["metadata"], "spec": body["spec"]}, ME
-    )
-    key = Key("replicasets.apps", "default", "web")
-    made = api.update(key, changed(made, "metadata", "annotations", to={"a": "b"}), ME)
-    assert made["metadata"]["generation"] == 1
-    assert (
-        api.update(key, changed(made, "spec", "replicas", to=5), ME)["metadata"]["generation"] == 2
-    )
-
-
 def test_a_write_that_changes_nothing_is_none(
     api: Api, timers: Timers, web: Key, live: JSON
 ) -> None:
@@ -102,19 +86,6 @@ def test_without_a_version_the_last_write_wins(api: Api, web: Key, live: JSON) -
     assert api.update(web, body, ME)["spec"]["replicas"] == 4
 
 
-def test_a_lease_is_not_updated_without_a_version(api: Api) -> None:
-    """422, worded with the resource; but an update creates what is missing."""
-    key = Key("leases.coordination.k8s.io", "default", "l")
-    body = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
-    assert api.update(key, body, ME)["spec"]["holderIdentity"] == "me"
-    found = refusal(api, key, body)
-    assert found.status == 422
-    assert found.message == (
-        'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0:'
-        " must be specified for an update"
-    )
-
-
 def test_a_missing_deployment_is_not_created(
     api: Api, web: Key, deployment: Callable[..., JSON]
 ) -> None:
@@ -127,37 +98,7 @@ def test_another_uid_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
     """The message names both."""
     found = refusal(api, web, changed(live, "metadata", "uid", to="x"))
     assert found.status == 409
-    assert "Key: /registry/deployments/default/web" in found.message
     assert f"UID in precondition: x, UID in object meta: {live['metadata']['uid']}" in found.message
-
-
-@pytest.mark.parametrize(
-    ("wrong", "status", "message"),
-    [
-        ({"resourceVersion": "abc"}, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'),
-        (
-            {"name": "e"},
-            400,
-            "the name of the object (e) does not match the name on the URL (web)",
-        ),
-        (
-            {"name": ""},
-            400,
-            "the name of the object (web based on URL) was undeterminable: name must be provided",
-        ),
-        (
-            {"namespace": "e"},
-            400,
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ),
-    ],
-)
-def test_an_object_stays_in_its_place(
-    api: Api, web: Key, live: JSON, wrong: JSON, status: int, message: str
-) -> None:
-    """Name and namespace of the object are those of the request."""
-    found = refusal(api, web, changed(live, "metadata", to={**live["metadata"], **wrong}))
-    assert (found.status, found.message) == (status, message)
 
 
 def test_creation_time_and_uid_are_kept(api: Api, web: Key, live: JSON) -> None:
@@ -201,10 +142,3 @@ def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
     assert made["metadata"]["generation"] == 2
     assert made["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
     assert api.get(web) is live
-
-
-def test_a_write_replaces_the_stored_object(api: Api, web: Key, live: JSON) -> None:
-    """What was read before is not changed by a later write."""
-    before = copy_json(live)
-    api.update(web, changed(live, "spec", "template", "spec", "dnsPolicy", to="Default"), ME)
-    assert live == before

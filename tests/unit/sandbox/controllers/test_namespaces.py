@@ -9,19 +9,6 @@ from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
 PLACE = Key("namespaces", "", NAMESPACE)
 
 
-def test_a_deleted_namespace_is_emptied_and_goes(bed: Bed) -> None:
-    """With all that was in it, and no sooner than 5 s after its deletion."""
-    bed.deploy(web(2))
-    bed.api.delete(PLACE, TEAM)
-    bed.run(4)
-    assert bed.api.get(PLACE)["status"]["phase"] == "Terminating"
-    assert len(bed.pods) == 2
-    bed.run(60)
-    assert bed.api.store.get(PLACE) is None
-    for resource in ("deployments.apps", "replicasets.apps", "pods", "events"):
-        assert bed.api.store.items(resource, NAMESPACE) == []
-
-
 def told(bed: Bed) -> dict[str, tuple[str, str]]:
     """Return status and message of the namespace's conditions."""
     conditions = bed.api.get(PLACE)["status"]["conditions"]

@@ -126,48 +126,12 @@ def test_what_another_owns_too_stays() -> None:
     }
 
 
-def test_what_nobody_owned_stays() -> None:
-    """Defaults survive an apply that does not name them; in an item that goes, they go."""
-    body = first(configuration({**WEB, "image": "x"}, {"name": "log"}, replicas=2))
-    for container in containers(body):
-        container["imagePullPolicy"] = "Always"
-    body["spec"]["revisionHistoryLimit"] = 10
-    body = applied(body, configuration(WEB, replicas=2))
-    assert body["spec"]["revisionHistoryLimit"] == 10
-    assert containers(body) == [{**WEB, "imagePullPolicy": "Always"}]
-
-
 def test_force_takes_over() -> None:
     """By force the fields in conflict change hands, and nothing else."""
     body = edited(first(configuration(WEB)), "alice", replicas=2, paused=True)
     body = applied(body, configuration(replicas=3), "bob", force=True)
     assert owned(body, "alice") == {"f:spec": {"f:paused": {}}}
     assert owned(body, "bob") == {"f:spec": {"f:replicas": {}}}
-
-
-def test_applying_the_same_again_is_no_write() -> None:
-    """Neither object nor time move."""
-    body = first(configuration(WEB, replicas=2))
-    assert applied(body, configuration(WEB, replicas=2)) == body
-
-
-def test_a_second_owner_of_all_the_same_values_has_no_time() -> None:
-    """The server sets the time of an apply that changes the object alone."""
-    body = applied(first(configuration(WEB)), configuration(WEB), "bob")
-    assert "time" not in next(it for it in entries(body) if it["manager"] == "bob")
-
-
-def test_what_nobody_owned_before_the_first_apply_is_taken_note_of() -> None:
-    """An object without managedFields has an owner for what was there."""
-    live = first(configuration(WEB, replicas=2))
-    del live["metadata"]["managedFields"]
-    with pytest.raises(Conflict, match='"before-first-apply" using apps/v1'):
-        applied(live, configuration(replicas=3))
-    body = applied(live, configuration(replicas=3), force=True)
-    assert [(it["manager"], it["operation"]) for it in entries(body)] == [
-        ("ci", "Apply"),
-        ("before-first-apply", "Update"),
-    ]
 
 
 def test_the_same_manager_updates_as_another_one() -> None:
@@ -291,10 +255,3 @@ def test_nothing_is_applied_onto_what_cannot_be_told_apart() -> None:
         ' with keys has an element that omits all key fields ["name"] (and doesn\'t have default'
         " values for any key fields)"
     )
-
-
-def test_metadata_that_is_none_is_told() -> None:
-    """The object then has no name in the message."""
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": "!"}
-    with pytest.raises(NotTyped, match=r"typed patch object \(/; apps/v1, Kind=Deployment\)"):
-        apply(None, body, "ci", force=False, now=LATE, schema=SCHEMA)

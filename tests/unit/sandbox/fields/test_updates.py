@@ -115,27 +115,6 @@ def owned(body: JSON, manager: str, subresource: str = "") -> JSON | None:
     return None
 
 
-def test_the_creator_owns_all_but_what_the_server_says() -> None:
-    """Defaults are the creator's; name, uid, generation and status are nobody's."""
-    assert entries(created()) == [
-        {
-            "manager": "alice",
-            "operation": "Update",
-            "apiVersion": "apps/v1",
-            "time": EARLY,
-            "fieldsType": "FieldsV1",
-            "fieldsV1": OF_ITS_CREATOR,
-        }
-    ]
-
-
-def test_fields_are_written_in_the_servers_order() -> None:
-    """Entries and their fields are bytes that clients may compare."""
-    entry = entries(created())[0]
-    assert " ".join(entry) == "manager operation apiVersion time fieldsType fieldsV1"
-    assert str(entry["fieldsV1"]) == str(OF_ITS_CREATOR)
-
-
 def test_what_changes_changes_hands() -> None:
     """A changed field is the writer's alone; a removed one is nobody's."""
     new = copy.deepcopy(created())
@@ -149,26 +128,6 @@ def test_what_changes_changes_hands() -> None:
     assert "f:selector" in left["f:spec"]
 
 
-def test_an_owner_of_nothing_is_gone() -> None:
-    """An entry vanishes with its last field."""
-    body = write(write(created(), "bob", replicas=3), "ci", replicas=4)
-    assert [entry["manager"] for entry in entries(body)] == ["alice", "ci"]
-
-
-def test_writing_what_is_there_moves_nothing() -> None:
-    """Neither ownership nor time change where no value does."""
-    live = created()
-    assert entries(write(live, "bob", replicas=2)) == entries(live)
-    assert entries(write(live, "alice")) == entries(live)
-
-
-def test_a_writers_time_is_that_of_its_last_change() -> None:
-    """The other entries keep theirs, and the oldest comes first."""
-    body = write(created("zoe"), "bob", replicas=3)
-    times = [(entry["manager"], entry["time"]) for entry in entries(body)]
-    assert times == [("zoe", EARLY), ("bob", LATE)]
-
-
 def test_a_status_is_owned_apart() -> None:
     """A write to a subresource has an entry of its own and owns nothing that it cannot write."""
     new = {**created(), "status": {"replicas": 2}}
@@ -178,14 +137,6 @@ def test_a_status_is_owned_apart() -> None:
     assert owned(body, "kcm", "status") == {"f:status": {"f:replicas": {}}}
     assert owned(body, "alice") == OF_ITS_CREATOR
     assert entries(body)[-1]["subresource"] == "status"
-
-
-def test_a_main_write_owns_no_status() -> None:
-    """What the strategy puts back has no new owner."""
-    live = write(created(), "kcm", "status", replicas=2)
-    new = {**live, "status": {"replicas": 7}}
-    body = update_owners(live, new, "bob", now=LATE, schema=SCHEMA)
-    assert entries(body) == entries(live)
 
 
 def test_conditions_are_owned_by_type() -> None:
@@ -224,15 +175,6 @@ def test_managed_fields_can_be_reset(sent: list[JSON]) -> None:
     assert not entries(body)
 
 
-def test_missing_managed_fields_are_those_that_were() -> None:
-    """A client that drops them by ignorance takes nothing away."""
-    new = copy.deepcopy(created())
-    del new["metadata"]["managedFields"]
-    assert entries(update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)) == entries(
-        created()
-    )
-
-
 def test_managed_fields_by_hand_are_honoured() -> None:
     """What a client sends counts, in the server's form; unreadable ones do not."""
     fields: JSON = {"f:spec": {"f:selector": {"f:matchLabels": {}}, "f:replicas": {".": {}}}}
@@ -247,21 +189,6 @@ def test_managed_fields_by_hand_are_honoured() -> None:
         created(), _with_entries(created(), [broken]), "bob", now=LATE, schema=SCHEMA
     )
     assert entries(body) == entries(created())
-
-
-def test_managed_fields_sent_to_a_subresource_do_not_count() -> None:
-    """Ownership is changed by hand on the main resource alone."""
-    new = _with_entries(created(), [{}])
-    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA, subresource="status")
-    assert entries(body) == entries(created())
-
-
-def test_entries_of_versions_that_are_gone_go() -> None:
-    """What an API version owned that is not served is nobody's."""
-    old = {**entries(created())[0], "manager": "old", "apiVersion": "extensions/v1beta1"}
-    new = _with_entries(created(), [old, *entries(created())])
-    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)
-    assert [entry["manager"] for entry in entries(body)] == ["alice"]
 
 
 def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:

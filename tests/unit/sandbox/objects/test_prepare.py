@@ -21,13 +21,6 @@ def _service(**spec: object) -> JSON:
     )
 
 
-def test_a_service_gets_an_address_that_is_free() -> None:
-    """The lowest one of the range that nobody has, after that of the API server itself."""
-    made = prepared_for_create(SERVICE, _service(), {"10.96.0.2", "10.96.0.3"})
-    assert made["spec"]["clusterIP"] == "10.96.0.4"
-    assert made["spec"]["clusterIPs"] == ["10.96.0.4"]
-
-
 def test_a_node_port_is_free_too() -> None:
     """Ports in use are passed over, given ones are kept."""
     ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
@@ -74,15 +67,6 @@ def test_the_quality_class_follows_limits_and_requests(resources: list[JSON], qu
     """Guaranteed needs both limits of every container, met by the requests."""
     spec = {"containers": [{"name": "a", "resources": each} for each in resources]}
     assert quality_class(spec) == quality
-
-
-def test_a_status_leaves_the_template_generation_alone() -> None:
-    """A DaemonSet's annotation is the server's own, by every way in."""
-    kind = BY_KEY["daemonsets.apps"]
-    case = next(case for case in all_cases() if case.resource == kind)
-    old = prepared_for_create(kind, fill_defaults(kind, case.body))
-    new = {**old, "metadata": {**old["metadata"], "annotations": {}}}
-    assert prepared_for_update(kind, old, new, "status")["metadata"] == old["metadata"]
 
 
 def test_node_ports_come_to_an_end() -> None:

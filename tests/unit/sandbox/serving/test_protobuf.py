@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import struct
 
 import pytest
 
@@ -17,9 +16,6 @@ from sandbox.serving.protobuf.messages import (
     message_name,
 )
 from sandbox.serving.protobuf.wire import WireError, decode_signed, fields
-from tests.unit.sandbox.serving.client import DEPLOYMENTS, Client, document
-
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def varint(number: int) -> bytes:
@@ -88,14 +84,6 @@ def test_a_deployment_is_read() -> None:
     assert container["livenessProbe"] == {"httpGet": {"port": 8080}}
 
 
-def test_a_typed_client_creates(client: Client) -> None:
-    """A protobuf body is an object like any other; the answer is JSON."""
-    answer = client.ask("POST", DEPLOYMENTS, deployment(), content_type=PROTOBUF)
-    assert answer.status == 201
-    assert document(answer)["spec"]["replicas"] == 3
-    assert document(answer)["metadata"]["creationTimestamp"] == "2026-01-01T00:00:01Z"
-
-
 def test_binary_data_and_times() -> None:
     """Bytes become base64, times RFC 3339, whole numbers below zero stay so."""
     entry = part(1, "token") + part(2, b"\x00\xff")
@@ -107,17 +95,6 @@ def test_binary_data_and_times() -> None:
     found = from_protobuf(lease, "coordination.k8s.io/v1", "Lease")
     assert found["spec"]["renewTime"] == "2026-01-01T00:00:00.000005Z"
     assert decode_signed(next(fields(part(1, -7)))[1]) == -7
-
-
-def test_options_of_a_deletion_belong_to_every_version() -> None:
-    """Their message is one, whatever version the envelope names."""
-    raw = envelope("apps/v1", "DeleteOptions", part(1, 0) + part(4, "Orphan"))
-    assert from_protobuf(raw, "v1", "DeleteOptions") == {
-        "kind": "DeleteOptions",
-        "apiVersion": "apps/v1",
-        "gracePeriodSeconds": 0,
-        "propagationPolicy": "Orphan",
-    }
 
 
 def test_every_kind_has_its_message() -> None:
@@ -151,16 +128,3 @@ def test_what_is_no_message_is_refused(raw: bytes) -> None:
     """Cut, misfit and unknown messages are errors, never crashes."""
     with pytest.raises(WireError):
         from_protobuf(raw, "v1", "Pod")
-
-
-def test_a_broken_message_is_a_bad_request(client: Client) -> None:
-    """The client is told."""
-    answer = client.ask("POST", DEPLOYMENTS, MAGIC + b"\x0a\x7f", content_type=PROTOBUF)
-    assert answer.status == 400
-
-
-def test_floating_point_numbers() -> None:
-    """Both widths are read."""
-    wide = varint(1 << 3 | 1) + struct.pack("<d", 0.5)
-    narrow = varint(2 << 3 | 5) + struct.pack("<f", 0.25)
-    assert list(fields(wide + narrow)) == [(1, 0.5), (2, 0.25)]

@@ -11,7 +11,6 @@ from sandbox.json import JSON
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
-SERVICE_ACCOUNT_USER = "system:serviceaccount:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +40,6 @@ def user(name: str, *groups: str) -> Identity:
     return Identity(name, (*groups, AUTHENTICATED))
 
 
-def make_unauthorized_error() -> ApiError:
-    """401 for credentials that nobody has."""
-    return ApiError(401, "Unauthorized", "Unauthorized")
-
-
 @dataclass(slots=True)
 class Tokens:
     """The bearer tokens that the cluster accepts; they may be added and revoked at any time."""
@@ -67,5 +61,5 @@ class Tokens:
             return ANONYMOUS
         found = self.by_token.get(token.strip()) if scheme.lower() == "bearer" else None
         if found is None:
-            raise make_unauthorized_error()
+            raise ApiError(401, "Unauthorized", "Unauthorized")
         return found

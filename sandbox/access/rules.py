@@ -1,16 +1,37 @@
-"""The rules of roles: what one of them allows, and which ones reach a user."""
+"""The rules of roles: what one of them allows, and which ones reach a user.
+
+Rules that every cluster grants (discovery, questions about oneself) are built in; the roles and
+bindings that are stored are those of whoever uses the cluster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox.access.identity import SERVICE_ACCOUNT_USER, Identity
+from sandbox.access.identity import AUTHENTICATED, UNAUTHENTICATED, Identity
 from sandbox.json import JSON
 from sandbox.storage.store import Key, Store
 
 RBAC = "rbac.authorization.k8s.io"
 ALL = "*"
+
+_HEALTH_PATHS = ["/healthz", "/livez", "/readyz", "/version"]
+_API_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", *_HEALTH_PATHS]
+_SELF_REVIEWS = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
+_BUILT_IN: Mapping[str, Sequence[JSON]] = {
+    AUTHENTICATED: (
+        {"apiGroups": ["authorization.k8s.io"], "resources": _SELF_REVIEWS, "verbs": ["create"]},
+        {
+            "apiGroups": ["authentication.k8s.io"],
+            "resources": ["selfsubjectreviews"],
+            "verbs": ["create"],
+        },
+        {"nonResourceURLs": _API_PATHS, "verbs": ["get"]},
+    ),
+    UNAUTHENTICATED: ({"nonResourceURLs": _HEALTH_PATHS, "verbs": ["get"]},),
+}
+"""What a group may do in every cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +54,10 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A rule that reaches a user, or the missing role of a binding that would (`missing`)."""
+    """A rule that reaches a user, and by which binding; empty for one that is built in."""
 
     rule: JSON
     reason: str = ""
-    missing: str = ""
 
 
 def allows(rule: JSON, asked: Attributes) -> bool:
@@ -46,15 +66,21 @@ def allows(rule: JSON, asked: Attributes) -> bool:
         return False
     if asked.path:
         return any(_path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
+    listed, names = rule.get("resources") or (), rule.get("resourceNames") or ()
+    reaches = _among(listed, asked.full_resource) or (
+        bool(asked.subresource) and f"*/{asked.subresource}" in listed
+    )
     return (
-        _among(rule.get("apiGroups"), asked.group)
-        and _resource_matches(rule.get("resources") or (), asked)
-        and _name_matches(rule.get("resourceNames") or (), asked.name)
+        reaches
+        and _among(rule.get("apiGroups"), asked.group)
+        and (not names or asked.name in names)
     )
 
 
 def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
-    """Yield every rule that reaches a user: those of the whole cluster, then the namespace's."""
+    """Yield every rule that reaches a user: built in, of the whole cluster, of the namespace."""
+    for group in who.groups:
+        yield from (Grant(rule) for rule in _BUILT_IN.get(group, ()))
     for binding in store.items(f"clusterrolebindings.{RBAC}"):
         yield from _iter_grants_of_binding(store, binding, who, "")
     if namespace:
@@ -65,69 +91,33 @@ def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
 def _iter_grants_of_binding(
     store: Store, binding: JSON, who: Identity, namespace: str
 ) -> Iterator[Grant]:
-    subject = _reaching(binding, who, namespace)
-    if subject is None:
-        return
+    subject = next((each for each in binding.get("subjects") or () if _is_subject(each, who)), None)
     reference, metadata = binding["roleRef"], binding["metadata"]
     kind, name = reference["kind"], reference["name"]
-    role = store.get(_role_key(kind, name, namespace))
-    if role is None:
-        missing = f'RBAC: {kind.lower()}.{RBAC} "{name}" not found'
-        yield Grant({}, missing=missing)
+    is_wide = kind == "ClusterRole"
+    key = (
+        Key(f"clusterroles.{RBAC}", "", name) if is_wide else Key(f"roles.{RBAC}", namespace, name)
+    )
+    role = store.get(key)
+    if subject is None or role is None:
         return
     bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
     binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
-    to = _describe_subject(subject)
+    to = f'{subject["kind"]} "{subject["name"]}"'
     reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
     for rule in role.get("rules") or ():
         yield Grant(rule, reason)
 
 
-def _role_key(kind: str, name: str, namespace: str) -> Key:
-    if kind == "ClusterRole":
-        return Key(f"clusterroles.{RBAC}", "", name)
-    return Key(f"roles.{RBAC}", namespace, name)
+def _is_subject(subject: JSON, who: Identity) -> bool:
+    """Tell whether a subject is the user or a group of theirs; no service account has a token."""
+    if subject["kind"] == "Group":
+        return subject["name"] in who.groups
+    return bool(subject["kind"] == "User" and subject["name"] == who.user)
 
 
-def _reaching(binding: JSON, who: Identity, namespace: str) -> JSON | None:
-    for subject in binding.get("subjects") or ():
-        found: JSON = subject
-        if _is_subject(found, who, namespace):
-            return found
-    return None
-
-
-def _is_subject(subject: JSON, who: Identity, namespace: str) -> bool:
-    match subject["kind"]:
-        case "User":
-            return bool(subject["name"] == who.user)
-        case "Group":
-            return subject["name"] in who.groups
-        case "ServiceAccount":
-            home = subject.get("namespace") or namespace
-            return who.user == f"{SERVICE_ACCOUNT_USER}{home}:{subject['name']}"
-    return False
-
-
-def _describe_subject(subject: JSON) -> str:
-    name = subject["name"]
-    if subject.get("namespace"):
-        name = f"{name}/{subject['namespace']}"
-    return f'{subject["kind"]} "{name}"'
-
-
-def _among(listed: list[str] | None, value: str) -> bool:
-    return bool(listed) and (ALL in (listed or ()) or value in (listed or ()))
-
-
-def _resource_matches(listed: list[str] | tuple[str, ...], asked: Attributes) -> bool:
-    if ALL in listed or asked.full_resource in listed:
-        return True
-    return bool(asked.subresource) and f"*/{asked.subresource}" in listed
-
-
-def _name_matches(listed: list[str] | tuple[str, ...], name: str) -> bool:
-    return not listed or name in listed
+def _among(listed: Sequence[str] | None, value: str) -> bool:
+    return ALL in (listed or ()) or value in (listed or ())
 
 
 def _path_matches(rule: str, path: str) -> bool:

@@ -10,7 +10,6 @@ from sandbox.access.authorizer import Authorizer, Decision
 from sandbox.access.identity import ANONYMOUS, user
 from sandbox.access.rules import Attributes, allows
 from sandbox.api.api import Api, Writer
-from sandbox.failure import ApiError
 from sandbox.json import JSON
 
 RBAC = "rbac.authorization.k8s.io"
@@ -138,23 +137,3 @@ def test_every_cluster_grants_a_little(
 ) -> None:
     """Discovery and questions about oneself to the authenticated, health to everybody."""
     assert authorizer.decide(who, asked).allowed is expected  # type: ignore[arg-type]
-
-
-def test_a_binding_to_a_missing_role_is_told(api: Api, authorizer: Authorizer) -> None:
-    """Behind the refusal, once for each role."""
-    for name, role in [("a", "nope"), ("b", "nope"), ("c", "neither")]:
-        binding = {
-            "metadata": {"name": name},
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": role},
-            "subjects": [ALICE_SUBJECT],
-        }
-        api.create(f"rolebindings.{RBAC}", "default", binding, ME)
-        if name == "a":
-            with pytest.raises(ApiError) as caught:
-                authorizer.check(ALICE, pods())
-            assert caught.value.message.endswith(
-                f'in the namespace "default": RBAC: role.{RBAC} "nope" not found'
-            )
-    assert authorizer.decide(ALICE, pods()).reason == (
-        f'RBAC: [role.{RBAC} "nope" not found, role.{RBAC} "neither" not found]'
-    )

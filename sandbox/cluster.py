@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sandbox.access.bootstrap import found_access
 from sandbox.access.identity import ADMIN, Tokens, user
 from sandbox.api.api import Api
 from sandbox.controllers.composition import Controllers
@@ -76,6 +77,7 @@ class Cluster:
         self.tokens.add(token, user(name, *groups))
 
     def _begin(self, source: Source) -> None:
+        found_access(self.api)
         self.controllers.start()
         self.kubelet.follow(source)
         self.kubelet.start()

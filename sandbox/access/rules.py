@@ -1,37 +1,16 @@
-"""The rules of roles: what one of them allows, and which ones reach a user.
-
-Rules that every cluster grants (discovery, questions about oneself) are built in; the roles and
-bindings that are stored are those of whoever uses the cluster.
-"""
+"""The rules of roles: what one of them allows, and which ones reach a user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sandbox.access.identity import AUTHENTICATED, UNAUTHENTICATED, Identity
+from sandbox.access.identity import Identity
 from sandbox.json import JSON
 from sandbox.storage.store import Key, Store
 
 RBAC = "rbac.authorization.k8s.io"
 ALL = "*"
-
-_HEALTH_PATHS = ["/healthz", "/livez", "/readyz", "/version"]
-_API_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", *_HEALTH_PATHS]
-_SELF_REVIEWS = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
-_BUILT_IN: Mapping[str, Sequence[JSON]] = {
-    AUTHENTICATED: (
-        {"apiGroups": ["authorization.k8s.io"], "resources": _SELF_REVIEWS, "verbs": ["create"]},
-        {
-            "apiGroups": ["authentication.k8s.io"],
-            "resources": ["selfsubjectreviews"],
-            "verbs": ["create"],
-        },
-        {"nonResourceURLs": _API_PATHS, "verbs": ["get"]},
-    ),
-    UNAUTHENTICATED: ({"nonResourceURLs": _HEALTH_PATHS, "verbs": ["get"]},),
-}
-"""What a group may do in every cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +33,10 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A rule that reaches a user, and by which binding; empty for one that is built in."""
+    """A rule that reaches a user, and by which binding."""
 
     rule: JSON
-    reason: str = ""
+    reason: str
 
 
 def allows(rule: JSON, asked: Attributes) -> bool:
@@ -78,9 +57,7 @@ def allows(rule: JSON, asked: Attributes) -> bool:
 
 
 def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
-    """Yield every rule that reaches a user: built in, of the whole cluster, of the namespace."""
-    for group in who.groups:
-        yield from (Grant(rule) for rule in _BUILT_IN.get(group, ()))
+    """Yield every rule that reaches a user: those of the whole cluster, then the namespace's."""
     for binding in store.items(f"clusterrolebindings.{RBAC}"):
         yield from _iter_grants_of_binding(store, binding, who, "")
     if namespace:
@@ -92,21 +69,23 @@ def _iter_grants_of_binding(
     store: Store, binding: JSON, who: Identity, namespace: str
 ) -> Iterator[Grant]:
     subject = next((each for each in binding.get("subjects") or () if _is_subject(each, who)), None)
+    if subject is None:
+        return
     reference, metadata = binding["roleRef"], binding["metadata"]
     kind, name = reference["kind"], reference["name"]
-    is_wide = kind == "ClusterRole"
-    key = (
-        Key(f"clusterroles.{RBAC}", "", name) if is_wide else Key(f"roles.{RBAC}", namespace, name)
-    )
-    role = store.get(key)
-    if subject is None or role is None:
-        return
+    role = store.get(_role_key(kind, name, namespace))
     bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
     binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
     to = f'{subject["kind"]} "{subject["name"]}"'
     reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
-    for rule in role.get("rules") or ():
+    for rule in (role or {}).get("rules") or ():
         yield Grant(rule, reason)
+
+
+def _role_key(kind: str, name: str, namespace: str) -> Key:
+    if kind == "ClusterRole":
+        return Key(f"clusterroles.{RBAC}", "", name)
+    return Key(f"roles.{RBAC}", namespace, name)
 
 
 def _is_subject(subject: JSON, who: Identity) -> bool:

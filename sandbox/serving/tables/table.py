@@ -8,22 +8,13 @@ from datetime import datetime
 
 from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON
-from sandbox.serving.tables.cluster import BY_NAME, CLUSTER
 from sandbox.serving.tables.column import Layout
-from sandbox.serving.tables.network import NETWORK
 from sandbox.serving.tables.pods import PODS, row_conditions
-from sandbox.serving.tables.scaling import SCALING
-from sandbox.serving.tables.workloads import WORKLOADS
+from sandbox.serving.tables.rows import BY_NAME, ROWS
 
 META = "meta.k8s.io/v1"
 
-LAYOUTS: Mapping[str, Layout] = {
-    "pods": PODS,
-    **WORKLOADS,
-    **CLUSTER,
-    **NETWORK,
-    **SCALING,
-}
+LAYOUTS: Mapping[str, Layout] = {"pods": PODS, **ROWS}
 """By `kinds.Resource.key`."""
 
 

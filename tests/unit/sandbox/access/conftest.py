@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sandbox.access.authorizer import Authorizer
+from sandbox.access.bootstrap import found_access
 from sandbox.api.api import Api, Writer
 from sandbox.json import JSON
 from sandbox.times import Timers
@@ -19,8 +20,10 @@ Grant = Callable[..., None]
 
 @pytest.fixture
 def api() -> Api:
-    """Return a cluster that has no role yet."""
-    return Api(Timers(datetime(2026, 1, 1, tzinfo=UTC)))
+    """Return a cluster that has its own roles."""
+    made = Api(Timers(datetime(2026, 1, 1, tzinfo=UTC)))
+    found_access(made)
+    return made
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_one_may_ask_for_all_rules(authorizer: Authorizer, grant: Grant) -> None
     assert {"verbs": ["get"], "nonResourceURLs": ["/api", "/api/*"]} not in found["status"][
         "nonResourceRules"
     ]
-    assert len(found["status"]["nonResourceRules"]) == 1
+    assert len(found["status"]["nonResourceRules"]) == 2
 
 
 def test_rules_are_those_of_a_namespace(authorizer: Authorizer) -> None:

@@ -1,0 +1,94 @@
+"""The roles that every cluster has, and who is bound to them."""
+
+from __future__ import annotations
+
+from sandbox.access.identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from sandbox.access.rules import RBAC
+from sandbox.api.api import Api, Key, Writer
+from sandbox.json import JSON
+from sandbox.kinds import RESOURCES, Resource
+
+SERVER = Writer("system:apiserver", "kube-apiserver")
+
+READ = ["get", "list", "watch"]
+WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+_HEALTH_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+_API_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi"]
+_API_PATHS += ["/openapi/*", "/readyz", "/version", "/version/"]
+_HIDDEN_FROM_VIEWERS = ("secrets",)
+_SELF_REVIEWS = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]
+
+
+def found_access(api: Api) -> None:
+    """Create the cluster's own roles and bindings where they are missing."""
+    for name, rules in _roles().items():
+        _create(api, "clusterroles", name, {"rules": rules})
+    for name, groups in _BINDINGS.items():
+        reference = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
+        subjects = [{"apiGroup": RBAC, "kind": "Group", "name": group} for group in groups]
+        _create(api, "clusterrolebindings", name, {"roleRef": reference, "subjects": subjects})
+
+
+_BINDINGS = {
+    "cluster-admin": [MASTERS],
+    "system:basic-user": [AUTHENTICATED],
+    "system:discovery": [AUTHENTICATED],
+    "system:public-info-viewer": [AUTHENTICATED, UNAUTHENTICATED],
+}
+
+
+def _roles() -> dict[str, list[JSON]]:
+    view = _over(READ, _group_namespaced_kinds(_HIDDEN_FROM_VIEWERS))
+    edit = _over([*READ, *WRITE], _group_namespaced_kinds(()))
+    return {
+        "cluster-admin": [
+            {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+            {"nonResourceURLs": ["*"], "verbs": ["*"]},
+        ],
+        "system:basic-user": [
+            _rule("authorization.k8s.io", _SELF_REVIEWS, ["create"]),
+            _rule("authentication.k8s.io", ["selfsubjectreviews"], ["create"]),
+        ],
+        "system:discovery": [{"nonResourceURLs": _API_PATHS, "verbs": ["get"]}],
+        "system:public-info-viewer": [{"nonResourceURLs": _HEALTH_PATHS, "verbs": ["get"]}],
+        "view": view,
+        "edit": edit,
+        "admin": [*edit, _rule(RBAC, ["rolebindings", "roles"], [*READ, *WRITE])],
+    }
+
+
+def _group_namespaced_kinds(hidden: tuple[str, ...]) -> dict[str, list[Resource]]:
+    """Return the kinds of applications by their group: those of namespaces, but for access."""
+    found: dict[str, list[Resource]] = {}
+    for resource in RESOURCES:
+        if resource.namespaced and resource.group != RBAC and resource.plural not in hidden:
+            found.setdefault(resource.group, []).append(resource)
+    return found
+
+
+def _over(verbs: list[str], by_group: dict[str, list[Resource]]) -> list[JSON]:
+    return [_rule(group, _with_subresources(kinds), verbs) for group, kinds in by_group.items()]
+
+
+def _with_subresources(kinds: list[Resource]) -> list[str]:
+    found = []
+    for resource in kinds:
+        found.append(resource.plural)
+        found += [f"{resource.plural}/{name}" for name in resource.subresources]
+    return sorted(found)
+
+
+def _rule(group: str, resources: list[str], verbs: list[str]) -> JSON:
+    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
+
+
+def _create(api: Api, plural: str, name: str, content: JSON) -> None:
+    resource = f"{plural}.{RBAC}"
+    if api.store.get(Key(resource, "", name)) is not None:
+        return
+    metadata = {
+        "name": name,
+        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
+        "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+    }
+    api.create(resource, "", {"metadata": metadata, **content}, SERVER)

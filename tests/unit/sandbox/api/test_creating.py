@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sandbox.api.api import Api, ApiError, FieldValidation, Key, Strictness, Writer
@@ -20,26 +18,6 @@ def config(name: str = "c", **metadata: object) -> JSON:
 def create(api: Api, body: JSON, namespace: str = "default", **options: object) -> JSON:
     """Create a ConfigMap."""
     return api.create("configmaps", namespace, body, ME, **options)  # type: ignore[arg-type]
-
-
-def refusal(api: Api, body: JSON, namespace: str = "default") -> ApiError:
-    """Return why a ConfigMap is not created."""
-    with pytest.raises(ApiError) as caught:
-        create(api, body, namespace)
-    return caught.value
-
-
-def test_a_created_object_is_whole(api: Api) -> None:
-    """It has its type, uid, time, version, place and owner of fields."""
-    made = create(api, config())
-    metadata = made["metadata"]
-    assert (made["kind"], made["apiVersion"]) == ("ConfigMap", "v1")
-    assert metadata["namespace"] == "default"
-    assert metadata["creationTimestamp"] == "2026-01-01T00:00:00Z"
-    assert len(metadata["uid"]) == 36
-    assert metadata["resourceVersion"] == str(api.store.version)
-    assert [entry["manager"] for entry in metadata["managedFields"]] == ["kubectl"]
-    assert api.get(Key("configmaps", "default", "c")) == made
 
 
 def test_a_generated_name_that_is_taken_is_generated_anew(api: Api) -> None:
@@ -64,14 +42,6 @@ def test_what_the_server_sets_cannot_be_sent(api: Api) -> None:
     assert metadata["managedFields"][0]["fieldsV1"] == {"f:data": {".": {}, "f:a": {}}}
 
 
-def test_a_name_is_given_once(api: Api) -> None:
-    """The second one is 409 AlreadyExists, in a dry run too."""
-    create(api, config())
-    assert refusal(api, config()).reason == "AlreadyExists"
-    with pytest.raises(ApiError, match='configmaps "c" already exists'):
-        create(api, config(), dry_run=True)
-
-
 def test_a_dry_run_stores_nothing(api: Api) -> None:
     """The answer is complete but for the version, and nothing has happened."""
     before = api.store.version
@@ -80,14 +50,6 @@ def test_a_dry_run_stores_nothing(api: Api) -> None:
     assert "resourceVersion" not in made["metadata"]
     assert api.store.version == before
     assert api.store.get(Key("configmaps", "default", "c")) is None
-
-
-def test_cluster_scoped_objects_have_no_namespace(api: Api) -> None:
-    """A namespace that is sent with them is dropped."""
-    made = api.create("namespaces", "", {"metadata": {"name": "shop", "namespace": "x"}}, ME)
-    assert "namespace" not in made["metadata"]
-    assert made["spec"]["finalizers"] == ["kubernetes"]
-    assert made["status"] == {"phase": "Active"}
 
 
 def test_unknown_fields_are_treated_as_asked(api: Api) -> None:
@@ -99,17 +61,3 @@ def test_unknown_fields_are_treated_as_asked(api: Api) -> None:
     with pytest.raises(ApiError, match='strict decoding error: unknown field "foo"') as caught:
         create(api, sent, validation=FieldValidation(Strictness.STRICT))
     assert caught.value.status == 400
-
-
-def test_a_wrong_type_is_told_before_unknown_fields(
-    api: Api, deployment: Callable[..., JSON]
-) -> None:
-    """Strict decoding has its say where decoding went well, on creates and on updates."""
-    strict = FieldValidation(Strictness.STRICT)
-    good = deployment()
-    api.create("deployments.apps", "default", good, ME)
-    bad = {**good, "spec": {**good["spec"], "odd": 1, "replicas": "3"}}
-    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
-        api.create("deployments.apps", "default", bad, ME, validation=strict)
-    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
-        api.update(Key("deployments.apps", "default", "web"), bad, ME, validation=strict)

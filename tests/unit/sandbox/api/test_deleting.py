@@ -45,19 +45,6 @@ def set_finalizers(api: Api, key: Key, *names: str) -> JSON:
     return api.patch(key, Patch(PatchType.MERGE, body), ME)
 
 
-def test_an_object_without_finalizers_goes_at_once(api: Api, config: JSON) -> None:
-    """The answer is a Status that names it."""
-    assert api.delete(CONFIG, ME) == {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": {"name": "c", "kind": "configmaps", "uid": config["metadata"]["uid"]},
-    }
-    with pytest.raises(ApiError, match='configmaps "c" not found'):
-        api.delete(CONFIG, ME)
-
-
 def test_a_finalizer_holds_an_object(api: Api, config: JSON) -> None:
     """It is marked, deleting again changes nothing, and letting go removes it."""
     set_finalizers(api, CONFIG, "a.b/c")
@@ -94,16 +81,6 @@ def test_a_precondition_that_fails_is_a_conflict(
     assert caught.value.status == 409
     assert what in caught.value.message
     assert api.get(CONFIG) is config
-
-
-def test_a_dry_run_deletes_nothing(api: Api, config: JSON, running: JSON) -> None:
-    """The answer is that of the deletion."""
-    assert api.delete(CONFIG, ME, dry_run=True)["status"] == "Success"
-    assert api.get(CONFIG) is config
-    assert api.delete(POD, ME, dry_run=True)["metadata"]["deletionGracePeriodSeconds"] == 20
-    at_once = api.delete(POD, ME, DeleteOptions(grace_seconds=0), dry_run=True)
-    assert at_once["metadata"]["deletionGracePeriodSeconds"] == 0
-    assert api.get(POD) is running
 
 
 def test_a_running_pod_gets_its_grace_period(api: Api, timers: Timers, running: JSON) -> None:
@@ -144,14 +121,6 @@ def test_grace_zero_marks_the_pod_and_removes_it(api: Api, running: JSON) -> Non
 def test_a_pod_that_no_node_runs_goes_at_once(api: Api, pod: Callable[..., JSON]) -> None:
     """Unbound or ended: there is nobody to wait for."""
     api.create("pods", "default", pod(), ME)
-    api.delete(POD, ME)
-    assert api.store.get(POD) is None
-
-
-def test_an_ended_pod_goes_at_once(api: Api, running: JSON) -> None:
-    """Its phase says that nothing runs any more."""
-    status = Patch(PatchType.MERGE, {"status": {"phase": "Succeeded"}})
-    api.patch(POD, status, ME, subresource="status")
     api.delete(POD, ME)
     assert api.store.get(POD) is None
 

@@ -64,14 +64,6 @@ def test_a_terminating_namespace_takes_nothing_in(api: Api, shop: JSON) -> None:
     assert changed["data"] == {"a": "b"}
 
 
-def test_an_apply_cannot_create_there_either(api: Api, shop: JSON) -> None:
-    """Creation is creation."""
-    api.delete(SHOP, ME)
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "d"}}
-    with pytest.raises(ApiError, match="being terminated"):
-        api.patch(Key("configmaps", "shop", "d"), Patch(PatchType.APPLY, body), ME)
-
-
 def test_the_last_finalizer_lets_a_namespace_go(api: Api, shop: JSON) -> None:
     """Through the subresource alone, and only once it is deleted."""
     assert finalize(api, "a.b/c", "kubernetes")["spec"]["finalizers"] == ["a.b/c", "kubernetes"]
@@ -80,9 +72,3 @@ def test_the_last_finalizer_lets_a_namespace_go(api: Api, shop: JSON) -> None:
     assert api.store.get(SHOP) is not None
     finalize(api)
     assert api.store.get(SHOP) is None
-
-
-def test_finalizing_a_living_namespace_does_not_end_it(api: Api, shop: JSON) -> None:
-    """It is not deleted."""
-    finalize(api)
-    assert api.store.get(SHOP) is not None

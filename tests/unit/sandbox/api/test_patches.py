@@ -70,15 +70,6 @@ def test_each_kind_of_patch_is_a_write(
     assert made["kind"] == "Deployment"
 
 
-def test_a_patch_may_carry_a_version(api: Api, web: Key, live: JSON) -> None:
-    """An old one is a conflict, the live one and none at all are not."""
-    old = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": "1"}})
-    assert refusal(api, web, old).reason == "Conflict"
-    for version in (live["metadata"]["resourceVersion"], None):
-        patch = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": version}})
-        assert api.patch(web, patch, ME) is live
-
-
 def test_a_patch_that_names_another_uid_is_invalid(api: Api, web: Key, live: JSON) -> None:
     """422: the field is immutable; a patch of what is not there is 404."""
     found = refusal(api, web, Patch(PatchType.MERGE, {"metadata": {"uid": "x"}}))
@@ -106,10 +97,3 @@ def test_duplicate_fields_are_seen_in_the_bytes(api: Api, web: Key, live: JSON) 
     validation = FieldValidation(Strictness.WARN, raw, told.append)
     api.patch(web, Patch(PatchType.MERGE, {"spec": {"replicas": 2}}), ME, validation=validation)
     assert told == ['duplicate field "spec.replicas"']
-
-
-def test_the_status_is_patched_alone(api: Api, web: Key, live: JSON) -> None:
-    """Through the subresource the spec stays."""
-    patch = Patch(PatchType.MERGE, {"status": {"replicas": 2}, "spec": {"replicas": 9}})
-    made = api.patch(web, patch, ME, subresource="status")
-    assert (made["status"], made["spec"]) == ({"replicas": 2}, live["spec"])

@@ -12,10 +12,6 @@ from sandbox.json import JSON, copy_json
 from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
-MODIFIED = (
-    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified;'
-    " please apply your changes to the latest version and try again"
-)
 
 
 @pytest.fixture
@@ -71,29 +67,6 @@ def test_a_write_that_changes_nothing_is_none(
     assert api.store.version == before
 
 
-def test_an_old_version_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
-    """409 with the message that clients know."""
-    api.update(web, changed(live, "spec", "replicas", to=3), ME)
-    found = refusal(api, web, live)
-    assert (found.status, found.reason, found.message) == (409, "Conflict", MODIFIED)
-
-
-def test_without_a_version_the_last_write_wins(api: Api, web: Key, live: JSON) -> None:
-    """A Deployment may be updated unconditionally."""
-    api.update(web, changed(live, "spec", "replicas", to=3), ME)
-    body = changed(live, "spec", "replicas", to=4)
-    del body["metadata"]["resourceVersion"]
-    assert api.update(web, body, ME)["spec"]["replicas"] == 4
-
-
-def test_a_missing_deployment_is_not_created(
-    api: Api, web: Key, deployment: Callable[..., JSON]
-) -> None:
-    """404."""
-    found = refusal(api, web, deployment())
-    assert (found.status, found.message) == (404, 'deployments.apps "web" not found')
-
-
 def test_another_uid_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
     """The message names both."""
     found = refusal(api, web, changed(live, "metadata", "uid", to="x"))
@@ -125,14 +98,6 @@ def test_the_status_is_written_alone(api: Api, web: Key, live: JSON) -> None:
         (entry["manager"], entry.get("subresource")) for entry in made["metadata"]["managedFields"]
     ]
     assert owners == [("kubectl", None), ("kubectl", "status")]
-
-
-def test_the_main_resource_keeps_the_status(api: Api, web: Key, live: JSON) -> None:
-    """What is sent of it is overlooked."""
-    api.update(web, changed(live, "status", to={"replicas": 2}), ME, subresource="status")
-    body = changed(live, "spec", "replicas", to=3)
-    del body["metadata"]["resourceVersion"]
-    assert api.update(web, {**body, "status": {"replicas": 7}}, ME)["status"] == {"replicas": 2}
 
 
 def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:

@@ -34,27 +34,6 @@ def timers() -> Timers:
     return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_a_key_is_synced_once_however_often_it_was_added(timers: Timers) -> None:
-    """Additions before the sync are one sync."""
-    syncs = Syncs(timers, lambda: None)
-    queue = WorkQueue(timers, syncs)
-    for _ in range(3):
-        queue.add("a")
-    timers.run_due(1)
-    assert syncs.at == [0.001]
-
-
-def test_a_key_that_is_added_after_its_sync_is_synced_again(timers: Timers) -> None:
-    """A sync takes its key out of the queue."""
-    syncs = Syncs(timers, lambda: None)
-    queue = WorkQueue(timers, syncs)
-    queue.add("a")
-    timers.run_due(1)
-    queue.add("a")
-    timers.run_due(2)
-    assert syncs.at == [0.001, 1.001]
-
-
 def test_failed_syncs_are_retried_after_5_ms_doubling(timers: Timers) -> None:
     """The waits of one key double from 5 ms."""
     syncs = Syncs(timers, lambda: SyncError("no"))
@@ -65,18 +44,6 @@ def test_failed_syncs_are_retried_after_5_ms_doubling(timers: Timers) -> None:
         for earlier, later in zip(syncs.at, syncs.at[1:], strict=False)
     ]
     assert waits == [0.005, 0.01, 0.02, 0.04]
-
-
-def test_a_success_lets_retries_begin_anew(timers: Timers) -> None:
-    """After a sync without failure the next failure waits 5 ms again."""
-    failures: list[Exception | None] = [SyncError("1"), SyncError("2"), None, SyncError("3"), None]
-    syncs = Syncs(timers, lambda: failures.pop(0))
-    queue = WorkQueue(timers, syncs)
-    queue.add("a")
-    timers.run_due(1)
-    queue.add("a")
-    timers.run_due(2)
-    assert round(syncs.at[4] - syncs.at[3], 4) == 0.006
 
 
 def test_a_refusal_by_a_terminating_namespace_is_not_retried(timers: Timers) -> None:

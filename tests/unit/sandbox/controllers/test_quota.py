@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
 
 
 def pod(name: str = "p", *, init: JSON | None = None, **resources: JSON) -> JSON:
@@ -28,16 +28,6 @@ def used(bed: Bed) -> JSON:
     """Return what the quota says is used."""
     found: JSON = bed.get("resourcequotas", "full")["status"]["used"]
     return found
-
-
-def test_a_dry_run_is_refused_but_not_counted(bed: Bed) -> None:
-    """Nothing is stored, so nothing is used."""
-    bed.limit(pods="1")
-    create(bed, pod("a"), dry_run=True)
-    assert used(bed) == {"pods": "0"}
-    create(bed, pod("a"))
-    with pytest.raises(ApiError):
-        create(bed, pod("b"), dry_run=True)
 
 
 def test_requests_and_limits_are_added_up(bed: Bed) -> None:
@@ -85,15 +75,6 @@ def test_a_pod_that_is_gone_frees_its_share(bed: Bed) -> None:
     bed.kubelet.report(bed.key("pods", "b"), ready=False, phase="Failed")
     bed.run(1)
     assert used(bed) == {"pods": "0", "count/pods": "1"}
-
-
-def test_what_was_there_before_the_quota_is_counted(bed: Bed) -> None:
-    """A quota that is exceeded from the start refuses more and deletes nothing."""
-    bed.deploy(web(3))
-    bed.limit(pods="2")
-    status = bed.get("resourcequotas", "full")["status"]
-    assert status == {"hard": {"pods": "2"}, "used": {"pods": "3"}}
-    assert len(bed.pods) == 3
 
 
 @pytest.mark.parametrize(("scope", "counted"), [("BestEffort", "1"), ("NotBestEffort", "0")])

@@ -29,17 +29,6 @@ def events(bed: Bed) -> list[JSON]:
     return sorted(found, key=lambda body: body["metadata"]["name"])
 
 
-def test_the_same_event_is_counted(bed: Bed, recorder: Recorder) -> None:
-    """One object, its count and its last time move."""
-    for _ in range(3):
-        recorder.warning(ABOUT, "FailedCreate", "no")
-        bed.run(10)
-    event = events(bed)[0]
-    assert event["count"] == 3
-    assert event["firstTimestamp"] == "2026-01-01T00:00:00Z"
-    assert event["lastTimestamp"] == "2026-01-01T00:00:20Z"
-
-
 def test_the_tenth_different_message_begins_a_combined_event(bed: Bed, recorder: Recorder) -> None:
     """Refused pods have a new name each: nine events, then one for all the others."""
     for number in range(12):

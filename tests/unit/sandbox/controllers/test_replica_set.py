@@ -14,14 +14,6 @@ def created(bed: Bed, body: JSON, seconds: float = 5.0) -> JSON:
     return bed.get("replicasets.apps", body["metadata"]["name"])
 
 
-def test_no_pod_is_created_twice(bed: Bed) -> None:
-    """What was created and is not seen yet is waited for."""
-    created(bed, replica_set(10))
-    told = [message for reason, message in bed.events if reason == "SuccessfulCreate"]
-    assert len(bed.pods) == 10
-    assert len(told) >= 9
-
-
 def test_creation_doubles_until_a_batch_fails(bed: Bed) -> None:
     """Batches of 1, 2, 4: with room for three, the four of the third are refused, no more."""
     bed.limit(pods="3")
@@ -29,18 +21,6 @@ def test_creation_doubles_until_a_batch_fails(bed: Bed) -> None:
     assert len(bed.pods) == 3
     assert [reason for reason, _ in bed.events].count("FailedCreate") == 4
     assert found["status"]["replicas"] == 0
-
-
-def test_a_deleted_pod_is_replaced_when_its_deletion_begins(bed: Bed) -> None:
-    """Not when it is gone: a pod may take long to end."""
-    bed.kubelet.end_seconds = 25.0
-    created(bed, replica_set())
-    gone = bed.pods[0]["metadata"]["name"]
-    bed.delete("pods", gone)
-    bed.run(1)
-    assert len(bed.pods) == 3
-    status = bed.get("replicasets.apps", "alone")["status"]
-    assert (status["replicas"], status["readyReplicas"], status["terminatingReplicas"]) == (2, 2, 1)
 
 
 def test_a_failed_pod_is_replaced_and_stays(bed: Bed) -> None:
@@ -52,15 +32,6 @@ def test_a_failed_pod_is_replaced_and_stays(bed: Bed) -> None:
     assert len(bed.pods) == 3
     status = bed.get("replicasets.apps", "alone")["status"]
     assert (status["replicas"], status["terminatingReplicas"]) == (2, 0)
-
-
-def test_availability_waits_for_ready_seconds(bed: Bed) -> None:
-    """Counted in whole seconds of the condition, found without any change."""
-    created(bed, replica_set(minReadySeconds=30))
-    status = bed.get("replicasets.apps", "alone")["status"]
-    assert (status["readyReplicas"], status.get("availableReplicas", 0)) == (2, 0)
-    bed.run(26)
-    assert bed.get("replicasets.apps", "alone")["status"]["availableReplicas"] == 2
 
 
 def test_pods_that_are_not_ready_go_first(bed: Bed) -> None:

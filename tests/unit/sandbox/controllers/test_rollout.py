@@ -19,7 +19,6 @@ from tests.unit.sandbox.controllers.bed import (
 )
 
 TRACES = Path(__file__).parents[3] / "traces"
-RECREATE = {"type": "Recreate"}
 
 Steps = list[tuple[object, ...]]
 
@@ -34,26 +33,6 @@ def recorded(scenario: str) -> Steps:
         if step and (not steps or steps[-1] != step):
             steps.append(step)
     return steps
-
-
-def test_counters_stay_within_surge_and_unavailability(bed: Bed) -> None:
-    """Of 10 with 3 more and 2 less, 8 to 13 are there whenever a status is written."""
-    bed.deploy(web(10))
-    bed.seen.clear()
-    bed.set_image("shop/web:2", "0.5")
-    bed.run(20)
-    available = [body["status"].get("availableReplicas", 0) for body in bed.seen]
-    assert min(available) >= 8
-    assert max(body["status"]["replicas"] for body in bed.seen) <= 13
-    assert bed.deployment["status"]["updatedReplicas"] == 10
-
-
-def test_no_deadline_has_no_progressing_condition(bed: Bed) -> None:
-    """The largest number means none."""
-    bed.deploy(web(progressDeadlineSeconds=2147483647))
-    bed.set_image("shop/web:2")
-    bed.run(5)
-    assert {kind for body in bed.seen for kind, _, _ in conditions(body)} == {"Available"}
 
 
 def test_a_minimum_of_ready_seconds_alone_makes_no_rollout(bed: Bed) -> None:
@@ -79,19 +58,6 @@ def test_unhealthy_old_pods_go_first(bed: Bed) -> None:
     bed.run(2)
     good, bad, newest = (rs["spec"]["replicas"] for rs in bed.replica_sets)
     assert (good, bad, newest) == (3, 0, 2)
-
-
-def test_recreate_waits_for_pods_that_are_ending(bed: Bed) -> None:
-    """Old and new pods are never there together."""
-    bed.kubelet.end_seconds = 20.0
-    bed.deploy(web(strategy=RECREATE))
-    bed.set_image("shop/web:2")
-    bed.run(15)
-    assert len(bed.replica_sets) == 1
-    assert bed.deployment["status"].get("replicas", 0) == 0
-    bed.run(15)
-    assert [rs["spec"]["replicas"] for rs in bed.replica_sets] == [0, 4]
-    assert {pod["spec"]["containers"][0]["image"] for pod in bed.pods} == {"shop/web:2"}
 
 
 def test_the_same_hash_of_another_template_is_a_collision(bed: Bed) -> None:

@@ -7,7 +7,6 @@ import pytest
 from tests.unit.sandbox.controllers.bed import (
     Bed,
     condition,
-    conditions,
     generations,
     web,
 )
@@ -32,16 +31,6 @@ def test_a_stuck_rollout_is_scaled_in_proportion(
     bed.patch({"spec": {"replicas": replicas}})
     bed.run(3)
     assert sizes(bed) == expected
-
-
-def test_zero_replicas_are_complete_at_once(bed: Bed) -> None:
-    """A Deployment of nothing is available, has a ReplicaSet and finished its rollout."""
-    bed.deploy(web(0))
-    assert sizes(bed) == [0]
-    assert conditions(bed.deployment) == (
-        ("Available", "True", "MinimumReplicasAvailable"),
-        ("Progressing", "True", "NewReplicaSetAvailable"),
-    )
 
 
 def test_a_paused_deployment_makes_no_new_version(bed: Bed) -> None:

@@ -15,7 +15,6 @@ from sandbox.kinds import BY_KEY
 from sandbox.schema import schema_of
 
 SCHEMA = schema_of(BY_KEY["deployments.apps"])
-PODS = schema_of(BY_KEY["pods"])
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"
 
 DEFAULTED: JSON = {
@@ -47,44 +46,6 @@ DEFAULTED: JSON = {
         },
     },
     "status": {},
-}
-OF_ITS_CREATOR: JSON = {
-    "f:metadata": {"f:labels": {".": {}, "f:a": {}}},
-    "f:spec": {
-        "f:progressDeadlineSeconds": {},
-        "f:replicas": {},
-        "f:selector": {},
-        "f:strategy": {
-            "f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}},
-            "f:type": {},
-        },
-        "f:template": {
-            "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
-            "f:spec": {
-                "f:containers": {
-                    'k:{"name":"web"}': {
-                        ".": {},
-                        "f:env": {
-                            ".": {},
-                            'k:{"name":"X"}': {".": {}, "f:name": {}, "f:value": {}},
-                        },
-                        "f:image": {},
-                        "f:name": {},
-                        "f:ports": {
-                            ".": {},
-                            'k:{"containerPort":80,"protocol":"TCP"}': {
-                                ".": {},
-                                "f:containerPort": {},
-                                "f:protocol": {},
-                            },
-                        },
-                        "f:resources": {},
-                    }
-                },
-                "f:securityContext": {},
-            },
-        },
-    },
 }
 
 
@@ -126,42 +87,6 @@ def test_what_changes_changes_hands() -> None:
     assert left
     assert {"f:replicas", "f:progressDeadlineSeconds"}.isdisjoint(left["f:spec"])
     assert "f:selector" in left["f:spec"]
-
-
-def test_a_status_is_owned_apart() -> None:
-    """A write to a subresource has an entry of its own and owns nothing that it cannot write."""
-    new = {**created(), "status": {"replicas": 2}}
-    new["spec"] = {**new["spec"], "replicas": 9}
-    new["metadata"] = {**new["metadata"], "labels": {"a": "2"}}
-    body = update_owners(created(), new, "kcm", now=LATE, schema=SCHEMA, subresource="status")
-    assert owned(body, "kcm", "status") == {"f:status": {"f:replicas": {}}}
-    assert owned(body, "alice") == OF_ITS_CREATOR
-    assert entries(body)[-1]["subresource"] == "status"
-
-
-def test_conditions_are_owned_by_type() -> None:
-    """Each condition has its owner, whatever their order."""
-    ready = {"type": "Ready", "status": "True"}
-    live: JSON = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "uid": "1", "managedFields": entries(created())},
-        "spec": {"containers": []},
-        "status": {"conditions": [ready]},
-    }
-    live["metadata"]["managedFields"][0]["apiVersion"] = "v1"
-    new = {**live, "status": {"conditions": [{"type": "Gate", "status": "False"}, ready]}}
-    body = update_owners(live, new, "ctl", now=LATE, schema=PODS, subresource="status")
-    assert owned(body, "ctl", "status") == {
-        "f:status": {"f:conditions": {'k:{"type":"Gate"}': {".": {}, "f:status": {}, "f:type": {}}}}
-    }
-
-
-def test_an_untracked_object_stays_so() -> None:
-    """An update of an object without managedFields does not begin them."""
-    live = update_owners(created(), _with_entries(created(), [{}]), "bob", now=LATE, schema=SCHEMA)
-    assert "managedFields" not in live["metadata"]
-    assert "managedFields" not in write(live, "bob", replicas=9)["metadata"]
 
 
 def _with_entries(body: JSON, sent: Any) -> JSON:

@@ -16,7 +16,6 @@ from sandbox.kubelet.kubelet import Kubelet
 from sandbox.kubelet.pace import Pace
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers
-from tests.unit.sandbox.kubelet.stage import condition
 
 TEAM = Writer("team", "kubectl")
 WEB = Key("pods", "default", "web")
@@ -66,29 +65,10 @@ def bed() -> Bed:
     return Bed()
 
 
-def test_its_nodes_are_ready() -> None:
-    """Every node is registered by its own kubelet and ready, without a taint."""
-    nodes = Bed(("a", "b")).api.store.items("nodes")
-    assert [node["metadata"]["name"] for node in nodes] == ["a", "b"]
-    for node in nodes:
-        assert condition(node["status"], "Ready")["status"] == "True"
-        assert not node["spec"].get("taints")
-
-
 def is_ready(pod: JSON) -> bool:
     """Whether a pod says that it is ready."""
     conditions = pod["status"].get("conditions", [])
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-def test_pods_that_are_there_already_are_taken_on(bed: Bed) -> None:
-    """A kubelet that starts late plays what waits for it."""
-    bed.create(body())
-    api = Api(bed.timers, Names())
-    api.create("pods", "default", body(), TEAM)
-    Kubelet(api, bed.timers, Names()).start()
-    bed.run()
-    assert is_ready(api.get(WEB))
 
 
 @pytest.mark.parametrize(
@@ -129,15 +109,6 @@ def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
     bed.kubelet.evict("default", "web")
     with pytest.raises(ApiError, match="out of order"):
         bed.run()
-
-
-def test_a_pod_changes_its_mind_by_its_annotation(bed: Bed) -> None:
-    """A patch of the pod's annotation is heard."""
-    bed.create(body("never-ready"))
-    changed = body("ready", name="web") | {"spec": bed.pod()["spec"]}
-    bed.api.update(WEB, changed, TEAM)
-    bed.run(0.05)
-    assert is_ready(bed.pod())
 
 
 def test_the_same_run_is_the_same_again() -> None:

@@ -60,13 +60,6 @@ def test_there_is_no_log_before_the_first_start(asked: str, previous: bool, said
         read(Stage().run(pod(asked=asked)), LogOptions(previous=previous))
 
 
-@pytest.mark.parametrize("time", ["x", "2026-01-01", "2026-01-01T00:00:00"])
-def test_a_time_that_is_none_is_refused(time: str) -> None:
-    """`sinceTime` is RFC 3339 with its zone."""
-    with pytest.raises(NoLogError, match=f'parsing time "{time}" as'):
-        read(crashed_once(), LogOptions(since_time=time))
-
-
 @pytest.mark.parametrize(("log", "lines"), [("none", 0), ("long", 10_002), ("hostile", 14)])
 def test_an_annotation_decides_what_is_written(log: str, lines: int) -> None:
     """Nothing, very much, or what tries to trick a terminal."""

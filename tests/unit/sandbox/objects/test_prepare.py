@@ -7,7 +7,7 @@ import pytest
 from sandbox.failure import ApiError
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import BY_KEY
-from sandbox.objects import fill_defaults, prepared_for_create, prepared_for_update
+from sandbox.objects import fill_defaults, prepared_for_create
 from sandbox.objects.prepare.pods import quality_class
 from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
@@ -19,21 +19,6 @@ def _service(**spec: object) -> JSON:
     return fill_defaults(
         SERVICE, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
     )
-
-
-def test_a_node_port_is_free_too() -> None:
-    """Ports in use are passed over, given ones are kept."""
-    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
-    made = prepared_for_create(SERVICE, _service(type="NodePort", ports=ports), {"30000"})
-    assert [port["nodePort"] for port in made["spec"]["ports"]] == [30002, 30001]
-
-
-def test_an_update_allocates_beside_what_is_taken() -> None:
-    """A Service that becomes a NodePort keeps its address and gets a free port."""
-    old = prepared_for_create(SERVICE, _service())
-    new = prepared_for_update(SERVICE, old, _service(type="NodePort"), taken={"30000"})
-    assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
-    assert new["spec"]["ports"][0]["nodePort"] == 30001
 
 
 @each("case", all_cases(), ids=lambda case: case.name)

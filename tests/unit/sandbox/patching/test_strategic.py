@@ -61,21 +61,6 @@ def test_items_are_merged_by_their_key() -> None:
     ]
 
 
-def test_lists_without_a_key_are_replaced() -> None:
-    """Commands and tolerations are taken as a whole."""
-    found = patched(tolerations=[{"key": "b"}], containers=[{"name": "r", "command": ["x", "y"]}])
-    assert found["tolerations"] == [{"key": "b"}]
-    assert found["containers"][2]["command"] == ["x", "y"]
-
-
-def test_null_removes() -> None:
-    """At any depth, and where nothing is it does nothing."""
-    found = patched(nodeSelector=None, hostNetwork=None, containers=[{"name": "p", "env": None}])
-    assert "nodeSelector" not in found
-    assert "hostNetwork" not in found
-    assert found["containers"][0] == {"name": "p", "image": "i:1"}
-
-
 @pytest.mark.parametrize(
     ("containers", "left"),
     [

@@ -43,18 +43,6 @@ def test_an_object_goes_through_its_life(client: Client, config_map: Make) -> No
     }
 
 
-def test_the_manager_comes_from_the_program(client: Client, config_map: Make) -> None:
-    """Without `fieldManager`, managedFields name what stands before the slash."""
-    made = client.json("POST", CONFIG_MAPS, config_map(a="1"))
-    assert made["metadata"]["managedFields"][0]["manager"] == "kubectl"
-
-
-def test_a_dry_run_keeps_nothing(client: Client, config_map: Make) -> None:
-    """It answers as if."""
-    assert client.ask("POST", f"{CONFIG_MAPS}?dryRun=All", config_map()).status == 201
-    assert client.ask("GET", f"{CONFIG_MAPS}/settings").status == 404
-
-
 @pytest.mark.parametrize(
     ("method", "path", "status", "message"),
     [

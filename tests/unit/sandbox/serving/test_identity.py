@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, Client, document
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, Client, document
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 
@@ -52,17 +52,6 @@ def test_anonymous_requests_see_health_and_no_more(client: Client) -> None:
         'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group ""'
         " at the cluster scope"
     )
-
-
-def test_an_administrator_may_speak_for_others(client: Client, dev: Client) -> None:
-    """Impersonation has the rights of the other, and needs a right of its own."""
-    named = {"impersonate_user": "dev"}
-    assert client.ask("GET", DEPLOYMENTS, **named).status == 200
-    assert client.ask("GET", CONFIG_MAPS, **named).status == 403
-    in_group = {**named, "impersonate_group": "system:masters"}
-    assert client.ask("GET", CONFIG_MAPS, **in_group).status == 200
-    refused = dev.json("GET", DEPLOYMENTS, impersonate_user="admin")
-    assert 'cannot impersonate resource "users"' in refused["message"]
 
 
 def test_the_audit_hears_every_request(client: Client, dev: Client) -> None:

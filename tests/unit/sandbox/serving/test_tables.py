@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
-from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.serving.tables.age import human
 from sandbox.serving.tables.pods import cells
-from sandbox.serving.tables.table import layout_of, table, table_style
 from tests.table import each
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -137,23 +133,3 @@ def test_restarts_tell_when_the_last_one_was() -> None:
         ],
     }
     assert cells(pod(**statuses), NOW)[1:4] == ["1/2", "Pending", "3 (10s ago)"]
-
-
-def test_rows_carry_what_was_asked_for() -> None:
-    """`includeObject` decides whether a row has the whole object, its metadata or nothing."""
-    body = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "n"}, "spec": {}}
-    layout = layout_of("namespaces")
-
-    def shown(include: str) -> Any:
-        made = table(layout, [body], {}, NOW + timedelta(0), table_style(include))
-        return made["rows"][0]["object"]
-
-    assert shown("Object") == body
-    assert shown("None") is None
-    assert shown("") == {
-        "kind": "PartialObjectMetadata",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": {"name": "n"},
-    }
-    with pytest.raises(ApiError, match="includeObject: Invalid value"):
-        table_style("Everything")

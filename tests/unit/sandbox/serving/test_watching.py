@@ -14,7 +14,6 @@ from tests.unit.sandbox.serving.client import (
 )
 
 Make = Callable[..., JSON]
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MERGE = "application/merge-patch+json"
 
 
@@ -34,22 +33,6 @@ def test_a_watch_tells_what_is_there_and_what_happens(client: Client, config_map
     client.pass_seconds(10)
     assert stream.ended
     assert len(called) == 3
-
-
-def test_only_the_first_table_names_its_columns(client: Client, config_map: Make) -> None:
-    """Later ones have null, which clients take for the same as before."""
-    stream = client.watch(f"{CONFIG_MAPS}?watch=1", accept=TABLE)
-    client.ask("POST", CONFIG_MAPS, config_map("a", x="1"))
-    client.pass_seconds(3)
-    client.ask("DELETE", f"{CONFIG_MAPS}/a")
-    first, second = events(stream)
-    assert [column["name"] for column in first["object"]["columnDefinitions"]] == [
-        "Name",
-        "Data",
-        "Age",
-    ]
-    assert second["object"]["columnDefinitions"] is None
-    assert second["object"]["rows"][0]["cells"] == ["a", 1, "3s"]
 
 
 def test_a_closed_watch_hears_no_more(client: Client, config_map: Make) -> None:

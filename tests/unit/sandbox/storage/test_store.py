@@ -18,19 +18,6 @@ def key(name: str, namespace: str = "shop", resource: str = "configmaps") -> Key
     return Key(resource, namespace, name)
 
 
-def test_items_are_in_the_order_of_their_paths() -> None:
-    """Objects come by namespace and name, namespaces in the order of the paths they begin."""
-    store = Store()
-    for namespace, name in [("a", "z"), ("a-b", "y"), ("a", "b")]:
-        store.put(key(name, namespace), named(name, namespace))
-    listed = [
-        (body["metadata"]["namespace"], body["metadata"]["name"])
-        for body in store.items("configmaps")
-    ]
-    assert listed == [("a-b", "y"), ("a", "b"), ("a", "z")]
-    assert [body["metadata"]["name"] for body in store.items("configmaps", "a")] == ["b", "z"]
-
-
 def test_listeners_hear_each_change_of_their_resource() -> None:
     """A listener is told before and after of each change, at once, and of no other resource."""
     store, heard = Store(version=0), list[Change]()
@@ -67,15 +54,6 @@ def test_a_forgotten_position_is_expired() -> None:
     assert len(store.changes_after("configmaps", 2)) == 2
     with pytest.raises(Expired, match=r"too old resource version: 1 \(2\)"):
         store.changes_after("configmaps", 1)
-
-
-def test_the_bound_is_each_resources_own() -> None:
-    """Many changes of one resource do not push out those of another."""
-    store = Store(version=0, kept_changes=2)
-    store.put(key("a"), named("a"))
-    for name in "bcde":
-        store.put(key(name, resource="pods"), named(name))
-    assert [change.key.name for change in store.changes_after("configmaps", 0)] == ["a"]
 
 
 def test_versions_share_what_did_not_change() -> None:

@@ -55,18 +55,6 @@ def told(watch: Watch) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_a_watch_from_the_future_waits_for_it(room: Room) -> None:
-    """Changes up to the version are not told."""
-    room.put("a")
-    watch = room.watch(version=2)
-    calls: list[int] = []
-    watch.on_data(lambda: calls.append(room.store.version))
-    room.put("b")
-    room.put("c")
-    assert calls == [3]
-    assert told(watch) == [("ADDED", "c", "3")]
-
-
 def test_initial_events_end_with_a_marked_bookmark(room: Room) -> None:
     """`sendInitialEvents` tells the objects, then the bookmark that says that they were all."""
     room.put("a")
@@ -112,20 +100,6 @@ def test_a_reader_that_is_too_slow_is_told_so() -> None:
     assert watch.ended
 
 
-def test_a_timeout_ends_the_watch(room: Room) -> None:
-    """After its time the watch is over, its reader is called, and what it had is still told."""
-    calls: list[float] = []
-    watch = room.watch(timeout_seconds=5)
-    watch.on_data(lambda: calls.append(room.timers.now()))
-    room.timers.run_due(4)
-    room.put("a")
-    room.timers.run_due(6)
-    assert calls == [4, 5]
-    assert watch.ended
-    room.put("b")
-    assert told(watch) == [("ADDED", "a", "1")]
-
-
 def test_a_closed_watch_leaves_nothing_behind(room: Room) -> None:
     """Closing cancels its timers and its listening."""
     watch = room.watch(bookmarks=True, timeout_seconds=100)
@@ -150,12 +124,3 @@ def test_bookmarks_come_every_minute_and_before_the_end(room: Room) -> None:
     assert told(watch) == [("BOOKMARK", "", "1")]
     room.timers.run_due(100)
     assert watch.ended
-
-
-def test_bookmarks_do_not_pile_up(room: Room) -> None:
-    """A reader that has stopped gets one, not one for each minute."""
-    watch = room.watch(bookmarks=True)
-    room.timers.run_due(3600.0)
-    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]
-    room.timers.run_due(3661.0)
-    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]

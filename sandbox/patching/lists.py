@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.json import JSON
 from sandbox.patching.errors import PatchError
+from sandbox.schema.spelling import spell_value
 
 DIRECTIVE = "$patch"
 Merge = Callable[[JSON, JSON], JSON]
@@ -47,7 +48,7 @@ def _without_directed(before: list[Any], patch: list[Any], key: str) -> tuple[li
             case "replace":
                 is_replaced = True
             case other:
-                raise PatchError(f"unknown patch type: {other}")
+                raise PatchError(f"unknown patch type: {other} in map: {spell_value(item)}")
     return (items, []) if is_replaced else (live, items)
 
 

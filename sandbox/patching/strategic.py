@@ -14,6 +14,7 @@ from sandbox.patching.errors import PatchError
 from sandbox.patching.lists import DIRECTIVE, merged_list, ordered_list
 from sandbox.patching.merge_patch import without_nulls
 from sandbox.schema import Field, Schema, Type
+from sandbox.schema.spelling import spell_value
 
 RETAIN_KEYS = "$retainKeys"
 DELETE_FROM = "$deleteFromPrimitiveList/"
@@ -35,7 +36,7 @@ def _merged_map(value: JSON, patch: JSON, kind: Type) -> JSON:
         case "delete":
             return {}
         case other:
-            raise PatchError(f"unknown patch type: {other}")
+            raise PatchError(f"unknown patch type: {other} in map: {spell_value(patch)}")
     retained = _list(patch.pop(RETAIN_KEYS, None) or [*value])
     value = {name: part for name, part in value.items() if name in retained}
     for name in [name for name in patch if name.startswith(SET_ORDER)]:

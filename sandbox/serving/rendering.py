@@ -9,37 +9,32 @@ from datetime import datetime
 from sandbox.failure import ApiError
 from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
-from sandbox.serving.negotiation import Form, Shape
 from sandbox.serving.request import JSON_TYPE, Answer, to_json
-from sandbox.serving.tables.table import TableStyle, layout_of, table
+from sandbox.serving.tables.table import layout_of, table
 
 _DETAILED = (403, 404, 405, 415)
 """Statuses that always carry details, if only empty ones: kubectl relies on it."""
 
-_TABLE_METADATA = ("resourceVersion", "continue", "remainingItemCount")
-
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How answers about a kind are shown, at a moment."""
+    """How answers about a kind are shown, at a moment; `includes` as `tables.table` has it."""
 
     resource: Resource
-    shape: Shape
-    style: TableStyle
+    is_table: bool
+    includes: str
     now: datetime
 
     def one(self, body: JSON) -> JSON:
         """Return one object; a Status stays what it is."""
-        if body.get("kind") == "Status":
-            return body
-        if self.shape.form is not Form.TABLE:
+        if not self.is_table or body.get("kind") == "Status":
             return body
         version = dig(body, "metadata", "resourceVersion")
         return self._table([body], {"resourceVersion": version} if version else {})
 
     def many(self, body: JSON) -> JSON:
         """Return a List, whose items carry no kind."""
-        if self.shape.form is not Form.TABLE:
+        if not self.is_table:
             return body
         return self._table([self._whole(item) for item in body["items"]], body["metadata"])
 
@@ -48,14 +43,13 @@ class View:
         if event["type"] == "ERROR":
             return event
         shown = self.one(event["object"])
-        if self.shape.form is Form.TABLE and not first:
+        if self.is_table and not first:
             shown["columnDefinitions"] = None
         return {**event, "object": shown}
 
     def _table(self, objects: list[JSON], metadata: JSON) -> JSON:
         layout = layout_of(self.resource.key)
-        kept = {name: metadata[name] for name in _TABLE_METADATA if name in metadata}
-        return table(layout, objects, kept, self.now, self.style)
+        return table(layout, objects, metadata, self.now, self.includes)
 
     def _whole(self, item: JSON) -> JSON:
         resource = self.resource

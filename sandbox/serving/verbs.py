@@ -11,7 +11,7 @@ from sandbox.kinds import Resource
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
 from sandbox.serving.deleting import delete_options
 from sandbox.serving.logs import ReadLog, log_answer
-from sandbox.serving.negotiation import Form, Shape, content_type, shape_of
+from sandbox.serving.negotiation import content_type, wants_table
 from sandbox.serving.options import (
     check_write,
     is_dry_run,
@@ -23,7 +23,6 @@ from sandbox.serving.options import (
 from sandbox.serving.paths import Target
 from sandbox.serving.rendering import View, answer
 from sandbox.serving.request import JSON_TYPE, Answer, Request
-from sandbox.serving.tables.table import table_style
 from sandbox.serving.watching import WatchStream
 
 
@@ -61,12 +60,11 @@ class Call:
         raw = self.request.body if is_json else None
         return FieldValidation(strictness_of(self.request), raw, self.warn)
 
-    def view(self, shape: Shape | None = None) -> View:
+    def view(self) -> View:
         """Return the form of the answer, as of now; 406."""
-        chosen = shape or shape_of(self.request.headers.get("accept", ""))
-        asked = self.request.read_parameter("includeObject") if chosen.form is Form.TABLE else ""
+        is_table = wants_table(self.request.headers.get("accept", ""))
         now = datetime.fromisoformat(self.api.timers.wall(fraction=True))
-        return View(self.resource, chosen, table_style(asked), now)
+        return View(self.resource, is_table, self.request.read_parameter("includeObject"), now)
 
 
 def get(call: Call) -> Answer:
@@ -98,7 +96,7 @@ def list_(call: Call) -> Answer:
 
 def watch(call: Call) -> Answer:
     """Watch a collection."""
-    shape = call.view().shape
+    call.view()
     asked = call.request
     events = call.api.watch(
         call.resource.key,
@@ -107,7 +105,7 @@ def watch(call: Call) -> Answer:
         fields=asked.read_parameter("fieldSelector"),
         options=list_options(asked),
     )
-    stream = WatchStream(events, lambda: call.view(shape))
+    stream = WatchStream(events, call.view)
     return Answer(200, stream, {"content-type": JSON_TYPE})
 
 

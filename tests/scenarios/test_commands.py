@@ -14,9 +14,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
-    images,
 )
-from tests.bed.invariants import CANARY
 from tests.bed.scene import OURS, Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
@@ -75,17 +73,6 @@ def test_a_rehearsal_is_refused_like_the_real_thing(scene: Scene, words: list[st
 # verify
 
 
-@pytest.mark.long
-@pytest.mark.contract("B36")
-def test_verify_follows_what_kubectl_rolls_out(scene: Scene) -> None:
-    """`verify` beside `kubectl apply` waits for the new version, and ends with 0."""
-    scene.serve(web())
-    scene.change(web(2, behaviour="ready=1"))
-    result = scene.gate("verify", "web", *JSON_OUTPUT)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", revision=2)
-
-
 @pytest.mark.contract("B36")
 @pytest.mark.sandbox_only("what is written does not depend on the cluster")
 def test_verify_writes_nothing(scene: Scene, audit: Trail) -> None:
@@ -100,15 +87,6 @@ def test_verify_writes_nothing(scene: Scene, audit: Trail) -> None:
     assert result.exit_code == 0, str(result)
     assert "deployment/web: nothing but the lock is written" in result.stderr
     assert audit.requests().writes()
-
-
-@pytest.mark.contract("B36")
-def test_verify_fails_and_leaves_what_it_judged(scene: Scene) -> None:
-    """A bad version of somebody else's is 6 and stays as it is."""
-    scene.kubectl("apply", "-f", scene.manifest(web(behaviour="crash=0.1")), check=True)
-    result = scene.gate("verify", "deployment/web", *JSON_OUTPUT)
-    assert_ended(result, 6, "failed", "CrashLoop", running="new", cause="CrashLoop")
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
 @pytest.mark.contract("B36", "B100")
@@ -174,19 +152,6 @@ def test_status_of_a_good_one(scene: Scene, name: str) -> None:
         assert word.lower() in result.stdout.lower(), str(result)
 
 
-@pytest.mark.contract("B188")
-def test_status_says_why_pods_are_as_they_are(scene: Scene) -> None:
-    """A crashing version is 6 or still progressing, and each bad pod says why."""
-    scene.serve(web())
-    scene.change(web(2, behaviour="crash=0.1;code=9"))
-    scene.objects.wait("pods", lambda pods: any(restarts(pod) >= 3 for pod in pods))
-    result = scene.gate("status", "web")
-    assert result.exit_code in (6, 7), str(result)
-    assert "CrashLoop" in result.stdout
-    assert "exit code 9" in result.stdout
-    assert "shop/web:1" in result.stdout
-
-
 def restarts(pod: JSON) -> int:
     """Return how often a pod's containers were restarted."""
     statuses = pod.get("status", {}).get("containerStatuses", [])
@@ -216,19 +181,6 @@ def test_a_watch_ends_where_somebody_has_seen_enough(scene: Scene) -> None:
     assert result.exit_code == 130, str(result)
     assert "deployment/web in" in result.stdout
     assert not result.stderr
-
-
-@pytest.mark.contract("B188")
-def test_status_of_a_paused_one(scene: Scene) -> None:
-    """Paused half-way it is neither good nor bad: 7; paused where all is rolled out, complete."""
-    scene.serve(web())
-    scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    scene.objects.wait_complete("web")
-    assert scene.gate("status", "web").exit_code == 0
-    scene.kubectl("set", "image", "deployment/web", "web=shop/web:2", check=True)
-    result = scene.gate("status", "web")
-    assert result.exit_code == 7, str(result)
-    assert "paused" in result.stdout.lower()
 
 
 @pytest.mark.contract("B190")
@@ -283,19 +235,6 @@ def test_a_deployment_that_does_not_exist_is_one_line(scene: Scene, command: str
 
 
 # undo, pause, resume, restart
-
-
-@pytest.mark.contract("B191")
-def test_undo_returns_to_the_version_before(scene: Scene) -> None:
-    """`undo` rolls the version before out and verifies it."""
-    scene.serve(web())
-    scene.serve(web(2, env={"PASSWORD": "x", "ADDED": "y"}))
-    result = scene.gate("undo", "web", *JSON_OUTPUT)
-    ended = assert_verified(result)
-    assert ended["new"]["images"] == ["shop/web:1"]
-    live = assert_runs(scene.objects, "shop/web:1", revision=3)
-    env = live["spec"]["template"]["spec"]["containers"][0]["env"]
-    assert env == [{"name": "PASSWORD", "value": CANARY}]
 
 
 @pytest.mark.long
@@ -398,18 +337,6 @@ def test_pause_and_resume(scene: Scene) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.contract("B195")
-def test_a_resumed_rollout_may_fail(scene: Scene) -> None:
-    """What `resume` starts is judged: a version that crashes ends with 6 or goes back."""
-    scene.serve(web())
-    scene.gate("pause", "web", check=True)
-    scene.change(web(2, behaviour="crash=0.1"))
-    result = scene.gate("resume", "web", *JSON_OUTPUT)
-    assert result.exit_code in (4, 6), str(result)
-    assert result.document["reason"] == "CrashLoop", str(result)
-
-
-@pytest.mark.long
 @pytest.mark.contract("B196")
 def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
     """`restart` makes new pods; applying the same manifest afterwards changes nothing."""
@@ -422,15 +349,3 @@ def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
     again = scene.apply(web())
     assert_verified(again, "NoChange")
     assert_runs(scene.objects, "shop/web:1", revision=2)
-
-
-@pytest.mark.long
-@pytest.mark.contract("B196")
-def test_a_restart_works_twice_and_after_kubectl(scene: Scene) -> None:
-    """A restart by somebody else in between is no conflict."""
-    scene.serve(web())
-    restarted = template_annotation("kubectl.kubernetes.io/restartedAt", "2020-01-01T00:00:00Z")
-    scene.change_as("kubectl-rollout", restarted)
-    scene.objects.wait_complete("web")
-    assert_verified(scene.gate("restart", "web", *JSON_OUTPUT))
-    assert_runs(scene.objects, "shop/web:1", revision=3)

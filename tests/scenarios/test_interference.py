@@ -184,33 +184,6 @@ def test_a_reloader_does_not_disturb(scene: Scene) -> None:
     assert ended["new"]["revision"] == 3
 
 
-@pytest.mark.long
-@pytest.mark.contract("B58", "B120")
-def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
-    """A rollout with a reloader's annotation stays ours, so it is rolled back where it fails."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.5")) as running:
-        seen(scene.objects)
-        scene.change_as("reloader", template_annotation("reloader/hash", "abc"))
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.fault(33)
-@pytest.mark.contract("B52")
-def test_scaling_moves_the_goal(scene: Scene) -> None:
-    """Scaled up in mid-flight, the version is verified when all the pods of the live goal are."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=1")) as running:
-        seen(scene.objects)
-        scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
-        result = running.wait()
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=4)
-
-
 @pytest.mark.fault(33)
 @pytest.mark.contract("B110")
 def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
@@ -236,19 +209,6 @@ def test_a_paused_deployment_is_refused(scene: Scene) -> None:
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
     assert_refused(scene.apply(web(2)), "Paused", "web", "paused")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-
-
-@pytest.mark.long
-@pytest.mark.fault(33)
-@pytest.mark.contract("B8")
-def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
-    """With --resume it is applied, resumed and followed."""
-    scene.serve(web())
-    scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    result = scene.apply(web(2), flags=["--resume"])
-    assert_verified(result)
-    live = assert_runs(scene.objects, "shop/web:2", revision=2)
-    assert not live["spec"].get("paused")
 
 
 @pytest.mark.contract("B8", "B120")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 import yaml
@@ -22,7 +21,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.leases import on_another_machine
-from tests.bed.scene import Scene, quota, settings, web
+from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
@@ -342,14 +341,6 @@ def refused(scene: Scene, gate: CheckedGate) -> None:
 
 
 @pytest.mark.contract("B545")
-def test_a_refused_run_leaves_no_lock_that_it_made(scene: Scene) -> None:
-    """Nobody had one before, and it remembers nothing."""
-    scene.serve(web())
-    refused(scene, scene.gate)
-    assert not scene.objects.list_all("leases")
-
-
-@pytest.mark.contract("B545")
 def test_a_refused_run_leaves_what_a_lock_remembers(scene: Scene) -> None:
     """An earlier run has verified a version: the lock is given back as it was."""
     assert_verified(scene.apply(web()))
@@ -483,20 +474,3 @@ def test_all_namespaces_are_listed_and_recovered(
         assert ended in result.stderr
     assert "all namespaces" in result.stderr
     assert program("recover", "-A").exit_code == 0
-
-
-@pytest.mark.long
-@pytest.mark.contract("B529")
-def test_names_fit(scene: Scene, tmp_path: Path) -> None:
-    """A Deployment of a long name has a lock, and so has a manifest without a Deployment."""
-    name = "a" * 250
-    body = web(name=name)
-    body["spec"]["selector"] = {"matchLabels": {"app": "a"}}
-    body["spec"]["template"]["metadata"]["labels"] = {"app": "a"}
-    body["spec"]["template"]["spec"]["containers"][0]["name"] = "web"
-    assert_verified(scene.apply(body))
-    assert scene.apply(settings()).exit_code == 0
-    names = sorted(each["metadata"]["name"] for each in scene.objects.list_all("leases"))
-    assert names[0].startswith("rollout-gate.deployment.aaa")
-    assert len(names[0]) == 253
-    assert names[1].startswith("rollout-gate.objects.")

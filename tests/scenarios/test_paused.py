@@ -238,22 +238,6 @@ def test_pause_tells_of_what_a_dead_run_left(scene: Scene, program: PlayedGate, 
 
 
 @pytest.mark.sandbox_only("the gate is killed as its lock is read")
-@pytest.mark.contract("B767")
-def test_pause_says_nothing_of_a_dead_run_that_left_nothing(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """It had written nothing that is open."""
-    scene.serve(web())
-    with program.start("verify", "web", "--lock", "--bake", "9s", env=JOB) as running:
-        running.wait_for_line("watching", 60.0)
-        running.kill()
-    assert "dead" in program("locks").stdout
-    result = program("pause", "web", *DOCUMENT)
-    assert result.exit_code == 0, str(result)
-    assert not warned(result, "deployment/web")
-
-
-@pytest.mark.sandbox_only("the gate is killed as its lock is read")
 @pytest.mark.contract("B767", "B760")
 def test_pause_does_not_say_that_a_run_in_its_bake_window_waits(
     scene: Scene, program: PlayedGate

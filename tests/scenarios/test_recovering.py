@@ -234,22 +234,6 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.long
-@pytest.mark.contract("B546")
-def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate) -> None:
-    """It came before the first write of its own attempt."""
-    scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
-    with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
-        running.wait_for_line("recovered", 120.0)
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
-    message = "SIGTERM ended it before anything of its own was written"
-    assert result.document["message"] == message
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
 @pytest.mark.contract("B532", "B539")
 @pytest.mark.parametrize("elsewhere", [False, longer(True)], ids=["here", "elsewhere"])
 @pytest.mark.parametrize("env", [JOB, longer(JENKINS)], ids=["github", "jenkins"])
@@ -299,47 +283,6 @@ def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
     result = recovered(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert result.duration_seconds < 5
-
-
-@pytest.mark.long
-@pytest.mark.contract("B536", "B538")
-def test_the_last_verified_version_is_gone_back_to(scene: Scene) -> None:
-    """A bad version was kept; the next one that fails returns to what was verified before."""
-    assert_verified(scene.apply(web()))
-    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
-    assert_ended(kept, 6, "failed", "CrashLoop")
-    scene.objects.patch("deployments", "web", {"spec": {"strategy": {"rollingUpdate": None}}})
-    result = scene.apply(web(3, behaviour=CRASH))
-    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
-    assert "no version serves alone, so a failure returns to the last verified" in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.contract("B538")
-def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
-    """After two bad versions that were kept, `undo` is not the bad one before."""
-    assert_verified(scene.apply(web()))
-    for version in (2, 3):
-        scene.apply(web(version, behaviour=CRASH), flags=["--on-failure", "keep"])
-    result = scene.gate("undo", "web", "--output", "json")
-    assert_ended(result, 0, "verified", "Complete")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.contract("B537")
-def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
-    """A template that failed is known, with its cause and its run."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour=CRASH))
-    assert program("apply", "-f", path, env=JOB).exit_code == 4
-    again = scene.gate("apply", "-f", path, "--output", "json")
-    assert_rolled_back(again, "CrashLoop")
-    run = "https://github.com/shop/web/actions/runs/7"
-    assert warned(again, "this very template failed", "CrashLoop", run)
-    good = scene.apply(web(3))
-    assert not warned(good, "this very template failed")
 
 
 @pytest.mark.contract("B541")

@@ -70,16 +70,6 @@ def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene
     assert_verified(scene.apply(settings("three"), web(3)))
 
 
-@pytest.mark.contract("B700")
-def test_configuration_that_the_bad_version_left_returns_too(scene: Scene) -> None:
-    """Also where this attempt has the same configuration, and so changes none."""
-    keep_a_bad_version(scene)
-    result = scene.apply(settings("nine"), web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert mode(scene) == "one"
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B701", "B712")
 def test_configuration_that_the_bad_version_brought_is_no_part_of_the_verified_set(
     scene: Scene,
@@ -92,17 +82,6 @@ def test_configuration_that_the_bad_version_brought_is_no_part_of_the_verified_s
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert forecast(result, "configmap/settings", "an attempt that was not verified brought it")
     assert mode(scene) == "two"
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B700")
-def test_what_a_rollback_verified_beside_new_configuration_is_returned_to(scene: Scene) -> None:
-    """A rollback leaves what the bad version brought, and verifies the old one beside it."""
-    assert_verified(scene.apply(web()))
-    assert_rolled_back(scene.apply(settings("nine"), web(9, behaviour=CRASH)), "CrashLoop")
-    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert mode(scene) == "nine"
     assert_runs(scene.objects, "shop/web:1")
 
 
@@ -190,31 +169,6 @@ def test_an_undo_that_may_not_read_a_member_names_the_right(
     result = gate("undo", "web", *flags, *DOCUMENT)
     assert_refused(result, "Forbidden", "get configmaps")
     assert "somebody else" not in result.stderr
-
-
-@pytest.mark.contract("B712")
-def test_a_mixture_that_a_failed_rollback_left_is_no_set(scene: Scene) -> None:
-    """Nothing was verified before: the next failure returns beside the bad configuration, 5."""
-    scene.serve(web(), settings("one"))
-    frozen = {**settings("two"), "immutable": True}
-    first = scene.apply(web(2, behaviour=CRASH), frozen, flags=["--allow-irreversible"])
-    assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
-    result = scene.apply(web(3, behaviour=CRASH), frozen)
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert forecast(
-        result, "configmap/settings", "an attempt that was not verified left it", "exit 5"
-    )
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B712")
-def test_where_nothing_goes_back_no_rollback_is_foretold(scene: Scene) -> None:
-    """Two first versions fail: the second has nothing to return to, and ends with 6."""
-    assert_ended(scene.apply(settings("one"), web(behaviour=CRASH)), 6, "failed", "CrashLoop")
-    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
-    assert_ended(result, 6, "failed", "CrashLoop")
-    assert "so a failure has nowhere to return to" in result.stderr
-    assert "the rollback would" not in result.stdout + result.stderr
 
 
 @pytest.mark.contract("B701")
@@ -312,33 +266,12 @@ def test_undo_restores_the_newest_verified_set_that_does_not_run(scene: Scene) -
 
 
 @pytest.mark.contract("B703")
-def test_undo_of_a_kept_failure_restores_the_verified_set(scene: Scene) -> None:
-    """Not v1's pods with v9's configuration."""
-    keep_a_bad_version(scene)
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
-    assert mode(scene) == "one"
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
 def test_undo_does_not_go_forward_to_what_was_rolled_back(scene: Scene) -> None:
     """The second-newest revision is the one that failed: nothing is left, and it is named."""
     assert_verified(scene.apply(web()))
     assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
-def test_undo_skips_what_failed_and_goes_to_what_was_verified_before(scene: Scene) -> None:
-    """v1 and v2 were verified, v3 failed: back to v1, and v3 is named."""
-    assert_verified(scene.apply(web()))
-    assert_verified(scene.apply(web(2)))
-    assert_rolled_back(scene.apply(web(3, behaviour=CRASH)), "CrashLoop")
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_verified(result)
-    assert "skipped revision 3 (shop/web:3): it failed" in result.stderr
     assert_runs(scene.objects, "shop/web:1")
 
 
@@ -405,15 +338,6 @@ def test_undo_after_a_restart_restores_the_configuration_too(scene: Scene) -> No
 
 
 @pytest.mark.contract("B703")
-def test_undo_leaves_another_deployment_that_has_gone_on(scene: Scene) -> None:
-    """Api was applied with web once, and by itself since: web has nothing to go back to."""
-    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
-    assert_verified(scene.apply(web(2, name="api")))
-    assert_refused(scene.gate("undo", "web", *DOCUMENT), "NoBaseline", "no earlier revision")
-    assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
-
-
-@pytest.mark.contract("B703")
 def test_undo_takes_another_deployment_back_only_where_it_came_with_what_runs(
     scene: Scene,
 ) -> None:
@@ -424,16 +348,6 @@ def test_undo_takes_another_deployment_back_only_where_it_came_with_what_runs(
     assert_verified(scene.gate("undo", "web", *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
-
-
-@pytest.mark.contract("B703")
-def test_undo_takes_another_deployment_back_that_came_with_what_runs(scene: Scene) -> None:
-    """One set was verified, and one set is returned to."""
-    for number in (1, 2):
-        assert_verified(scene.apply(web(number), web(number, name="api")))
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
-    assert_runs(scene.objects, "shop/web:1")
-    assert images(scene.objects.get("deployments", "api")) == ["shop/api:1"]
 
 
 def verify_two_sets(scene: Scene, behaviour: str = "ready=0") -> None:

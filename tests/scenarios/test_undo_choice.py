@@ -208,15 +208,6 @@ def test_undo_after_a_failed_restart_skips_that_restart(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B703", "B797")
-def test_undo_does_not_go_forward_to_a_restart_that_failed(scene: Scene) -> None:
-    """There is nothing else: that restart is none to return to."""
-    assert_verified(scene.apply(web()))
-    fail_a_restart(scene)
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
-
-
 @pytest.mark.contract("B705", "B797")
 def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     """The first went back before it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.expectations import assert_ended, assert_runs
 from tests.bed.scene import Scene, web
 
 BAKE = ("--bake", "40s")
@@ -38,16 +38,3 @@ def test_an_outage_of_all_pods_in_the_bake_window_goes_back_soon(scene: Scene) -
     assert result.document["message"].startswith("none of the 2 pods that served is ready any more")
     assert result.duration_seconds < 30.0
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B87", "B91")
-def test_a_drain_in_the_bake_window_fails_nothing(scene: Scene) -> None:
-    """All pods are deleted at once, and their replacements come."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=2"), flags=("--bake", "20s")) as running:
-        running.wait_for_line(BAKING)
-        for name in pods_of(scene, "shop/web:2"):
-            scene.objects.delete("pods", name)
-        result = running.wait()
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2")

@@ -11,11 +11,10 @@ import pytest
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
-    assert_rolled_back,
     assert_runs,
     assert_verified,
 )
-from tests.bed.scene import OURS, Scene, service, settings, template_annotation, web
+from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -183,22 +182,6 @@ def test_a_watch_ends_where_somebody_has_seen_enough(scene: Scene) -> None:
     assert not result.stderr
 
 
-@pytest.mark.contract("B190")
-def test_history_shows_the_revisions(scene: Scene) -> None:
-    """Revisions with images and change cause; the running one and the way back are marked."""
-    cause = "kubernetes.io/change-cause"
-    scene.serve(web(annotations={cause: "first release"}))
-    scene.serve(web(2, annotations={cause: "faster"}))
-    result = scene.gate("history", "web")
-    assert result.exit_code == 0, str(result)
-    rows = [line for line in result.stdout.splitlines() if "shop/web" in line]
-    assert all(word in rows[0] for word in ("shop/web:2", "faster", "running", "return here"))
-    assert all(word in rows[1] for word in ("shop/web:1", "first release"))
-    assert "running" not in rows[1]
-    document = json.loads(scene.gate("history", "web", *JSON_OUTPUT).stdout)
-    assert [each["revision"] for each in document] == [2, 1]
-
-
 def run_by(actor: str, commit: str) -> dict[str, str]:
     """Return the environment of somebody's run on a CI host."""
     return {
@@ -284,18 +267,6 @@ def test_an_undo_names_what_others_have_beside_the_version(scene: Scene) -> None
     assert_verified(result)
     assert "reloaded-at (reloader)" in result.stderr
     assert_runs(scene.objects, "shop/web:1", revision=4)
-
-
-@pytest.mark.contract("B191")
-def test_an_undo_that_fails_goes_back(scene: Scene) -> None:
-    """An undo to a version that crashes is rolled back like any other rollout."""
-    scene.serve(web())
-    scene.apply_as(OURS, web(2, behaviour="crash=0.1"))
-    scene.objects.wait("replicasets", lambda found: len(found) == 2)
-    scene.serve(web(3))
-    result = scene.gate("undo", "web", "--to-revision", "2", *JSON_OUTPUT)
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:3", revision=5)
 
 
 @pytest.mark.long

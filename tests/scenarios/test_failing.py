@@ -253,18 +253,3 @@ def test_an_evicted_pod_is_no_evidence(scene: Scene) -> None:
     result = scene.apply(body)
     assert_verified(result)
     assert any(pod["status"].get("reason") == "Evicted" for pod in scene.objects.list_all("pods"))
-
-
-@pytest.mark.contract("B80")
-def test_crashing_old_pods_are_no_evidence(scene: Scene) -> None:
-    """Pods of the version before that crash meanwhile do not fail the new one."""
-    scene.serve(web(replicas=4))
-    for pod in scene.objects.list_all("pods")[:1]:
-        behaviour = {"sandbox.rollout-gate.dev/behaviour": "crash=0.1"}
-        scene.objects.patch(
-            "pods", pod["metadata"]["name"], {"metadata": {"annotations": behaviour}}
-        )
-    body = web(2, replicas=4, behaviour="ready=1.5")
-    result = scene.apply(body)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=4)

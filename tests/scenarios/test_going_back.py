@@ -72,16 +72,6 @@ def test_a_failure_returns_to_no_version_of_long_ago(
     assert warned(result, "2 days old, and the limit is 1") != goes_back
 
 
-@pytest.mark.contract("B26", "B135")
-def test_a_failure_can_be_paused(scene: Scene) -> None:
-    """With --on-failure pause, the Deployment is paused on its bad version, and the code is 6."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    live = scene.objects.get("deployments", "web")
-    assert (images(live), live["spec"]["paused"]) == (["shop/web:2"], True)
-
-
 @pytest.mark.contract("B34")
 def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
     """With --observe, a failure ends with 0, says what it would have done, and changes nothing."""
@@ -138,23 +128,6 @@ def test_an_observer_of_configuration_tells_what_the_same_run_does(
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
 
 
-@pytest.mark.contract("B34")
-@pytest.mark.parametrize(
-    ("flags", "would"),
-    [
-        ((), "failed (deployment/web, nothing served before)"),
-        (("--on-first-failure", "delete"), "deleted deployment/web"),
-        (("--on-first-failure", "scale-to-zero"), "scaled deployment/web to 0"),
-    ],
-)
-def test_an_observer_of_a_first_version_tells_what_would_have_become_of_it(
-    scene: Scene, flags: tuple[str, ...], would: str
-) -> None:
-    """Nothing served before: what happens then is an option of its own."""
-    result = scene.apply(web(behaviour=CRASH), flags=[*flags, "--observe"])
-    assert result.document["message"].startswith(f"would have {would} because CrashLoop")
-
-
 @pytest.mark.contract("B133", "B724")
 def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene) -> None:
     """No Deployment says that what came back works."""
@@ -166,20 +139,6 @@ def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene)
     shown = scene.gate("report", "result.json").stdout
     assert "configuration alone after" in shown
     assert "verified" not in shown
-
-
-@pytest.mark.contract("B133")
-def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
-    """A ConfigMap and a Service go back with the Deployment, configuration first."""
-    scene.serve(web(), settings("one"), service(80))
-    result = scene.apply(web(2, behaviour=CRASH), service(8080), settings("two"))
-    assert_rolled_back(result, "CrashLoop")
-    assert {each["action"] for each in result.document["objects"]} == {"restored"}
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
-    assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-    written = [each.resource for each in audit.requests().of_objects().writes() if each.succeeded]
-    assert written == ["configmaps", "services", "deployments"] * 2
 
 
 @pytest.mark.contract("B60")

@@ -141,21 +141,6 @@ def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
     assert mode(scene) == "1"
 
 
-@pytest.mark.contract("B700", "B796")
-def test_doubt_of_what_was_verified_last_takes_nothing_from_it(scene: Scene) -> None:
-    """Nothing else was verified since: a failure returns to it as it was verified last."""
-    for version in (1, 2):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
-    scene.change(web(2, env={"PASSWORD": "hot"}))
-    scene.objects.wait_complete("web")
-    doubted = scene.apply(settings("2"), web(2), flags=[*DOUBT, "--force-conflicts"])
-    assert doubted.exit_code == 7, str(doubted)
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "2"
-
-
 @pytest.mark.contract("B190", "B797")
 def test_the_failure_is_that_of_the_replica_set_that_was_followed(scene: Scene) -> None:
     """Somebody adds a container in mid-flight: what crashes is no ReplicaSet of ours."""

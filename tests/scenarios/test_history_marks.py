@@ -42,18 +42,6 @@ def test_history_marks_where_the_next_failure_returns_to(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B865")
-def test_history_marks_the_verified_version_beside_one_that_was_kept(scene: Scene) -> None:
-    """A failure of the next apply and an undo return to the same revision, and both are told."""
-    assert_verified(scene.apply(settings("one"), web()))
-    assert scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP).exit_code == 6
-    shown = scene.gate("history", "web").stdout
-    assert "<- a failure or undo would return here" in shown
-    assert [row["revision"] for row in rows_of(scene) if row["returned_to"]] == [1]
-    assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B865", "B701")
 def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
     """The Secret of then is not kept: the next failure ends as it is foretold."""

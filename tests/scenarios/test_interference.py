@@ -62,18 +62,6 @@ def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: 
     assert_verified(scene.apply(web(4), flags=advised))
 
 
-@pytest.mark.fault(33)
-@pytest.mark.contract("B59")
-def test_a_field_of_ours_that_somebody_removes_supersedes(scene: Scene) -> None:
-    """An environment variable of ours that somebody takes away in mid-flight is a change, too."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready")) as running:
-        seen(scene.objects)
-        scene.kubectl("set", "env", "deployment/web", "PASSWORD-", check=True)
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Superseded", running="other")
-
-
 @pytest.mark.contract("B127")
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bool) -> None:

@@ -241,22 +241,6 @@ def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> Non
     assert ("rollout-gate.deployment.api" in kept) is (taken == "api")
 
 
-@pytest.mark.contract("B789")
-def test_one_lock_that_was_taken_during_a_rollback_keeps_no_other(scene: Scene) -> None:
-    """The loss is found by the end at the latest: the other lock is given back, and it is said."""
-    assert_verified(scene.apply(web(1), web(1, name="api")))
-    bad = [web(2, name="api", behaviour="crash=0.5"), web(2, behaviour="crash=0.5")]
-    with scene.applying(*bad) as running:
-        running.wait_for_line("restored +deployment/", 90.0)
-        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
-        result = running.wait()
-    assert result.exit_code in (4, 8), str(result)
-    assert warned(result, "the lock of deployment/web was taken by somebody else")
-    other = scene.objects.get("leases", "rollout-gate.deployment.api")
-    assert not other["spec"]["holderIdentity"]
-    assert RECORD not in other["metadata"]["annotations"]
-
-
 @pytest.mark.contract("B790", "B791")
 @pytest.mark.parametrize("dies", [False, True])
 def test_a_lock_that_was_released_under_a_run(

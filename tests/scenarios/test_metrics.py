@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -154,18 +153,6 @@ def test_everything_else_is_complete_before_metrics_are_pushed(scene: Scene) -> 
         serving.join()
     assert_verified(result)
     assert seen == [True]
-
-
-@pytest.mark.contract("B616", "B617")
-def test_after_a_signal_metrics_are_delivered_in_what_is_left(scene: Scene) -> None:
-    """The whole ends within 5 s of it; the end is measured."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready"), flags=TEXTFILE) as running:
-        running.wait_for_line("applied")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
-    assert ended(scene) == {("web", "interrupted", "Interrupted")}
 
 
 @pytest.mark.contract("B181", "B624")

@@ -117,19 +117,6 @@ def test_what_kubectl_applied_on_the_server_is_taken_over(scene: Scene, began: s
     assert set(scene.objects.get("secrets", "keys")["data"]) == {"key"}
 
 
-@pytest.mark.contract("B61", "B191")
-def test_undo_takes_over_what_kubectl_applied_on_the_server(scene: Scene) -> None:
-    """Where no gate has been, too: the template of the revision before, the rest as it is."""
-    for version in (1, 2):
-        path = scene.manifest(web(version, min_ready_seconds=version))
-        scene.kubectl("apply", "--server-side", "-f", path, check=True)
-        scene.objects.wait_complete("web")
-    assert_verified(scene.gate("undo", "web", *JSON_OUTPUT))
-    live = assert_runs(scene.objects, "shop/web:1")
-    assert live["spec"]["minReadySeconds"] == 2
-    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
-
-
 def two_keys() -> JSON:
     """Return the Secret of the shop with a key more."""
     body = secret()
@@ -162,18 +149,6 @@ def test_an_autoscaler_keeps_its_replicas(scene: Scene) -> None:
     assert_verified(result)
     assert warned(result, "replicas", "autoscaler")
     assert_runs(scene.objects, "shop/web:2", replicas=4)
-
-
-@pytest.mark.contract("B71")
-@pytest.mark.parametrize("replicas", [5, longer(None)])
-def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
-    scene: Scene, replicas: int | None
-) -> None:
-    """While we alone own replicas, the live value is sent: 2 stay 2, whatever the manifest says."""
-    scene.serve(web(), autoscaler())
-    result = scene.apply(web(2, replicas=replicas))
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=2)
 
 
 @pytest.mark.long

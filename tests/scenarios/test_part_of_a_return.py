@@ -76,18 +76,6 @@ def test_configuration_that_a_missing_right_kept_leads_to_undo(
     assert "rollout-gate undo web" in said
 
 
-@pytest.mark.contract("B779")
-def test_a_resume_that_cannot_return_a_secret_names_it(scene: Scene) -> None:
-    """It writes the Deployment alone, and the Secret of before is kept nowhere."""
-    assert_verified(scene.apply(secret("one-long-value"), web()))
-    pause = ("--on-failure", "pause")
-    bad = scene.apply(secret("two-long-value"), web(2, behaviour=CRASH), flags=pause)
-    assert_ended(bad, 6, "failed", "CrashLoop")
-    result = scene.gate("resume", "web", "--output", "json")
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert "secret/keys: not returned" in advice(scene, result)
-
-
 @pytest.mark.contract("B902")
 def test_a_deployment_that_the_server_keeps_from_going_back_leads_to_undo(
     scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]

@@ -39,17 +39,6 @@ def mode(scene: Scene) -> str:
     return value
 
 
-@pytest.mark.contract("B760")
-def test_verify_of_a_paused_deployment_that_is_complete(scene: Scene) -> None:
-    """Nothing is half-way: it is verified at once, and its pause is told of."""
-    scene.serve(web())
-    pause(scene)
-    result = scene.gate("verify", "web", *DOCUMENT)
-    assert_verified(result)
-    assert result.duration_seconds < AT_ONCE_SECONDS
-    assert warned(result, "deployment/web is paused", "until somebody resumes it")
-
-
 @pytest.mark.contract("B760", "B110")
 def test_verify_of_a_paused_deployment_that_is_half_way(scene: Scene) -> None:
     """A change that does not roll out is no version that was verified."""
@@ -235,21 +224,6 @@ def test_pause_tells_of_what_a_dead_run_left(scene: Scene, program: PlayedGate, 
     assert warned(
         result, "deployment/web", "its record is unfinished", "recover waits for no pause"
     )
-
-
-@pytest.mark.sandbox_only("the gate is killed as its lock is read")
-@pytest.mark.contract("B767", "B760")
-def test_pause_does_not_say_that_a_run_in_its_bake_window_waits(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """Nothing is half-way: it may have to, and does not."""
-    scene.serve(web())
-    words = ("apply", "-f", scene.manifest(web(2)), "--bake", "20s")
-    with program.start(*words, *DOCUMENT, env=JOB) as running:
-        running.wait_for_line("watching", 60.0)
-        result = scene.gate("pause", "web", *DOCUMENT)
-        assert_verified(running.wait())
-    assert warned(result, "may have to wait", "where its time is over first")
 
 
 @pytest.mark.contract("B190")

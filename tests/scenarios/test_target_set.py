@@ -199,17 +199,6 @@ def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Sce
     assert mode(scene) == "one"
 
 
-@pytest.mark.contract("B701")
-def test_a_secret_that_is_as_it_was_verified_belongs_to_the_set(scene: Scene) -> None:
-    """Its digest tells that it need not be returned."""
-    assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
-    same = secret("one-long-value")
-    kept = scene.apply(same, settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
-    assert_rolled_back(scene.apply(same, settings("two"), web(2, behaviour=CRASH)), "CrashLoop")
-    assert mode(scene) == "one"
-
-
 @pytest.mark.contract("B702", "B252")
 def test_what_is_remembered_holds_no_secret_and_no_environment(scene: Scene) -> None:
     """Digests and bodies are in the Lease, but no value that may be a password."""
@@ -266,16 +255,6 @@ def test_undo_restores_the_newest_verified_set_that_does_not_run(scene: Scene) -
 
 
 @pytest.mark.contract("B703")
-def test_undo_does_not_go_forward_to_what_was_rolled_back(scene: Scene) -> None:
-    """The second-newest revision is the one that failed: nothing is left, and it is named."""
-    assert_verified(scene.apply(web()))
-    assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
 def test_undo_after_a_rollback_says_what_it_leaves(scene: Scene) -> None:
     """Who wants the bad version gone has it already; of the next undo nothing is said."""
     assert_verified(scene.apply(settings("zero"), web(7)))
@@ -313,17 +292,6 @@ def test_undo_of_the_deployment_alone_leaves_its_configuration(scene: Scene) -> 
     assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
     assert mode(scene) == "two"
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
-def test_undo_refuses_a_set_that_is_not_whole(scene: Scene) -> None:
-    """A Secret that changed since cannot be returned: nothing is written."""
-    assert_verified(scene.apply(secret("one-long-value"), web()))
-    assert_verified(scene.apply(secret("two-long-value"), web(2)))
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "secret/keys")
-    assert "--deployment-only" in result.stderr
-    assert_runs(scene.objects, "shop/web:2")
 
 
 @pytest.mark.contract("B703")

@@ -29,21 +29,6 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     assert "no verification" not in result.stderr
 
 
-@pytest.mark.contract("B703")
-def test_undo_over_a_restart_says_what_it_skips(scene: Scene) -> None:
-    """Of the version that runs it goes to the one before, not to the time before its restart."""
-    assert_verified(scene.apply(web()))
-    assert_verified(scene.apply(web(2)))
-    assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_verified(result)
-    assert "skipped revision 2 (shop/web:2): it is the version that runs, before a restart" in (
-        result.stderr
-    )
-    assert "no verification" not in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B703", "B747")
 def test_undo_goes_to_the_revision_that_it_names(scene: Scene) -> None:
     """What was applied holds no restart: the ReplicaSet of before it serves again."""

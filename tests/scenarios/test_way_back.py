@@ -117,16 +117,6 @@ def test_a_verified_strategy_is_returned_to_over_a_kept_failure(scene: Scene, af
     assert assert_runs(scene.objects, "shop/web:1")["spec"]["strategy"] == {"type": "Recreate"}
 
 
-@pytest.mark.contract("B148", "B146", "B700")
-@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
-def test_a_verified_update_strategy_does_not_refuse_a_good_version(scene: Scene, kind: str) -> None:
-    """OnDelete was verified, a failed version without it was kept: the next one is no refusal."""
-    assert_verified(scene.apply(web(), stateful(kind, {"type": "OnDelete"})))
-    bad = (web(9, behaviour=CRASH), stateful(kind, None))
-    assert_ended(scene.apply(*bad, flags=("--on-failure", "keep")), 6, "failed", "CrashLoop")
-    assert_verified(scene.apply(web(2), stateful(kind, None)))
-
-
 @pytest.mark.contract("B148", "B133")
 @pytest.mark.parametrize(
     ("kind", "before", "after"),

@@ -42,6 +42,7 @@ def given(tmp_path: Path) -> Given:
     return write
 
 
+@pytest.mark.sandbox_only("nothing is asked of a cluster")
 @pytest.mark.contract("B1", "B22", "B212", "B213", "B215")
 @pytest.mark.parametrize(
     ("text", "words"),

@@ -210,6 +210,7 @@ def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) 
     assert serves["run_url"] == "https://github.com/shop/web/actions/runs/1"
 
 
+@pytest.mark.sandbox_only("one answer of the server, for six commands")
 @pytest.mark.contract("B194")
 @pytest.mark.parametrize("command", ["status", "history", "undo", "pause", "restart", "verify"])
 def test_a_deployment_that_does_not_exist_is_one_line(scene: Scene, command: str) -> None:

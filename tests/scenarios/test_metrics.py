@@ -16,6 +16,8 @@ from tests.bed.expectations import assert_refused, assert_rolled_back, assert_ve
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 
+pytestmark = pytest.mark.sandbox_only("what is measured of a run does not depend on its bed")
+
 TEXTFILE = ("--metrics-textfile", "gate.prom")
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
@@ -207,3 +209,12 @@ def test_each_line_says_of_which_run_it_is(scene: Scene) -> None:
         assert (line["run"], line["trace_id"], line["span_id"]) == ("shop/web/42", TRACE, SPAN)
         assert line["event"].replace("-", "").isalpha()
         assert [*line][:3] == ["at", "level", "event"]
+
+
+@pytest.mark.contract("B617")
+def test_a_name_that_the_node_exporter_does_not_read_is_a_warning(scene: Scene) -> None:
+    """The file is written all the same."""
+    result = scene.apply(web(), flags=["--metrics-textfile", "gate.txt"])
+    assert_verified(result)
+    assert "the node exporter reads *.prom alone" in result.stderr
+    assert "rollout_gate_attempts_total" in (scene.folder / "gate.txt").read_text()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from gate.kube.resources import KNOWN, Resource
-from sandbox.fields import Conflict, NotTyped
 from sandbox.json import copy_json
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled
@@ -249,7 +248,7 @@ class ApiServer:
             else:
                 managed = {"managedFields": body["metadata"]["managedFields"]}
                 after = {**live, "metadata": {**live["metadata"], **managed}}
-        except (Conflict, NotTyped) as error:
+        except server_side.REFUSALS as error:
             refusal = error.refusal()
             return as_json(refusal.body(), refusal.status)
         if _is_judged(after):

@@ -11,6 +11,8 @@ from sandbox.schema import Schema, schema_of
 
 JSON = dict[str, Any]
 TIME = "2026-11-21T11:00:00Z"
+REFUSALS = (fields.Conflict, fields.NotTyped)
+"""What an apply is refused with; each has the `refusal()` that the server answers."""
 
 
 def managed_by(manager: str, body: JSON, operation: str = "Apply") -> JSON:
@@ -39,7 +41,7 @@ def entry(manager: str, operation: str, claimed: JSON) -> JSON:
 
 
 def applied(live: JSON | None, body: JSON, manager: str, *, force: bool) -> JSON:
-    """Return the object after a server-side apply; `fields.Conflict` where others own it.
+    """Return the object after a server-side apply; raises one of `REFUSALS`.
 
     Of a custom kind, which has no schema here, the apply is all of the object.
     """

@@ -19,10 +19,9 @@ from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
+from tests.scenarios.versions import CRASH, DOCUMENT
 
-JSON_OUTPUT = ("--output", "json")
 JUDGED = ("verdict", "reason", "actor", "commit")
-CRASH = "crash=0.1"
 
 
 # What runs before the first write
@@ -52,11 +51,11 @@ def test_a_rehearsal_says_what_an_apply_would_write(scene: Scene, words: list[st
     """`NoChange` is said only where an apply would find all as it is to be."""
     assert_verified(scene.apply(web(), settings("one")))
     path = scene.manifest(settings("one"), web(2), service())
-    changing = scene.gate(*words, "-f", path, *JSON_OUTPUT)
+    changing = scene.gate(*words, "-f", path, *DOCUMENT)
     assert (changing.exit_code, *_how(changing)) == (0, "observed", "DryRun"), str(changing)
     said = "an apply would create service/web, and change deployment/web"
     assert changing.document["message"].endswith(said)
-    same = scene.gate(*words, "-f", scene.manifest(settings("one"), web()), *JSON_OUTPUT)
+    same = scene.gate(*words, "-f", scene.manifest(settings("one"), web()), *DOCUMENT)
     assert (same.exit_code, *_how(same)) == (0, "observed", "NoChange"), str(same)
     assert same.document["message"].endswith("an apply would change nothing")
 
@@ -95,7 +94,7 @@ def test_verify_believes_a_deadline_that_has_passed(scene: Scene) -> None:
     scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=3))
     scene.objects.wait_for("deployments", "web", _timed_out)
     scene.change(web(2, behaviour="never-ready", progress_deadline_seconds=1000))
-    result = scene.gate("verify", "web", *JSON_OUTPUT)
+    result = scene.gate("verify", "web", *DOCUMENT)
     assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", running="mixed")
 
 
@@ -108,7 +107,7 @@ def test_verify_steps_back_from_a_newer_version(scene: Scene) -> None:
     """Somebody rolls out another version meanwhile: 8."""
     scene.serve(web())
     scene.change(web(2, behaviour="ready=3;only=1, never-ready"))
-    with scene.gate.start("verify", "deploy/web", *JSON_OUTPUT) as running:
+    with scene.gate.start("verify", "deploy/web", *DOCUMENT) as running:
         running.wait_for_line("progress .* 1 of 2 new pods available")
         scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
         result = running.wait()
@@ -129,7 +128,7 @@ def test_verify_wants_the_image_that_it_was_told(scene: Scene) -> None:
 def test_verify_judges_all_that_a_selector_selects(scene: Scene) -> None:
     """-l selects Deployments; where it selects none, that is refused."""
     scene.serve(*(web(name=name, labels={"team": "shop"}) for name in ("web", "api")))
-    result = scene.gate("verify", "-l", "team=shop", *JSON_OUTPUT)
+    result = scene.gate("verify", "-l", "team=shop", *DOCUMENT)
     assert result.exit_code == 0, str(result)
     assert {each["name"] for each in result.document["deployments"]} == {"web", "api"}
     nothing = scene.gate("verify", "-l", "team=nobody")
@@ -204,7 +203,7 @@ def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) 
     assert lines[0].split()[3:6] == ["VERDICT", "BY", "COMMIT"]
     assert re.search(r"verified \w+ ago +alice +1aaaaaaa +shop/web:1 ", lines[1]), lines
     assert re.search(r"failed \w+ ago: CrashLoop +bob +2bbbbbbb +shop/web:2 ", lines[2]), lines
-    serves, failed = json.loads(scene.gate("history", "web", *JSON_OUTPUT).stdout)
+    serves, failed = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
     assert [serves[name] for name in JUDGED] == ["verified", "", "alice", "1aaaaaaa" * 5]
     assert [failed[name] for name in JUDGED] == ["failed", "CrashLoop", "bob", "2bbbbbbb" * 5]
     assert serves["run_url"] == "https://github.com/shop/web/actions/runs/1"
@@ -231,7 +230,7 @@ def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
     missing = scene.gate("undo", "web", "--to-revision", "9")
     assert_refused(missing, "NotFound", "9")
     assert all(str(number) in missing.stderr for number in (1, 2, 3))
-    result = scene.gate("undo", "web", "--to-revision", "1", *JSON_OUTPUT)
+    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
     assert_verified(result)
     live = assert_runs(scene.objects, "shop/web:1", replicas=3, revision=4)
     assert live["spec"]["progressDeadlineSeconds"] == 77
@@ -246,12 +245,12 @@ def test_an_undo_that_would_change_nothing_is_refused(scene: Scene, flags: tuple
     scene.serve(web())
     scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
     scene.objects.wait_complete("web", 2)
-    result = scene.gate("undo", "web", *flags, *JSON_OUTPUT)
+    result = scene.gate("undo", "web", *flags, *DOCUMENT)
     assert_refused(result, "Conflict", "reloaded-at")
     assert "--take-over reloader" in result.stderr
     live = assert_runs(scene.objects, "shop/web:1", revision=2)
     assert live["spec"]["template"]["metadata"]["annotations"] == {"reloaded-at": "noon"}
-    taken = scene.gate("undo", "web", *flags, "--take-over", "reloader", *JSON_OUTPUT)
+    taken = scene.gate("undo", "web", *flags, "--take-over", "reloader", *DOCUMENT)
     assert_verified(taken)
     live = assert_runs(scene.objects, "shop/web:1", revision=3)
     assert "annotations" not in live["spec"]["template"]["metadata"]
@@ -264,7 +263,7 @@ def test_an_undo_names_what_others_have_beside_the_version(scene: Scene) -> None
     scene.serve(web(2))
     scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
     scene.objects.wait_complete("web", 3)
-    result = scene.gate("undo", "web", "--to-revision", "1", *JSON_OUTPUT)
+    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
     assert_verified(result)
     assert "reloaded-at (reloader)" in result.stderr
     assert_runs(scene.objects, "shop/web:1", revision=4)
@@ -277,7 +276,7 @@ def test_undo_of_a_paused_deployment_says_so(scene: Scene) -> None:
     scene.serve(web())
     scene.serve(web(2))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    result = scene.gate("undo", "web", *JSON_OUTPUT)
+    result = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(result)
     assert "paused" in result.stderr
     live = assert_runs(scene.objects, "shop/web:1", revision=3)
@@ -290,7 +289,7 @@ def test_a_refused_undo_of_a_paused_deployment_resumes_nothing(scene: Scene) -> 
     assert_verified(scene.apply(web()))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
     scene.kubectl("set", "image", "deployment/web", "web=shop/web:7", check=True)
-    result = scene.gate("undo", "web", *JSON_OUTPUT)
+    result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "Conflict", "others own fields")
     assert "resume" not in result.stderr
     assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
@@ -303,7 +302,7 @@ def test_pause_and_resume(scene: Scene) -> None:
     scene.gate("pause", "web", check=True)
     assert scene.objects.get("deployments", "web")["spec"]["paused"] is True
     scene.change(web(2, behaviour="ready=1"))
-    result = scene.gate("resume", "web", *JSON_OUTPUT)
+    result = scene.gate("resume", "web", *DOCUMENT)
     assert_verified(result)
     assert_runs(scene.objects, "shop/web:2", revision=2)
 
@@ -313,7 +312,7 @@ def test_pause_and_resume(scene: Scene) -> None:
 def test_a_restart_survives_the_next_apply(scene: Scene) -> None:
     """`restart` makes new pods; applying the same manifest afterwards changes nothing."""
     scene.serve(web())
-    result = scene.gate("restart", "web", *JSON_OUTPUT)
+    result = scene.gate("restart", "web", *DOCUMENT)
     assert_verified(result)
     live = assert_runs(scene.objects, "shop/web:1", revision=2)
     annotations = live["spec"]["template"]["metadata"]["annotations"]

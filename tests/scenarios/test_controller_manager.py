@@ -18,7 +18,6 @@ from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
 pytestmark = pytest.mark.sandbox_only("the Lease of a controller manager is written by the test")
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
-UNDER_WAY = "applied +deployment/web changed"
 DEADLINE_SECONDS = 60
 RENEWED = {"spec": {"holderIdentity": "kcm", "renewTime": "2026-01-01T00:00:00.000000Z"}}
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.policies import Policies, with_image
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, web
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects
 from tests.long import longer
 
 NOW = "--fail-fast"
@@ -162,18 +162,6 @@ def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
     ended = assert_rolled_back(result, "PodCreateDenied")
     assert "exceeded quota: full" in ended["causes"][0]["message"]
     assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-def enforce(objects: Objects, body: JSON) -> None:
-    """Create a quota and wait until it counts."""
-    objects.create("resourcequotas", body)
-    name, hard = body["metadata"]["name"], body["spec"]["hard"]
-
-    def counts(found: JSON) -> bool:
-        status = found.get("status", {})
-        return bool(status.get("hard") == hard and status.get("used", {}).keys() >= hard.keys())
-
-    objects.wait_for("resourcequotas", name, counts)
 
 
 @pytest.mark.long

@@ -20,8 +20,8 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
+from tests.scenarios.versions import CRASH
 
-CRASH = "crash=0.1"
 DAY_SECONDS = 86_400.0
 
 

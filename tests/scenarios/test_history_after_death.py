@@ -8,11 +8,9 @@ from tests.bed.expectations import assert_verified, images
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import program
-from tests.scenarios.test_recovering import is_observed, killed
-from tests.scenarios.test_target_set import DOCUMENT, mode
+from tests.scenarios.killing import is_observed, kill_apply
+from tests.scenarios.versions import DOCUMENT, mode
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 
@@ -30,7 +28,7 @@ def test_what_a_recovery_to_no_pods_finished_is_the_gates(
     for version in (1, 2, 3):
         assert_verified(scene.apply(settings(str(version)), web(version)))
     bad = web(4, behaviour="never-ready")
-    killed(scene, program, settings("4"), bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, settings("4"), bad, line="applied .*deployment/web changed")
     scene.objects.patch("deployments", "web", {"spec": {"replicas": 0}})
     scene.objects.wait_for("deployments", "web", is_empty)
     if command == "recover":

@@ -12,11 +12,11 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
 )
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_failing import enforce
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
 BAD_CHECK = ("--smoke-test", "false")
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")

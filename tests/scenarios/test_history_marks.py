@@ -16,8 +16,8 @@ from tests.bed.expectations import (
     assert_verified,
 )
 from tests.bed.scene import Scene, secret, settings, web
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
 from tests.scenarios.test_undo_advice import advised
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP
 
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
 

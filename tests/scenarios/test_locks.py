@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 import pytest
 import yaml
 
-from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -20,37 +19,17 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_rights import READING, rules
+from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
-
-LEASE, RECORD = "rollout-gate.deployment.web", "rollout-gate/attempt"
-SLOW = "ready=40"
-UNDER_WAY = "applied +deployment/web changed"
-LEASE_RULES = {
-    "apiGroups": ["coordination.k8s.io"],
-    "resources": ["leases"],
-    "verbs": ["get", "create", "patch"],
-}
-
-
-@pytest.fixture
-def program(bed: Bed) -> PlayedGate:
-    """Return the gate as a program, several of which may run at once."""
-    assert isinstance(bed.users, PlayedUsers)
-    return bed.users.everything()[0]
-
-
-def lease(scene: Scene) -> JSON:
-    """Return the lock of the Deployment."""
-    return scene.objects.get("leases", LEASE)
 
 
 @pytest.mark.contract("B520", "B521")

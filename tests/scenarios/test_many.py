@@ -11,9 +11,8 @@ from tests.bed.scene import ALL_AT_ONCE, Scene, quota, service, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
-
-JSON_OUTPUT = ("--output", "json")
-SLOW = "ready=40"
+from tests.scenarios.killing import SLOW
+from tests.scenarios.versions import DOCUMENT
 
 
 def outcomes(result: Result) -> dict[str, tuple[str, str]]:
@@ -124,7 +123,7 @@ def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
     test = {"apiVersion": "v1", "kind": "Pod", "metadata": hook, "spec": pod}
     items: JSON = {"apiVersion": "v1", "kind": "List", "items": [settings(), service()]}
     text = "---\n# Source: shop/templates/web.yaml\n" + yaml_text(web(), items, test) + "---\n"
-    result = scene.gate("apply", "-f", "-", *JSON_OUTPUT, stdin=text)
+    result = scene.gate("apply", "-f", "-", *DOCUMENT, stdin=text)
     assert whole(result) == (0, "verified", "Complete"), str(result)
     kinds = [each["kind"] for each in result.document["objects"]]
     assert sorted(kinds) == ["ConfigMap", "Deployment", "Service"]

@@ -15,7 +15,6 @@ from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, web
 from tests.unit.ci import runner
 
-JSON_OUTPUT = ("--output", "json")
 OWN_COMMANDS = {"stop-commands", "group", "endgroup", "error", "warning", "notice"}
 
 

@@ -18,8 +18,8 @@ from tests.bed.scene import OURS, Scene, autoscaler, secret, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
+from tests.scenarios.versions import DOCUMENT
 
-JSON_OUTPUT = ("--output", "json")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -188,7 +188,7 @@ def test_what_another_tool_manages_is_refused_and_can_be_verified(
     assert_refused(result, "GitOpsManaged", evidence)
     assert "rollout-gate verify web" in result.stderr
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-    verified = scene.gate("verify", "web", *JSON_OUTPUT)
+    verified = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(verified)
 
 

@@ -12,10 +12,8 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_locks import LEASE_RULES
-from tests.scenarios.test_rights import READING, rules
-
-CRASH = "crash=0.1"
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import CRASH
 
 
 def advice(scene: Scene, result: Result) -> str:

@@ -12,12 +12,9 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, program
-from tests.scenarios.test_recovering import JOB, recovered
+from tests.scenarios.killing import JOB, SLOW, recover
+from tests.scenarios.versions import DOCUMENT
 
-__all__ = ["program"]
-
-DOCUMENT = ("--output", "json")
 RESUME = "rollout-gate resume web"
 AT_ONCE_SECONDS = 30
 
@@ -88,7 +85,7 @@ def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: Playe
     scene.serve(settings("one"), web(**RECREATED))
     bodies = (settings("two"), web(2, behaviour=SLOW, **RECREATED))
     killed_and_paused(scene, program, "following replicaset/.*shop/web:2", *bodies)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert_ended(result, 6, "failed", "Paused")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("two", ["shop/web:2"])
@@ -108,7 +105,7 @@ def test_a_recovery_after_a_death_before_the_resumption(scene: Scene, program: P
         running.kill()
     pause(scene)
     scene.objects.wait_for("deployments", "web", is_observed)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("one", ["shop/web:1"])
@@ -122,7 +119,7 @@ def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: Pl
     scene.serve(web(**RECREATED))
     bad = web(2, behaviour="crash=0.1", **RECREATED)
     killed_and_paused(scene, program, "restored +deployment", bad)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     deployment = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert "Paused" in [cause["reason"] for cause in deployment["causes"]]
@@ -147,7 +144,7 @@ def test_of_several_that_go_back_the_paused_one_leads_the_report(
         running.wait_for_line("deployment/db: 2 of 2 old pods available", 200.0)
         if dies:
             running.kill()
-        result = recovered(scene, "api") if dies else running.wait()
+        result = recover(scene, "api") if dies else running.wait()
     assert (result.exit_code, result.document["reason"]) == (5, "CrashLoop"), str(result)
     ended = {one["name"]: one for one in result.document["deployments"]}
     assert {name: one["outcome"] for name, one in ended.items()} == {

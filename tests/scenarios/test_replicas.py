@@ -15,8 +15,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, autoscaler, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-
-CRASH = "crash=0.1"
+from tests.scenarios.versions import CRASH
 
 
 def scaled(scene: Scene, replicas: int) -> None:

@@ -12,11 +12,11 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
+from tests.scenarios.versions import CRASH
 
 pytestmark = pytest.mark.sandbox_only("namespaces of the test's own, and a user for all of them")
 
 BLOG = "blog"
-CRASH = "crash=0.1"
 _OBJECT = re.compile(r"\b(?:deployment|configmap)/[a-z]+\b(?! in (?:blog|shop)\b|, namespace )")
 
 

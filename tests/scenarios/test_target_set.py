@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 from collections.abc import Callable, Sequence
 
@@ -24,36 +23,8 @@ from tests.bed.invariants import CANARY
 from tests.bed.policies import IN_DRY_RUNS, Policies
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_locks import LEASE_RULES
-from tests.scenarios.test_rights import READING, rules
-
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
-DOCUMENT = ("--output", "json")
-
-
-def mode(scene: Scene) -> str:
-    """Return what the ConfigMap says."""
-    value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
-    return value
-
-
-def history(scene: Scene) -> JSON:
-    """Return what the lock remembers of the Deployment."""
-    annotations = scene.objects.get("leases", "rollout-gate.deployment.web")["metadata"][
-        "annotations"
-    ]
-    packed = base64.b64decode(annotations["rollout-gate/history"])
-    found: JSON = json.loads(gzip.decompress(packed))
-    return found
-
-
-def keep_a_bad_version(scene: Scene, configuration: JSON | None = None) -> None:
-    """Verify v1, then let a crashing v9 stand, with a configuration of its own or the one given."""
-    assert_verified(scene.apply(settings("one"), web()))
-    beside = settings("nine") if configuration is None else configuration
-    kept = scene.apply(beside, web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, history, keep_a_bad_version, mode
 
 
 @pytest.mark.contract("B700", "B133", "B538")

@@ -9,7 +9,7 @@ import pytest
 from tests.bed.expectations import assert_refused, assert_runs, assert_verified, warned
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode
 
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 KEPT = "--keep-verified-secrets"

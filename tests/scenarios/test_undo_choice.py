@@ -13,9 +13,9 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
-from tests.scenarios.test_failing import enforce
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode
 
 
 @pytest.mark.contract("B703")

@@ -23,12 +23,10 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
+from tests.scenarios.killing import LEASE
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 from tests.scenarios.test_good import MOST_REQUESTS
-from tests.scenarios.test_locks import LEASE, LEASE_RULES, program
-from tests.scenarios.test_rights import READING, rules
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, history, mode
-
-__all__ = ["program"]
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, history, mode
 
 KEEPING = ("--keep-verified-secrets",)
 BESIDE = "rollout-gate.verified.web"

@@ -16,7 +16,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode
 
 TOO_SHORT = ("--timeout", "0.5", *KEEP)
 SLOW = "ready=1"

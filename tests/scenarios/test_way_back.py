@@ -24,9 +24,8 @@ from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
+from tests.scenarios.versions import CRASH, KEEP
 
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
     "absent": None,

@@ -15,17 +15,15 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.pods import behave, restarts, running_pods
 from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, UNDER_WAY, program
+from tests.scenarios.killing import SLOW
+from tests.scenarios.versions import CRASH, KEEP
 
-__all__ = ["program"]
-
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
 PAGES = ("text", "markdown", "html", "junit")
 
 

@@ -17,7 +17,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, secret, settings, web
 from tests.scenarios.test_undo_advice import advised
-from tests.scenarios.versions import CRASH, DOCUMENT, KEEP
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep
 
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
 
@@ -46,8 +46,7 @@ def test_history_marks_where_the_next_failure_returns_to(scene: Scene) -> None:
 def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
     """The Secret of then is not kept: the next failure ends as it is foretold."""
     assert_verified(scene.apply(secret("b25l"), web()))
-    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
     (marked,) = [row for row in rows_of(scene) if row["returned_to"]]
     assert (marked["revision"], marked["return_lacks"]) == (1, ["secret/keys"])
     shown = scene.gate("history", "web").stdout

@@ -24,7 +24,15 @@ from tests.bed.policies import IN_DRY_RUNS, Policies
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.rights import LEASE_RULES, READING, rules
-from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, history, keep_a_bad_version, mode
+from tests.scenarios.versions import (
+    CRASH,
+    DOCUMENT,
+    KEEP,
+    apply_and_keep,
+    history,
+    keep_a_bad_version,
+    mode,
+)
 
 
 @pytest.mark.contract("B700", "B133", "B538")
@@ -47,8 +55,7 @@ def test_configuration_that_the_bad_version_brought_is_no_part_of_the_verified_s
 ) -> None:
     """v1 was verified without the ConfigMap: beside it that of the bad v9 is a mixture."""
     assert_verified(scene.apply(web()))
-    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, settings("nine"), web(9, behaviour=CRASH))
     result = scene.apply(settings("two"), web(2, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert forecast(result, "configmap/settings", "an attempt that was not verified brought it")
@@ -146,8 +153,7 @@ def test_an_undo_that_may_not_read_a_member_names_the_right(
 def test_a_version_that_is_good_does_not_tell_of_a_rollback(scene: Scene) -> None:
     """What a failure could not have returned was said before the first write; nothing went back."""
     assert_verified(scene.apply(secret("one-long-value"), web()))
-    kept = scene.apply(secret("nine-long-value"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, secret("nine-long-value"), web(9, behaviour=CRASH))
     result = scene.apply(secret("two-long-value"), web(2))
     assert_verified(result)
     assert "secret/keys could not be returned" in result.stderr
@@ -158,10 +164,7 @@ def test_a_version_that_is_good_does_not_tell_of_a_rollback(scene: Scene) -> Non
 def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Scene) -> None:
     """It is named before the first write, and the end is 5, with what was returned returned."""
     assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
-    kept = scene.apply(
-        secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH), flags=KEEP
-    )
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH))
     result = scene.apply(secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert warned(result, "secret/keys could not be restored")
@@ -327,8 +330,7 @@ def test_undo_of_a_kept_failure_takes_back_what_came_with_it(
         name: {"behaviour": CRASH} if name in crashing else {} for name in ("web", "worker")
     }
     second = (web(2, **behaviours["web"]), web(2, name="worker", **behaviours["worker"]))
-    kept = scene.apply(settings("two"), *second, flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, settings("two"), *second)
     assert_returned_as_one(scene)
 
 

@@ -31,9 +31,14 @@ def history(scene: Scene) -> JSON:
     return found
 
 
+def apply_and_keep(scene: Scene, *bodies: JSON) -> None:
+    """Apply a version that crashes, and let it stand."""
+    ended = scene.apply(*bodies, flags=KEEP)
+    assert_ended(ended, 6, "failed", "CrashLoop")
+
+
 def keep_a_bad_version(scene: Scene, configuration: JSON | None = None) -> None:
     """Verify v1, then let a crashing v9 stand, with a configuration of its own or the one given."""
     assert_verified(scene.apply(settings("one"), web()))
     beside = settings("nine") if configuration is None else configuration
-    kept = scene.apply(beside, web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, beside, web(9, behaviour=CRASH))

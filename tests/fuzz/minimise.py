@@ -73,7 +73,7 @@ def known_inputs(target: Target, folder: Path) -> Iterable[bytes]:
 
 
 def main() -> None:
-    """Write the corpus of one target anew, and say how many branches it takes."""
+    """Write the corpus of one target, and say how many branches it takes."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.minimise", description=__doc__)
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("folder", type=Path, nargs="?")

@@ -13,11 +13,9 @@ from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import LEASE_RULES, SLOW, program
-from tests.scenarios.test_recovering import killed
-from tests.scenarios.test_rights import READING, rules
+from tests.scenarios.killing import SLOW, kill_apply
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 
 SECOND = "applied +configmap/c1 "
@@ -37,7 +35,7 @@ def test_what_was_only_created_stands(
     """Nothing was there that could go back: 6, as where the apply is rejected at that point."""
     if served:
         scene.serve(web())
-    killed(scene, program, *config_maps(), *([web(2)] if beside else []), line=SECOND)
+    kill_apply(scene, program, *config_maps(), *([web(2)] if beside else []), line=SECOND)
     result = program("recover")
     assert result.exit_code == 6, str(result)
     assert "the apply broke off half-way; what was written stands" in result.stdout

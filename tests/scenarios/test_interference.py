@@ -62,18 +62,6 @@ def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: 
     assert_verified(scene.apply(web(4), flags=advised))
 
 
-@pytest.mark.fault(33)
-@pytest.mark.contract("B59")
-def test_a_field_of_ours_that_somebody_removes_supersedes(scene: Scene) -> None:
-    """An environment variable of ours that somebody takes away in mid-flight is a change, too."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready")) as running:
-        seen(scene.objects)
-        scene.kubectl("set", "env", "deployment/web", "PASSWORD-", check=True)
-        result = running.wait()
-    assert_ended(result, 8, "superseded", "Superseded", running="other")
-
-
 @pytest.mark.contract("B127")
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bool) -> None:
@@ -184,33 +172,6 @@ def test_a_reloader_does_not_disturb(scene: Scene) -> None:
     assert ended["new"]["revision"] == 3
 
 
-@pytest.mark.long
-@pytest.mark.contract("B58", "B120")
-def test_a_reloaded_version_that_crashes_still_goes_back(scene: Scene) -> None:
-    """A rollout with a reloader's annotation stays ours, so it is rolled back where it fails."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.5")) as running:
-        seen(scene.objects)
-        scene.change_as("reloader", template_annotation("reloader/hash", "abc"))
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.fault(33)
-@pytest.mark.contract("B52")
-def test_scaling_moves_the_goal(scene: Scene) -> None:
-    """Scaled up in mid-flight, the version is verified when all the pods of the live goal are."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=1")) as running:
-        seen(scene.objects)
-        scene.kubectl("scale", "deployment/web", "--replicas=4", check=True)
-        result = running.wait()
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=4)
-
-
 @pytest.mark.fault(33)
 @pytest.mark.contract("B110")
 def test_a_pause_in_mid_flight_is_respected(scene: Scene) -> None:
@@ -236,19 +197,6 @@ def test_a_paused_deployment_is_refused(scene: Scene) -> None:
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
     assert_refused(scene.apply(web(2)), "Paused", "web", "paused")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-
-
-@pytest.mark.long
-@pytest.mark.fault(33)
-@pytest.mark.contract("B8")
-def test_a_paused_deployment_is_resumed_when_asked(scene: Scene) -> None:
-    """With --resume it is applied, resumed and followed."""
-    scene.serve(web())
-    scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    result = scene.apply(web(2), flags=["--resume"])
-    assert_verified(result)
-    live = assert_runs(scene.objects, "shop/web:2", revision=2)
-    assert not live["spec"].get("paused")
 
 
 @pytest.mark.contract("B8", "B120")

@@ -174,16 +174,6 @@ def test_a_pushgateway_has_the_last_attempt_of_each_deployment(
     assert len(web_group["rollout_gate_attempts_total"]) == 1
 
 
-@pytest.mark.contract("B614")
-def test_clusters_that_push_to_one_place_are_told_apart_by_the_url(
-    scene: Scene, pushgateway: Gateway
-) -> None:
-    """By the labels in which it ends."""
-    url = f"{pushgateway.url}/metrics/job/deploys/cluster/eu%20west"
-    assert_verified(applied(scene, web(), flags=("--pushgateway", url)))
-    assert set(pushgateway.groups()) == {key(scene, job="deploys", cluster="eu west")}
-
-
 @pytest.mark.contract("B623")
 def test_a_pushgateway_may_ask_for_credentials(scene: Scene, tmp_path: Path) -> None:
     """They come from the environment, and over plain HTTP with leave alone; no output has them.

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
-
-from gate.core.attempt.transitions import State
 from gate.core.model.fact import Unknown
-from gate.core.plan.leg import Leg
 from tests.model.moves import moves
 from tests.model.scenes import scene
 from tests.model.stepping import alive, running
@@ -75,21 +71,6 @@ def test_all_that_may_deviate_is_tried() -> None:
     assert [name for name in DEVIATIONS if name not in offered] == []
 
 
-@pytest.mark.parametrize(
-    ("trouble", "after"),
-    [
-        ("contact is lost", "contact is restored"),
-        ("somebody pauses it", "somebody resumes it"),
-        ("somebody deletes it", "somebody creates it with v3"),
-        ("the answer to the write is lost", "a late write arrives"),
-    ],
-)
-def test_trouble_may_pass(trouble: str, after: str) -> None:
-    """What is gone may come back, at any time from then on."""
-    world = go(first_world(CRASHING), *SENT, trouble)
-    assert after in [move.name for move in moves(world, CRASHING)]
-
-
 def test_a_lost_answer_says_nothing_of_the_write() -> None:
     """The server may have done it, may do it yet, or never will."""
     sent = go(first_world(CRASHING), *SENT)
@@ -98,13 +79,6 @@ def test_a_lost_answer_says_nothing_of_the_write() -> None:
     late = go(lost, "a late write arrives")
     images = [world.cluster.template.image for world in (done, lost, late)]
     assert images == ["v2", "v1", "v2"]
-
-
-def test_a_late_write_whose_version_is_past_never_arrives() -> None:
-    """The server would answer 409 to nobody."""
-    lost = go(first_world(CRASHING), *SENT, "the answer to the write is lost")
-    assert lost.flights
-    assert not go(lost, "somebody scales").flights
 
 
 def test_a_killed_gate_leaves_its_write_behind() -> None:
@@ -131,11 +105,3 @@ def test_a_lagging_watch_changes_nothing_that_is_known() -> None:
     known = known_to(running(lagged))
     assert not isinstance(known.deployment, Unknown)
     assert known.live == known_to(running(world)).live
-
-
-def test_the_usual_course_rests_only_at_the_end() -> None:
-    """It goes there and back, and nothing moves any more when all is quiet."""
-    *_, last = course(CRASHING)
-    attempt = running(last)
-    assert (attempt.course.leg, attempt.course.state) == (Leg.BACK, State.ENDED)
-    assert moves(last, CRASHING) == []

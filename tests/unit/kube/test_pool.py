@@ -75,28 +75,6 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
-def test_none_is_made_once_it_is_stopping(tls_server: ScriptedServer, secure: Client) -> None:
-    """The run that has ended needs none."""
-    connect_ahead(secure, stopped=True)
-    assert tls_server.connections == 0
-
-
-def test_what_comes_after_a_new_certificate_can_connect_ahead(secure: Client) -> None:
-    """The client's pools are made anew then."""
-    before = secure.connection.api.ready_pool
-    secure.connection.api.reconnect()
-    after = secure.connection.api.ready_pool
-    assert before is not None
-    assert after is not None
-    assert after is not before
-
-
-def test_a_plain_server_is_left_alone(client: Client, server: ScriptedServer) -> None:
-    """Where there is no handshake nothing is to be gained, and nothing is waited for."""
-    client.keep_ready()
-    assert server.connections == 0
-
-
 def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: Client) -> None:
     """The next request notices it, with its repetitions."""
     tls_server.close()

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.measurement import make_fail, measure_error
 from gate.core.checks.questions import (
-    PERMANENT,
     Answer,
     Answers,
     CommandQuestion,
@@ -28,7 +27,7 @@ from gate.core.checks.tick_measurement import measure
 from gate.core.model.objects import CleanText
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
-from gate.report.check_report.figures import bounds_of, number
+from gate.report.check_report.figures import bounds_of
 from gate.report.check_report.query_pointer import point_at_place, question_text
 from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
@@ -106,14 +105,6 @@ def test_why_a_check_cannot_be_asked_is_told(trouble: Trouble, words: str) -> No
     """Each is another thing to mend; a source that answers is not said to be silent."""
     away = troubled(a_check(), Errored(CleanText("no"), trouble))
     assert told(away)["message"] == f"errors: {words}"
-
-
-@pytest.mark.contract("B650")
-def test_every_lasting_trouble_has_words_of_its_own() -> None:
-    """But for a wrong query, which is the caller's and no refusal."""
-    refused = sorted(PERMANENT - {Trouble.BAD_QUERY})
-    away = [troubled(a_check(), Errored(CleanText("no"), trouble)) for trouble in refused]
-    assert len({told(one)["message"] for one in away}) == len(refused)
 
 
 @pytest.mark.contract("B650")
@@ -234,15 +225,6 @@ def test_a_question_shows_no_query_of_a_url() -> None:
     """Keys are often there; commands are shown as a shell would take them."""
     assert question_text(LIVE) == "GET https://shop.example/live?..."
     assert question_text(CommandQuestion(("./smoke.sh", "a b"))) == "./smoke.sh 'a b'"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.5, "0.5"), (3.0, "3"), (1e21, "1e+21"), (-0.0, "-0"), (1 / 3, "0.333333")],
-)
-def test_a_number_is_written_as_people_do(value: float, text: str) -> None:
-    """As many digits as tell."""
-    assert number(value) == text
 
 
 # -- for people ------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
 from tests.unit.report.cluster import manifest
-from tests.unit.report.endings import crashed, never_ready, serving, two_deployments, verified
+from tests.unit.report.endings import crashed, never_ready, serving, verified
 from tests.unit.report.results import NAMES, told
 from tests.unit.report.stage import Stage, run_of
 
@@ -162,12 +162,6 @@ def test_no_number_that_json_lacks() -> None:
     )
     (found,) = history([check], run_of(stage))["checks"]
     assert [(one["verdict"], one["value"]) for one in found["samples"]] == [("fail", None)]
-
-
-def test_every_deployment_has_its_own() -> None:
-    """Two Deployments, two histories."""
-    found = history((), run_of(two_deployments()))["pods"]
-    assert {(one["namespace"], one["name"]) for one in found} == {("shop", "api"), ("shop", "web")}
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))

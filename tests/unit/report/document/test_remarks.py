@@ -14,18 +14,6 @@ from tests.unit.report.cluster import managed_by, manifest
 from tests.unit.report.endings import ENDINGS, verified
 
 
-def test_an_ordinary_end_has_none() -> None:
-    """A warning that always comes is read by nobody."""
-    assert remarks(verified().attempt) == []
-
-
-def test_zero_replicas_show_nothing() -> None:
-    """The job is green, and nothing was shown to work."""
-    assert remarks(ENDINGS["vacuous"]().attempt) == [
-        "deployment/web has 0 replicas: no pod ran, so nothing was shown to work"
-    ]
-
-
 @pytest.mark.contract("B541")
 @pytest.mark.parametrize(
     ("is_locked", "apply"), [(True, "the next apply"), (False, "an apply with --resume")]
@@ -47,13 +35,6 @@ def test_a_pause_of_a_first_deployment_is_ended_by_no_undo(is_locked: bool) -> N
     (remark,) = remarks(replace(attempt, plan=plan), is_locked=is_locked)
     apply = "the next apply" if is_locked else "an apply with --resume"
     assert remark.endswith(f"asks: `resume` or {apply} resumes it")
-
-
-def test_scaling_to_zero_is_told() -> None:
-    """Nothing of a first deployment that failed runs any more."""
-    assert remarks(ENDINGS["scaled-to-zero"]().attempt) == [
-        "deployment/web is scaled to zero, as --on-first-failure asks"
-    ]
 
 
 def test_replicas_that_an_autoscaler_owns_are_told() -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from gate.report.document.document import document
-from gate.report.formats.files import Format, json_text, write_report
+from gate.report.formats.files import Format, write_report
 from gate.report.schema.result import Result
 from gate.wire.files import is_stream, open_new
 from tests.unit.report.endings import rolled_back
-from tests.unit.report.rewrite import rendered
 from tests.unit.report.stage import run_of
 
 
@@ -24,19 +23,6 @@ def result() -> Result:
     """A document."""
     stage = rolled_back()
     return document(stage.attempt, run_of(stage))
-
-
-def test_json_is_the_document(result: Result, tmp_path: Path) -> None:
-    """What is written reads back as it was."""
-    assert write_report(Format.JSON, tmp_path / "r.json", result) is None
-    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == result
-    assert json_text(result).endswith("}\n")
-
-
-def test_text_is_the_verdict_block(result: Result, tmp_path: Path) -> None:
-    """As it would stand on stdout, without colour."""
-    assert write_report(Format.TEXT, tmp_path / "r.txt", result) is None
-    assert (tmp_path / "r.txt").read_text(encoding="utf-8") == rendered("rolled-back")
 
 
 def test_an_old_report_is_replaced_and_nothing_else_is_left(result: Result, tmp_path: Path) -> None:

@@ -56,9 +56,3 @@ def test_only_a_web_address_is_a_link(url: str) -> None:
     without = markdown({**result, "run_url": ""})
     assert markdown({**result, "run_url": url}) == without
     assert "this run" not in without
-
-
-def test_what_was_not_rolled_back_is_told() -> None:
-    """Of a version that was kept."""
-    assert "### Not rolled back" in markdown(told("kept"))
-    assert "### Not rolled back" not in markdown(told("verified"))

@@ -53,15 +53,6 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     assert text.count("exit code 1 (") == 1
 
 
-@each("name", ENDINGS)
-def test_the_first_line_says_outcome_and_code(name: str) -> None:
-    """Whoever reads one line knows how it ended."""
-    result = told(name)
-    first = verdict_text(result, Style()).splitlines()[0]
-    words = result["outcome"].replace("-", " ").upper()
-    assert f"{words} (exit {result['exit_code']}): " in first
-
-
 @pytest.mark.parametrize("width", [80, 100, 120])
 @each("name", ENDINGS)
 def test_it_fits_a_screen(name: str, width: int) -> None:
@@ -186,11 +177,6 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
     result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
     assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]
-
-
-def test_indentation_of_a_log_is_kept() -> None:
-    """A stack trace without its indentation is hard to read."""
-    assert "│         /src/main.go:41 +0x1d" in rendered("rolled-back")
 
 
 def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:

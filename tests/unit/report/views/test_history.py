@@ -50,12 +50,6 @@ def test_the_table() -> None:
     )
 
 
-def test_one_revision_may_be_both() -> None:
-    """What runs and serves is what the next failure returns to."""
-    text = history_table([revision(1, pods=2, running=True, returned_to=True)], NOW, Style())
-    assert text.endswith("  running <- a failure would return here\n")
-
-
 @pytest.mark.contract("B865", "B866")
 @pytest.mark.parametrize(
     ("returns", "mark", "short"),

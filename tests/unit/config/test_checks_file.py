@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gate.config import Settings, schema
+from gate.config import schema
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
@@ -450,18 +450,3 @@ def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: 
     """One-liners of a file have lines too."""
     (told,) = folder.problems(text)
     assert told.startswith(problem)
-
-
-def test_a_file_of_checks_is_bounded(folder: Folder) -> None:
-    """As every configuration: values are counted after aliases are expanded."""
-    many = "checks:\n" + "".join(f"  - {{name: n{i}, query: up, max: 1}}\n" for i in range(2000))
-    with pytest.raises(Exception, match="more than 10000 values"):
-        folder.load(many)
-
-
-def test_checks_can_be_built_in_code() -> None:
-    """Finished ones are taken as they are, plain ones are read."""
-    check = Check("x", Command(("true",)))
-    plain = {"name": "y", "command": ["true"]}
-    assert Settings(checks=(check,)).checks == (check,)
-    assert Settings.model_validate({"checks": [check, plain]}).checks[1].name == "y"

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.spec import Check, Command, Http, Schedule
+from gate.core.checks.spec import Check, Schedule
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import OnFailure, Policy
@@ -22,9 +21,6 @@ from tests.unit.core.checks_world import a_check, answer, metric, unreachable
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
-
-HTTP = Check("live", Http(HttpQuestion("https://shop.example/live")))
-COMMAND = Check("smoke", Command(("true",)))
 
 
 class Measured(Stage):

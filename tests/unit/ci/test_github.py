@@ -63,13 +63,6 @@ def test_no_other_file_is_written(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
 
 
-@pytest.mark.contract("B571")
-def test_what_the_step_said_before_stays(tmp_path: Path) -> None:
-    """The files are the step's."""
-    (tmp_path / "GITHUB_OUTPUT").write_text("mine=1\n")
-    assert published(tmp_path, told("verified"))["mine"] == "1"
-
-
 @pytest.mark.contract("B571", "B561")
 @given(name=st.sampled_from(sorted(NAMES)), words=texts)
 def test_no_words_make_an_output(

@@ -56,14 +56,6 @@ def test_each_group_is_replaced() -> None:
     assert [body for method, _, _, body in gateway.asked if method == "PUT"] == [b"a 1\n"]
 
 
-@pytest.mark.contract("B618")
-def test_what_has_no_place_is_in_no_group() -> None:
-    """A run that was refused before it knew what it was about."""
-    gateway = Gateway()
-    assert gateway.take(Groups({("", ""): b"a 1\n"})) == Pushed()
-    assert gateway.asked == []
-
-
 @pytest.mark.contract("B615")
 def test_stale_groups_are_deleted() -> None:
     """The run's own are none, whatever the cluster had when it was looked."""
@@ -84,16 +76,6 @@ def test_a_gateway_that_refuses_costs_nothing_and_is_told() -> None:
     gateway = Gateway(refuse)
     assert gateway.take(Groups({WEB: b""})).problem == "gw:9091 refuses the connection"
     assert gateway.clock.now() == 0.0
-
-
-@pytest.mark.contract("B616")
-def test_a_gateway_that_hangs_costs_its_time_and_no_more() -> None:
-    """However many groups there are; each request is bounded by what is left, too."""
-    gateway = Gateway(lambda *_: bytes(gateway.clock.wait(3600.0)))
-    groups = Groups({("shop", f"web-{number}"): b"" for number in range(100)})
-    assert gateway.take(groups).problem == "there was no answer within 3.0 s"
-    assert gateway.clock.now() == PUSH_SECONDS == 3.0
-    assert all(seconds <= PUSH_SECONDS for _, _, seconds, _ in gateway.asked)
 
 
 @pytest.mark.contract("B616")
@@ -126,10 +108,3 @@ def test_a_list_that_cannot_be_read_leaves_what_was_pushed(answer: Answer, unswe
     gateway = Gateway(answer)
     pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
     assert pushed == Pushed(unswept=unswept)
-
-
-def test_a_list_that_takes_too_long_leaves_what_was_pushed() -> None:
-    """What is told is that the metrics are there."""
-    gateway = Gateway(lambda method, _: bytes(method == "GET" and gateway.clock.wait(3600.0)))
-    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
-    assert (pushed.problem, pushed.unswept) == ("", "there was no answer within 3.0 s")

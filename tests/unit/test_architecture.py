@@ -50,32 +50,6 @@ ROOM_MAY_IMPORT = {
 }
 """Rooms whose reason for being is what they do not know."""
 
-HELP_MAY_LOAD = {"click"}
-"""Libraries of others that `rollout-gate --help` loads: all else waits for its command."""
-
-HELP_ROOMS = (
-    "cli",
-    "core",
-    "errors",
-    "duration",
-    "config",
-    "clock",
-    "last_word",
-    "output",
-    "signals",
-)
-HEAVY = {
-    "asyncio",
-    "email",
-    "http",
-    "logging",
-    "multiprocessing",
-    "socket",
-    "ssl",
-    "urllib.request",
-}
-"""What of the standard library costs `--help` its speed."""
-
 
 IRREGULAR_PARTICIPLES = {
     "beaten", "begun", "bitten", "borne", "bought", "bound", "broken", "brought", "built", "caught",
@@ -164,31 +138,6 @@ def test_the_engine_uses_the_standard_library_alone() -> None:
         if name.split(".")[0] not in sys.stdlib_module_names | {"gate"}
     ]
     assert not foreign, list_violations(foreign)
-
-
-@pytest.mark.contract("B202")
-def test_help_loads_only_what_it_needs() -> None:
-    """`rollout-gate --help` loads click and the command line's rooms, nothing heavy."""
-    program = """
-import json, os, runpy, sys
-before = set(sys.modules)
-sys.argv = ["rollout-gate", "--help"]
-def report(code):
-    json.dump({"code": code, "loaded": sorted(set(sys.modules) - before)}, sys.__stderr__)
-    sys.exit(0)
-os._exit = report
-runpy.run_module("gate", run_name="__main__")
-"""
-    run = in_fresh_interpreter("-c", program)
-    report = json.loads(run.stderr)
-    loaded = set(report["loaded"])
-    assert not report["code"]
-    assert "apply" in run.stdout
-    libraries = {name.split(".")[0] for name in loaded} - sys.stdlib_module_names - {"gate"}
-    assert libraries <= HELP_MAY_LOAD
-    assert not HEAVY & loaded
-    rooms = {name.split(".")[1] for name in loaded if name.startswith("gate.")}
-    assert rooms <= {"__main__", *HELP_ROOMS}
 
 
 def test_contributing_names_every_layer_in_its_order() -> None:

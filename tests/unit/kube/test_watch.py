@@ -298,13 +298,6 @@ def test_a_refusal_is_told_and_asked_again(
     assert isinstance(added, Observed)
 
 
-def test_a_refusal_that_lasts_is_not_stormed(run: Run, server: ScriptedServer) -> None:
-    """The pauses grow to five seconds."""
-    server.on("GET", PODS, as_status(403, "cannot list pods"))
-    run(seconds=60.0)
-    assert 12 <= len(server.seen) <= 20
-
-
 @pytest.mark.contract("B164")
 @pytest.mark.parametrize(
     "fault", [Drop(), as_status(500), Stream(then="silence"), Stream([b"nonsense\n"])]

@@ -272,13 +272,6 @@ def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
 
 
 @pytest.mark.contract("B451")
-def test_the_caret_stands_under_the_place() -> None:
-    """Line and column from 1, the lines around it shown."""
-    text = "sum(\n  rate(errors)\n) by ("
-    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
-
-
-@pytest.mark.contract("B451")
 def test_columns_are_bytes() -> None:
     """Prometheus counts so; a label's value may be in any script."""
     assert point_at_place('x{a="\u00e4"} !', (1, 11)) == ['x{a="\u00e4"} !', "         ^"]

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from gate.core.checks.spec import Check, Schedule
+from gate.core.checks.spec import Check
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
-from gate.report.formats.text import MOST_LINES, verdict_text
+from gate.report.formats.text import verdict_text
 from gate.report.schema.result import CheckResult, Result
-from gate.report.style.style import Style, columns
+from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
 from tests.unit.core.checks_world import a_check, answer, metric, unreachable
 from tests.unit.report.cluster import manifest
@@ -92,17 +92,6 @@ def test_a_number_that_json_cannot_hold_is_null(value: float | None) -> None:
     assert (row["verdict"], row["last_value"]) == ("inconclusive", None)
 
 
-@pytest.mark.contract("B460")
-def test_rows_are_in_the_order_of_the_configuration() -> None:
-    """Whatever they say, and whether they have run or not."""
-    later = Check("late", metric(), Schedule(initial_delay_seconds=3600.0), required=False)
-    stage = ended(0.9, checks=(later, a_check()))
-    rows = told(stage)["checks"]
-    assert [row["name"] for row in rows] == ["late", "errors"]
-    assert (rows[0]["measurements"], rows[0]["last_value"]) == (0, None)
-    assert [row["required"] for row in rows] == [False, True]
-
-
 # -- for people ------------------------------------------------------------------------------------
 
 
@@ -157,16 +146,6 @@ def test_of_many_checks_the_bad_ones_are_told() -> None:
     bad = [row(f"bad-{at}", "fail", "2 is not <= 1") for at in range(9)]
     assert check_lines(bad, Style())[-1] == "! 6 more: bad-3, bad-4, bad-5, bad-6 and 2 more"
     assert len(check_lines(bad, Style())) == 4
-
-
-def test_a_file_of_somebody_else_breaks_nothing() -> None:
-    """A result that is rendered again may hold any verdict and any text."""
-    result = told(ended(0.9))
-    result["checks"] = [row("x\x1b[31m" * 20, "sideways", "::error::" * 40)] * 30
-    text = verdict_text(result, Style(width=80))
-    assert "\x1b" not in text
-    assert len(text.splitlines()) <= MOST_LINES
-    assert all(columns(line) <= 80 for line in text.splitlines() if "rollout-gate" not in line)
 
 
 @pytest.mark.contract("B776")

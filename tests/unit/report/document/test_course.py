@@ -20,7 +20,7 @@ from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
 from tests.unit.report.cluster import manifest
-from tests.unit.report.endings import crashed, never_ready, serving, verified
+from tests.unit.report.endings import crashed, never_ready, serving
 from tests.unit.report.results import NAMES, told
 from tests.unit.report.stage import Stage, run_of
 
@@ -45,14 +45,6 @@ def test_both_versions_are_counted_by_state() -> None:
     assert samples[0]["at_seconds"] == 1.5
     assert (samples[0]["new"], samples[0]["old"]) == (NONE, {**NONE, "ready": 4})
     assert {"at_seconds": 11.52, "new": {**NONE, "failing": 2}}.items() <= {**samples[-2]}.items()
-
-
-@pytest.mark.contract("B566")
-def test_the_end_is_the_last_sample() -> None:
-    """Of a good rollout: the new version alone, all ready, and no clock runs."""
-    last = pods_of(verified())["samples"][-1]
-    assert (last["new"], last["old"]) == ({**NONE, "ready": 4}, NONE)
-    assert last["progressed_at_seconds"] is None
 
 
 @pytest.mark.contract("B566")

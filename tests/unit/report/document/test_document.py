@@ -16,7 +16,6 @@ from gate.core.protocol.effects import Announce, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     Interrupted,
-    WriteConflicted,
     WriteRejected,
     WriteUncertain,
 )
@@ -37,7 +36,7 @@ from tests.unit.report.endings import (
     serving,
     two_failed,
 )
-from tests.unit.report.stage import ATTEMPT_ID, Stage, run_of
+from tests.unit.report.stage import Stage, run_of
 
 VALIDATOR = Draft202012Validator(result_schema())
 KEYS = [
@@ -281,30 +280,6 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
         "the rollback left spec.replicas of deployment/web as others have changed it"
         in of(stage)["warnings"][0]
     )
-
-
-def test_conflicts_that_were_decided_again_leave_no_trace_in_the_objects() -> None:
-    """A 409 of the resourceVersion that was answered by a read is no warning."""
-    once = [True]
-
-    def conflicted(write: Write) -> AttemptEvent | None:
-        return WriteConflicted(100.0, write.effect_id) if once and once.pop() else None
-
-    stage = Stage([serving()], [manifest("web", "shop/web:1")], answer=conflicted)
-    stage.show(3.0)
-    assert of(stage)["warnings"] == []
-
-
-def test_the_run_stands_in_the_document() -> None:
-    """Version, attempt, URLs and times are the run's."""
-    stage = ENDINGS["verified"]()
-    result = document(stage.attempt, run_of(stage))
-    assert result["attempt"] == ATTEMPT_ID
-    assert result["run_url"] == "https://ci.example/runs/42"
-    assert result["server"] == "https://10.0.0.1:6443"
-    assert result["started_at"] == "2026-11-21T12:00:00+00:00"
-    assert result["timeline"][0]["at_seconds"] >= 1.5
-    assert {line["event"] for line in result["timeline"]} >= {"applied", "replicaset", "progress"}
 
 
 def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:

@@ -82,25 +82,6 @@ def test_two_that_failed_each_have_their_own() -> None:
     assert logs == {"web": ["web log"], "api": ["api log"]}
 
 
-def test_one_that_is_drawn_in_has_none_though_its_pods_were_warned_about() -> None:
-    """A probe that fails once at the start is no evidence."""
-    stage = Stage(
-        [web := serving(), api := serving("api")],
-        [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")],
-    )
-    api.serving("shop/api:2", 2)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.pod("shop/web:2", "p0", WAITING_CRASH)
-    web.pod("shop/web:2", "p1", WAITING_CRASH)
-    web.counted(2, 3, 5)
-    event = warning(api, "api-2-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:03Z")
-    stage.show(2.0, event)
-    for workload in (web, api):
-        workload.serving(f"shop/{workload.name}:1", 3)
-    stage.show(3.0)
-    assert evidence(stage.attempt, api.ref) == []
-
-
 def test_a_pod_that_recovered_is_no_evidence() -> None:
     """It crashed once, long ago, and is ready: its last termination tells nothing."""
     stage = Stage([web := serving()], [manifest("web", "shop/web:2")])

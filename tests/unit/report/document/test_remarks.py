@@ -8,7 +8,6 @@ import pytest
 
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
-from gate.core.plan.plan import PlannedWrite
 from gate.report.document.remarks import remarks
 from tests.unit.report.cluster import managed_by, manifest
 from tests.unit.report.endings import ENDINGS, verified
@@ -54,16 +53,6 @@ def test_an_attempt_without_a_manifest_blames_no_autoscaler(command: str) -> Non
     attempt = verified().attempt
     (write,) = attempt.plan.writes
     plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
-    assert remarks(replace(attempt, plan=plan)) == []
-
-
-def test_an_autoscaler_that_nobody_crosses_is_not_told() -> None:
-    """A manifest without replicas has nothing that was left out."""
-    attempt = verified().attempt
-    body = manifest("web", "shop/web:2")
-    del body["spec"]["replicas"]
-    write = PlannedWrite(attempt.plan.writes[0].ref, attempt.plan.writes[0].verb, Body.of(body))
-    plan = replace(attempt.plan, writes=(replace(write, autoscaled=True),))
     assert remarks(replace(attempt, plan=plan)) == []
 
 

@@ -62,21 +62,6 @@ def test_it_fits_a_screen(name: str, width: int) -> None:
     assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
 
 
-@pytest.mark.contract("B847")
-@pytest.mark.parametrize("width", [80, 100])
-@pytest.mark.parametrize("lacks", [1, 3])
-def test_no_step_is_cut(lacks: int, width: int) -> None:
-    """The longest one names three Secrets, and a flag at its end."""
-    result = told("kept")
-    result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(lacks)]
-    lines = verdict_text(result, Style(width=width)).splitlines()
-    shown = " ".join(" ".join(lines).split())
-    steps = next_steps(result)
-    assert any("--keep-verified-secrets" in step.text for step in steps)
-    for step in steps:
-        assert step.text in shown
-
-
 @pytest.mark.contract("B847", "B877")
 @pytest.mark.parametrize("width", [80, 100])
 def test_a_step_with_many_names_is_whole_and_says_where_all_stand(width: int) -> None:
@@ -177,17 +162,6 @@ def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None
     result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
     assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]
-
-
-def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:
-    """What killed it stands at the end."""
-    result = told("rolled-back")
-    result["deployments"][0]["evidence"] = [
-        log_result("\n".join(f"line {index}" for index in range(20)))
-    ]
-    text = verdict_text(result, Style())
-    assert "line 19" in text
-    assert "line 9\n" not in text
 
 
 @pytest.mark.contract("B172")

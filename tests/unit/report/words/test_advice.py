@@ -133,15 +133,6 @@ def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
             assert line[line.index("--kubeconfig") + 1] == "/etc/k; x"
 
 
-def test_where_no_kubeconfig_was_named_none_is_repeated() -> None:
-    """In a Pod there is not even a context."""
-    steps = next_steps(result_of(deployment_result(Outcome.FAILED, Reason.TIMEOUT)))
-    assert [step.command for step in steps] == [
-        "rollout-gate undo web -n shop --to-revision 3",
-        "rollout-gate status web -n shop",
-    ]
-
-
 def test_after_a_written_rollback_no_old_revision_is_named() -> None:
     """The controller has given the old version another number: --to-revision 3 would miss it."""
     result = result_of(deployment_result(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP))

@@ -212,9 +212,7 @@ def _crash_like(stage: Stage, source: Stage) -> None:
     web.sets, web.pods = failed.sets, failed.pods
     web.counted(2, 3, 5)
     stage.show(9.0)
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
 
 
 @pytest.mark.contract("B34")

@@ -40,10 +40,7 @@ def test_old_pods_are_no_evidence() -> None:
 
 
 def _ended(stage: Stage) -> Stage:
-    (web,) = stage.workloads.values()
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
     return stage
 
 
@@ -92,8 +89,6 @@ def test_a_pod_that_recovered_is_no_evidence() -> None:
     web.counted(3, 4, 6)
     stage.show(1.0)
     stage.wait_until(140.0)
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(2.0)
+    stage.serve_again(2.0)
     assert stage.attempt.ended
     assert [piece for piece in pieces(stage) if piece["kind"] == "termination"] == []

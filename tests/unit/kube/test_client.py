@@ -38,18 +38,6 @@ from tests.unit.kube.scripted import (
 PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
 
 
-def test_connections_are_used_again(client: Client, server: ScriptedServer) -> None:
-    """Answers with a length, chunked ones and errors all leave a connection that is kept."""
-    server.on("GET", "/length", Reply(body=b"x" * 300_000))
-    server.on("GET", "/chunked", Stream([b"a", b"b"]))
-    for _ in range(3):
-        client.get("/length")
-        assert client.get("/chunked") == b"ab"
-        with pytest.raises(NotFound):
-            client.get("/missing")
-    assert server.connections == 1
-
-
 @pytest.mark.contract("B160")
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_reads_are_repeated(

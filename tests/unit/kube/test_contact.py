@@ -33,17 +33,6 @@ def test_lost_and_restored_are_said_once() -> None:
     assert heard[1:] == [failed, ContactLost(15.0, "refused"), failed, ContactRestored(20.0)]
 
 
-def test_silence_alone_is_no_loss() -> None:
-    """A long time without any request is followed by a failure that still counts from there."""
-    heard: list[ContactEvent] = []
-    clock = VirtualClock()
-    contact = Contact(clock, heard.append)
-    clock.advance_to(100.0)
-    assert heard == []
-    contact.note_failure("reset")
-    assert heard == [ContactFailed(100.0, "reset"), ContactLost(100.0, "reset")]
-
-
 @pytest.mark.contract("B164")
 @pytest.mark.parametrize(("seconds", "said"), [(SLOW_SECONDS, 0), (SLOW_SECONDS + 1.0, 1)])
 def test_a_slow_answer_tells_that_the_server_was_away(seconds: float, said: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gate.clock import SystemClock
 from gate.core.model.objects import ClusterEvent, Deployment, Pod, deployment_ref
 from gate.core.model.outcome import Reason
-from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost, ContactRestored
+from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.kube.client import Client
 from gate.kube.contact import Contact
@@ -271,13 +271,6 @@ def test_retry_after_is_honoured(run: Run, server: ScriptedServer) -> None:
     server.on("GET", PODS, as_json({}, 429, Retry_After="30"))
     run(seconds=120.0)
     assert len(server.seen) == 4
-
-
-def test_contact_comes_back(run: Run, server: ScriptedServer) -> None:
-    """After an outage the list says what is there, and that the server is back."""
-    server.on("GET", PODS, *[as_status(503)] * 10, a_list(_pod("a")), Stream())
-    heard = run(seconds=60.0)
-    assert [type(event) for event in heard] == [ContactLost, ContactRestored, Listed]
 
 
 @pytest.mark.parametrize(

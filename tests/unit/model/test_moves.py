@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.core.model.fact import Unknown
 from tests.model.moves import moves
 from tests.model.scenes import scene
-from tests.model.stepping import alive, running
-from tests.model.world import Scene, World, first_world, known_to
+from tests.model.stepping import alive
+from tests.model.world import Scene, World, first_world
 
 DEVIATIONS = [
     "Collect is never answered",
@@ -79,29 +78,3 @@ def test_a_lost_answer_says_nothing_of_the_write() -> None:
     late = go(lost, "a late write arrives")
     images = [world.cluster.template.image for world in (done, lost, late)]
     assert images == ["v2", "v1", "v2"]
-
-
-def test_a_killed_gate_leaves_its_write_behind() -> None:
-    """What was sent may be done after its death; what was answered is."""
-    killed = go(first_world(CRASHING), *SENT, "the gate is killed, and is run again late")
-    assert killed.attempt is None
-    assert go(killed, "a late write arrives").cluster.template.image == "v2"
-
-
-def test_without_contact_reads_fail_and_nothing_is_watched() -> None:
-    """Only time passes, and the gate asks again."""
-    written = (*SENT, "the server does", "the write is answered", "the controller acts")
-    passed = ("time passes", "time passes")
-    world = go(first_world(CRASHING), *written, "contact is lost", *passed)
-    assert "the Deployment is watched" not in [move.name for move in moves(world, CRASHING)]
-    assert running(go(world, "Read fails")).requests.unreadable
-
-
-def test_a_lagging_watch_changes_nothing_that_is_known() -> None:
-    """What was before the write is older than its answer."""
-    steps = (*SENT, "the server does", "the write is answered")
-    world = go(first_world(CRASHING), *steps)
-    lagged = go(world, "the watches lag behind")
-    known = known_to(running(lagged))
-    assert not isinstance(known.deployment, Unknown)
-    assert known.live == known_to(running(world)).live

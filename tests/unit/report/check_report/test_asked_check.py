@@ -249,17 +249,6 @@ def test_a_table_has_no_line_that_a_terminal_breaks(width: int) -> None:
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.contract("B458")
-def test_an_explained_query_is_whole() -> None:
-    """It is there to be copied into the server's own page."""
-    long = "sum(" + " + ".join(["up"] * 60) + ")"
-    check = a_check(metric())
-    one = Check("long", type(metric())(query(long), Bounds(most=1)), check.schedule)
-    result = told(answered(one, vector(0.5)))
-    assert long in checks_explained(result, Style(width=80))
-    assert long not in checks_table(result, Style(width=80))
-
-
 def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
     """A stream without box drawing gets plain signs."""
     for render in (checks_table, checks_explained):

@@ -8,7 +8,7 @@ import pytest
 
 from gate.report.formats.markdown import BUDGET_BYTES, markdown
 from gate.report.schema.result import Result
-from tests.unit.report.results import spoilt, told
+from tests.unit.report.results import spoilt, told, with_checks
 
 
 def many(count: int, log_characters: int) -> Result:
@@ -35,6 +35,18 @@ def test_any_budget_is_kept(budget_bytes: int) -> None:
     assert len(markdown(many(5, 900), budget_bytes).encode()) <= budget_bytes
 
 
+def test_one_screen_says_what_happened() -> None:
+    """The outcome, the reason, what runs, what changed, what to do, and the run's page."""
+    page = markdown(with_checks("rolled-back"))
+    for words in (
+        "ROLLED BACK", "**CrashLoop**", "What to do now", "runs now: the version before",
+        "### What the apply changed (all of it went back)", "### Checks",
+        "[this run](<https://ci.example/runs/42>)", "<details>",
+    ):  # fmt: skip
+        assert words in page
+    assert "left out" not in page
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/ b", "https://a>b"])
 def test_only_a_web_address_is_a_link(url: str) -> None:
     """What the environment says of the run is not trusted either: the page is as without it."""
@@ -44,3 +56,9 @@ def test_only_a_web_address_is_a_link(url: str) -> None:
     without = markdown({**result, "run_url": ""})
     assert markdown({**result, "run_url": url}) == without
     assert "this run" not in without
+
+
+def test_what_was_not_rolled_back_is_told() -> None:
+    """Of a version that was kept."""
+    assert "### Not rolled back" in markdown(told("kept"))
+    assert "### Not rolled back" not in markdown(told("verified"))

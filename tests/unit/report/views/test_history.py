@@ -230,3 +230,30 @@ def test_a_revision_as_json() -> None:
         "commit": "",
         "run_url": "",
     }
+
+
+@pytest.mark.contract("B190")
+def test_a_narrow_terminal_has_the_verdict_and_the_marks() -> None:
+    """Who, commit and change cause go first; nothing is wider than it."""
+    shown: dict[int, str] = {}
+    one = revision(
+        1,
+        judged=judged(Reason.PROGRESS_DEADLINE_EXCEEDED, "a-long-name-of-somebody", "1" * 40),
+        change_cause="a long change cause",
+        running=True,
+        returned_to=True,
+    )
+    for width in (30, 40, 60, 70, 80, 100, 120, 160):
+        lines = history_table([one], NOW, Style(width=width)).splitlines()
+        assert all(columns(line) <= width for line in lines)
+        shown[width] = " ".join(lines[0].split())
+    assert shown == {
+        30: "REVISION 1",
+        40: "REVISION 1",
+        60: "REVISION 1",
+        70: "REVISION AGE PODS VERDICT IMAGES",
+        80: "REVISION AGE PODS VERDICT IMAGES",
+        100: "REVISION AGE PODS VERDICT IMAGES CHANGE CAUSE",
+        120: "REVISION AGE PODS VERDICT COMMIT IMAGES CHANGE CAUSE",
+        160: "REVISION AGE PODS VERDICT BY COMMIT IMAGES CHANGE CAUSE",
+    }

@@ -104,3 +104,12 @@ def test_without_evidence_the_decision_counts() -> None:
     confirming = at(20.0, FORWARD, State.CONFIRMING, purpose=Purpose.SUCCESS)
     back = at(21.5, BACK, State.WRITING, leg_at=21.0, rollback_written_at=21.5)
     assert course(confirming, back).delay_seconds == 0.5
+
+
+def test_without_a_write_back_there_is_no_delay() -> None:
+    """Nor is that of the attempt before the next one's."""
+    back = at(21.0, BACK, State.WRITING, leg_at=21.0)
+    assert course(failing(20.0), back).delay_seconds is None
+    ended = at(22.0, BACK, State.ENDED, leg_at=21.0, rollback_written_at=21.5)
+    assert course(failing(20.0), ended).delay_seconds == 1.5
+    assert course(failing(20.0), ended, at(30.0, FORWARD, State.WRITING)).delay_seconds is None

@@ -79,6 +79,16 @@ def test_a_gateway_that_refuses_costs_nothing_and_is_told() -> None:
 
 
 @pytest.mark.contract("B616")
+def test_a_gateway_that_hangs_costs_its_time_and_no_more() -> None:
+    """However many groups there are; each request is bounded by what is left, too."""
+    gateway = Gateway(lambda *_: bytes(gateway.clock.wait(3600.0)))
+    groups = Groups({("shop", f"web-{number}"): b"" for number in range(100)})
+    assert gateway.take(groups).problem == "there was no answer within 3.0 s"
+    assert gateway.clock.now() == PUSH_SECONDS == 3.0
+    assert all(seconds <= PUSH_SECONDS for _, _, seconds, _ in gateway.asked)
+
+
+@pytest.mark.contract("B616")
 def test_all_groups_share_the_time() -> None:
     """A gateway that takes a second for each is not waited for by each."""
     gateway = Gateway(lambda *_: bytes(gateway.clock.wait(1.0)))
@@ -108,3 +118,10 @@ def test_a_list_that_cannot_be_read_leaves_what_was_pushed(answer: Answer, unswe
     gateway = Gateway(answer)
     pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
     assert pushed == Pushed(unswept=unswept)
+
+
+def test_a_list_that_takes_too_long_leaves_what_was_pushed() -> None:
+    """What is told is that the metrics are there."""
+    gateway = Gateway(lambda method, _: bytes(method == "GET" and gateway.clock.wait(3600.0)))
+    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
+    assert (pushed.problem, pushed.unswept) == ("", "there was no answer within 3.0 s")

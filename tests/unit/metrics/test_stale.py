@@ -73,6 +73,13 @@ def test_without_the_cluster_s_uid_nothing_is_stale() -> None:
     assert stale_groups(listed(group(uid="")), JOB, unknown) == ()
 
 
+@pytest.mark.parametrize("answer", [b"", b"<html>", b"[]", b'{"data": {}}', b"[" * 100_000])
+def test_an_answer_that_is_no_list_is_said(answer: bytes) -> None:
+    """As one of a proxy, say."""
+    with pytest.raises(ValueError, match="no list of groups"):
+        stale_groups(answer, JOB, EXISTING)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),

@@ -98,23 +98,7 @@ def test_the_document_is_bounded(tmp_path: Path) -> None:
     assert json.loads(text)["reason"] == "CrashLoop"
 
 
-@pytest.mark.contract("B571")
-def test_a_host_without_files_is_told_nothing() -> None:
-    """As where a shell only says that it is GitHub's."""
-    assert list(GitHub({}, TOKEN).additions(told("verified"), ())) == []
-
-
 # -- summary ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B572")
-def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
-    """As Markdown."""
-    (tmp_path / "GITHUB_STEP_SUMMARY").write_text("# mine\n")
-    published(tmp_path, told("rolled-back"))
-    text = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
-    assert text.startswith("# mine\n")
-    assert "ROLLED BACK (exit 4)" in text
 
 
 @pytest.mark.contract("B572")

@@ -224,3 +224,15 @@ def test_a_group_ends_by_one_of_its_own_threads() -> None:
         group.wait(0.0)
     assert not clock.wait(0.0)
     clock.end()
+
+
+def test_threads_that_ended_by_themselves_are_forgotten() -> None:
+    """An hour of short-lived threads holds none of them."""
+    clock = VirtualClock()
+    group = clock.group()
+    for _ in range(20):
+        clock.wait(1.0, clock.group().start(lambda: None, "short"))
+        clock.wait(1.0, group.start(lambda: None, "short"))
+    clock.end()
+    assert not group.is_alive()
+    assert len(group._threads) + len(clock._groups) < 10

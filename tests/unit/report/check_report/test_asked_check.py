@@ -281,3 +281,10 @@ def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
 def test_a_place_that_is_not_there_marks_nothing(place: tuple[int, int]) -> None:
     """A server that counts in another way is not believed."""
     assert point_at_place("up", place) == ["up"]
+
+
+@pytest.mark.contract("B451")
+def test_the_caret_stands_under_the_place() -> None:
+    """Line and column from 1, the lines around it shown."""
+    text = "sum(\n  rate(errors)\n) by ("
+    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]

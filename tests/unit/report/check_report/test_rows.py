@@ -156,3 +156,11 @@ def test_a_check_that_was_asked_is_not_called_not_measured() -> None:
     result["checks"][0]["errors"] = 2
     text = verdict_text(result, Style())
     assert "smoke: last: exit 75; asked 2 times, without an answer to judge" in text
+
+
+@pytest.mark.contract("B460")
+def test_a_check_that_passed_has_its_last_number() -> None:
+    """A verified attempt says what its checks measured."""
+    (row,) = told(ended(0.1))["checks"]
+    assert (row["verdict"], row["last_value"], row["failures"]) == ("pass", 0.1, 0)
+    assert row["measurements"] > 1

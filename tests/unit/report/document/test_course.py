@@ -20,7 +20,7 @@ from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
 from tests.unit.report.cluster import manifest
-from tests.unit.report.endings import never_ready, serving
+from tests.unit.report.endings import crashed, never_ready, serving
 from tests.unit.report.results import NAMES, told
 from tests.unit.report.stage import Stage, run_of
 
@@ -156,3 +156,12 @@ def test_times_rise_and_the_document_is_small(name: str) -> None:
         assert times == sorted(set(times))
         assert not times or times[-1] <= result["duration_seconds"]
     assert len(json.dumps(result["history"])) < 20_000
+
+
+@pytest.mark.contract("B566")
+def test_both_versions_are_counted_by_state() -> None:
+    """Before the write all pods are of the old version; what crashes is of the new one."""
+    samples = pods_of(crashed())["samples"]
+    assert samples[0]["at_seconds"] == 1.5
+    assert (samples[0]["new"], samples[0]["old"]) == (NONE, {**NONE, "ready": 4})
+    assert {"at_seconds": 11.52, "new": {**NONE, "failing": 2}}.items() <= {**samples[-2]}.items()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gate.config import schema
+from gate.config import Settings, schema
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
@@ -450,3 +450,11 @@ def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: 
     """One-liners of a file have lines too."""
     (told,) = folder.problems(text)
     assert told.startswith(problem)
+
+
+def test_checks_can_be_built_in_code() -> None:
+    """Finished ones are taken as they are, plain ones are read."""
+    check = Check("x", Command(("true",)))
+    plain = {"name": "y", "command": ["true"]}
+    assert Settings(checks=(check,)).checks == (check,)
+    assert Settings.model_validate({"checks": [check, plain]}).checks[1].name == "y"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
-from gate.app.runtime.command_end import run_command
-from gate.app.runtime.console import Console
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
 from gate.config import Settings
 from sandbox.cluster import Cluster
@@ -20,8 +19,8 @@ def sandbox(world: World, settings: Settings) -> int:
     """Serve until a signal, which is its normal end: exit 0."""
     path = Path(settings.kubeconfig or "")
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
-        cluster = Cluster(Timers(), Names())
+    def query(start: CommandStart) -> int:
+        console, cluster = start.console, Cluster(Timers(), Names())
         if settings.scenario:
             Play(scenarios.load(settings.scenario), cluster.api, cluster.kubelet).start()
 
@@ -33,4 +32,4 @@ def sandbox(world: World, settings: Settings) -> int:
         serve_until_signalled(cluster, ready, options, world.delivered)
         return 0
 
-    return run_command(world, "sandbox", settings, prepare)
+    return run_query(world, "sandbox", settings, query)

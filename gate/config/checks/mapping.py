@@ -16,15 +16,18 @@ from gate.config.taking import BadValueError, Fault, Path
 Model = TypeVar("Model", bound=Keys)
 
 
-def read_mapping(form: type[Model], given: object) -> tuple[Model | None, list[Fault]]:
+def read_mapping(
+    form: type[Model], given: object, variables: frozenset[str] = frozenset()
+) -> tuple[Model | None, list[Fault]]:
     """Return the keys, or None and what is wrong with them.
 
-    A complaint never shows a value of the wrong kind: it could hold a password.
+    `variables` are those that its queries may use. A complaint never shows a value of the wrong
+    kind: it could hold a password.
     """
     if not isinstance(given, Mapping):
         return None, [Fault((), "not a mapping")]
     try:
-        return form.model_validate(dict(given)), []
+        return form.model_validate(dict(given), context=variables), []
     except ValidationError as error:
         details = error.errors(include_url=False)
         return None, [fault for each in details for fault in _faults(form, each)]

@@ -16,7 +16,6 @@ from gate.config.parsing import parse_duration, parse_limit, parse_text
 from gate.core.checks import json_path
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS
-from gate.core.checks.validation import NAME
 from gate.core.model.objects import SUBDOMAIN
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
@@ -24,6 +23,7 @@ from gate.sources.address import SERVICE, Address
 
 MOST_COUNT: Final = 1_000_000
 MOST_REDIRECTS: Final = 10
+NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,61}[A-Za-z0-9])?", re.ASCII)
 NAME_HINT: Final = "up to 63 letters, digits, spaces and . _ -, a letter or digit at both ends"
 STATUS: Final = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", re.ASCII)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, PlainValidator
+from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 
 from gate.config.checks import scalars
-from gate.config.taking import DURATION_PATTERN, schema_of, taken_by
+from gate.config.checks.variables import parse_query
+from gate.config.parsing import parse_text
+from gate.config.taking import DURATION_PATTERN, schema_of, taken_by, taken_with_info_by
 from gate.core.checks.json_path import JsonPath
+from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
-from gate.core.checks.validation import NAME
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
@@ -37,6 +39,12 @@ def _not_null(value: object) -> object:
     return value
 
 
+def _parse_query(value: object, info: ValidationInfo) -> Query:
+    """Read a query; the variables that it may use are the context of the validation."""
+    return parse_query(parse_text(_not_null(value)), info.context or frozenset())
+
+
+_BY_QUERY: Final = taken_with_info_by(_parse_query)
 NOT_NULL: Final = BeforeValidator(taken_by(_not_null).func)
 """For a mapping that may be left out, but not be null."""
 
@@ -54,11 +62,12 @@ def _make_count_schema(least: int, most: int = scalars.MOST_COUNT) -> Any:
     return schema_of("integer", minimum=least, maximum=most)
 
 
-Name = Annotated[str, by(scalars.name), schema_of("string", pattern=_whole(NAME.pattern))]
+Name = Annotated[str, by(scalars.name), schema_of("string", pattern=_whole(scalars.NAME.pattern))]
 NameIfSaid = Annotated[
-    str | None, by(scalars.name), schema_of("string", pattern=_whole(NAME.pattern))
+    str | None, by(scalars.name), schema_of("string", pattern=_whole(scalars.NAME.pattern))
 ]
-QueryText = Annotated[str, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
+QueryOf = Annotated[Query, _BY_QUERY, schema_of("string", pattern=_SAYS_SOMETHING)]
+QueryIfSaid = Annotated[Query | None, _BY_QUERY, schema_of("string", pattern=_SAYS_SOMETHING)]
 TextIfSaid = Annotated[str | None, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
 Url = Annotated[str, by(scalars.url), schema_of("string", pattern=_URL)]
 ServiceUrl = Annotated[str, by(scalars.service_url), schema_of("string", pattern=_URL)]

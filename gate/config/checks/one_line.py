@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from gate.config.checks import scalars
 from gate.config.checks.reading import read_check
+from gate.config.checks.values import NAME
 from gate.config.parsing import parse_text, parse_texts
 from gate.config.taking import BadValueError, Fault
 from gate.core.checks.spec import Check, During
@@ -153,7 +154,7 @@ def _make_name(text: str) -> str:
     """Return a check's name that reads like `text`."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME]
     name = re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", name)
-    return name if scalars.NAME.fullmatch(name) else _UNNAMED
+    return name if NAME.fullmatch(name) else _UNNAMED
 
 
 def _read(given: Mapping[str, Any], interval_seconds: float, about: str = "") -> Check:

@@ -43,7 +43,9 @@ from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
+from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
+from gate.manifests.source import escape_line
 
 _ABOUT: Final = "verify"
 """The name for its Role, which is the same for every Deployment of a namespace."""
@@ -169,16 +171,10 @@ def _target_set(
 
 def require_selector(selector: str | None) -> None:
     """Raise UsageError for a label selector that no server can parse, before asking one."""
-    if selector is None:
-        return
-    from sandbox.failure import ApiError
-    from sandbox.storage.label_selectors import parse_labels
-
-    try:
-        parse_labels(selector)
-    except ApiError as error:
+    term = find_wrong_term(selector) if selector is not None else None
+    if term is not None:
         hint = "as in -l app=web, or -l 'app in (web, api),tier!=test'"
-        raise UsageError(f"-l: no label selector: {error.message}", hint=hint) from error
+        raise UsageError(f"-l: no label selector: {escape_line(term, 60)!a}", hint=hint)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -16,7 +15,8 @@ from gate.app.rehearsal.row import at_fault, remarks, row_of
 from gate.app.rehearsal.stage import Actor, Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.command_end import run_command
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings, all_checks
@@ -145,13 +145,13 @@ class Rehearsing:
 def rehearse(world: World, settings: Settings) -> int:
     """Rehearse what the settings ask for, and print the results."""
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
         rehearsing = Rehearsing(world, settings)
         told = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
-        _print(console, settings, told)
+        _print(start.console, settings, told)
         return _exit_code(told) if settings.all_ else told["rehearsals"][0]["exit_code"]
 
-    return run_command(world, "rehearse", settings, prepare)
+    return run_query(world, "rehearse", settings, query)
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:

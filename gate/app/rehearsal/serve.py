@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from gate.app.rehearsal.misuse import as_usage_error
-from gate.app.runtime.command_end import run_command
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -18,9 +18,9 @@ def sandbox(world: World, settings: Settings) -> int:
     """Serve until a signal, which is its normal end: exit 0."""
     path = Path(settings.kubeconfig or "")
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
         with as_usage_error():
-            serve_cluster(console)
+            serve_cluster(start.console)
         return 0
 
     def serve_cluster(console: Console) -> None:
@@ -35,4 +35,4 @@ def sandbox(world: World, settings: Settings) -> int:
         options = ServeOptions(settings.port, settings.speed, path)
         serve_until_signalled(cluster, ready, options, world.delivered)
 
-    return run_command(world, "sandbox", settings, prepare)
+    return run_query(world, "sandbox", settings, query)

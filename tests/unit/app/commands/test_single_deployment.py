@@ -8,10 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from gate.app.commands import single_write
-from gate.app.runtime.console import Console
-from gate.app.runtime.session import Session
-from gate.config import Settings
+from gate.app.command_context import CommandContext
+from gate.app.commands.undo_recovery import find_undo
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref, deployment_ref
 from gate.core.model.outcome import Outcome
@@ -371,9 +369,6 @@ def test_a_recovery_is_the_undo_only_where_it_brought_back_what_served(
     ended: Attempt, is_done: bool
 ) -> None:
     """The Deployment itself, or the configuration alone beside it; nothing else counts."""
-    session = cast("Session", SimpleNamespace(namespace="shop"))
-    settings = cast("Settings", SimpleNamespace(to_revision=None))
-    console = cast("Console", SimpleNamespace(note=lambda *_: None))
-    done = single_write.is_done(session, settings, console, "undo", "web")
-    assert done is not None
-    assert done(ended) is is_done
+    context = SimpleNamespace(console=SimpleNamespace(note=lambda *_: None))
+    found = find_undo(cast("CommandContext", context), (ended,), WEB)
+    assert found is (ended if is_done else None)

@@ -204,6 +204,23 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
+@pytest.mark.contract("B544", "B546")
+def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The result is that of the attempt which was being finished, and tells of what it wrote."""
+    scene.serve(web())
+    killed(scene, program, web(2, behaviour=SLOW))
+    with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
+        running.wait_for_line("finishing what")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert result.exit_code == 143, str(result)
+    assert "before anything" not in result.document["message"], result.document["message"]
+    assert result.document["deployments"]
+    assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
+
+
 @pytest.mark.contract("B532", "B539")
 @pytest.mark.parametrize("elsewhere", [False, longer(True)], ids=["here", "elsewhere"])
 @pytest.mark.parametrize("env", [JOB, longer(JENKINS)], ids=["github", "jenkins"])

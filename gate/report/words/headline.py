@@ -33,6 +33,7 @@ from gate.report.words.several_deployments import (
     had_failed_before,
     names_of,
     of_several,
+    verified_words,
     what_others_did,
     why_back,
 )
@@ -190,7 +191,7 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
                 return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
             if deployment["running"] == "none":
                 return f"{why}; {back} is back, scaled to 0; nothing serves"
-            return f"{why}; {back} serves again, verified"
+            return f"{why}; {back} serves again, {verified_words(result, 1)}"
         case Outcome.ROLLBACK_FAILED:
             runs = _RUNS_AFTER[deployment["running"]]
             did = verb_of(deployment)

@@ -12,6 +12,7 @@ from gate.app.commands.undo_revision import named_revision
 from gate.app.execution.run import Ready
 from gate.app.locks.command_locks import look_at_locks, wished_permissions
 from gate.app.locks.memory import Claim
+from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight import first_questions, return_target
 from gate.app.preflight.guards import (
     refuse_deleting,
@@ -46,6 +47,7 @@ from gate.errors import RefusedError
 from gate.kube.access import Permission, list_needed, one_change
 from gate.kube.failures import FieldManagerConflict, Forbidden
 from gate.kube.writes import Writer
+from gate.processes import Processes
 
 _Read = TypeVar("_Read")
 
@@ -119,7 +121,12 @@ def pause(
 
 
 def arrive(
-    session: Session, settings: Settings, name: str, console: Console, command: str
+    session: Session,
+    settings: Settings,
+    name: str,
+    console: Console,
+    command: str,
+    processes: Processes,
 ) -> ReplicaSet | None:
     """Announce the cluster, refuse a wrong one, or a Deployment that does not exist.
 
@@ -131,7 +138,8 @@ def arrive(
         _alone(session, settings, name)
         return None
     live = _check_and_read(session, settings, name)
-    return named_revision(settings, live) if command == "undo" else None
+    recovery = partial(recovery_of, session, live.object.ref, processes)
+    return named_revision(settings, live, recovery) if command == "undo" else None
 
 
 def command_of(name: str, named: ReplicaSet | None) -> Command:

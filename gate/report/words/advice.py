@@ -312,7 +312,7 @@ def _has_old_pods(deployment: DeploymentResult) -> bool:
 
 def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "history")]
+    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
 def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -238,12 +238,13 @@ def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
     ]
 
 
+@pytest.mark.contract("B899")
 def test_a_conflict_without_a_manager_is_a_change_meanwhile() -> None:
     """Somebody changed it between the read and the write: there is nobody to take over from."""
     told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
     [step] = next_steps(result_of(told))
     assert "somebody else changed it meanwhile: look at what they did, then run" in step.text
-    assert step.command == "rollout-gate history web -n shop"
+    assert step.command == "rollout-gate status web -n shop"
 
 
 def test_only_a_changed_image_is_asked_for() -> None:

@@ -241,9 +241,7 @@ def _run_single_write(world: World, command: str, settings: Settings, name: str)
 
     def prepare(console: Console, stack: ExitStack) -> Run:
         session = open_session(world, settings, stack, console)
-        named = single_write.arrive(
-            session, settings, name, console, command, world.processes
-        )
+        named = single_write.arrive(session, settings, name, console, command, world.processes)
         if command == "pause":
             warn_of_run(session, name, world.processes, console.warn)
         locks = single_write.locks(session, settings, console, command, name)

@@ -92,6 +92,28 @@ def test_a_version_that_was_written_whole_is_not_called_half(
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B903")
+def test_a_bad_version_that_stood_before_is_not_passed_over(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What was written went back: to pods of a version that crashes, beside those that serve."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bad = scene.apply(settings("two"), web(2, behaviour="crash=1"), flags=["--on-failure=keep"])
+    assert bad.exit_code == 6, str(bad)
+    path = scene.manifest(settings("three"), web(3, behaviour=SLOW))
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("applied +configmap/settings changed")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    said = " ".join(result.stdout.split())
+    assert "deployment/web is as it was, not all of it revision 1, shop/web:1" in said
+    advice = said.partition(" next ")[2]
+    assert "when this run began: judge it: rollout-gate verify web" in advice
+    assert "apply it again if it is to run" in advice
+    assert scene.gate("verify", "web").exit_code == 6
+
+
 @pytest.mark.contract("B856")
 def test_configuration_that_was_written_whole_is_not_called_half(
     scene: Scene, program: PlayedGate

@@ -57,6 +57,25 @@ def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B897")
+def test_history_names_what_an_undo_without_a_lock_leaves(scene: Scene) -> None:
+    """Nothing remembers the configuration of then: the mark returns the pod template alone."""
+    lockless = ("--no-lock",)
+    before, after = (web(n, behaviour=CRASH if n == 2 else "") for n in (1, 2))
+    for body in (before, after):
+        container = body["spec"]["template"]["spec"]["containers"][0]
+        container["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    assert_verified(scene.apply(settings("one"), before, flags=lockless))
+    kept = scene.apply(settings("two"), after, flags=[*lockless, *KEEP])
+    assert kept.exit_code == 6, str(kept)
+    (marked,) = [row for row in rows_of(scene) if row["undo_returns"]]
+    assert (marked["revision"], marked["undo_lacks"]) == (1, ["configmap/settings"])
+    shown = scene.gate("history", "web").stdout
+    assert "<- undo --deployment-only would return here, without configmap/settings" in shown
+    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
+
+
 @pytest.mark.contract("B866", "B721")
 @pytest.mark.parametrize("is_paused", [True, False])
 def test_history_marks_no_undo_that_a_conflict_refuses(scene: Scene, *, is_paused: bool) -> None:

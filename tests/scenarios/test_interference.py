@@ -45,6 +45,39 @@ def test_an_edit_of_the_template_supersedes(scene: Scene) -> None:
     assert live["metadata"]["generation"] == 3
 
 
+@pytest.mark.contract("B896")
+@pytest.mark.parametrize("pruning", [(), ("--prune-created",)])
+def test_a_first_deployment_with_a_value_of_others_is_not_deleted(
+    scene: Scene, pruning: tuple[str, ...]
+) -> None:
+    """What --on-first-failure delete would take along is left, with its configuration: 8."""
+    flags = ["--on-first-failure", "delete", *pruning]
+    with scene.applying(settings(), web(behaviour="crash=1"), flags=flags) as running:
+        seen(scene.objects, "shop/web:1")
+        scene.kubectl("set", "env", "deployment/web", "THEIRS=1", check=True)
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+    [container] = scene.objects.get("deployments", "web")["spec"]["template"]["spec"]["containers"]
+    assert {"name": "THEIRS", "value": "1"} in container["env"]
+    assert scene.objects.find("configmaps", "settings") is not None
+    (scene.folder / "result.json").write_text(result.stdout)
+    shown = scene.gate("report", "result.json").stdout
+    assert "somebody else changed it before the rollback was written" in shown
+
+
+@pytest.mark.contract("B896")
+def test_a_first_deployment_that_others_restarted_or_scaled_is_deleted(scene: Scene) -> None:
+    """Neither makes it theirs: nothing is lost with it."""
+    flags = ["--on-first-failure", "delete"]
+    with scene.applying(web(behaviour="crash=1"), flags=flags) as running:
+        seen(scene.objects, "shop/web:1")
+        scene.change_as("kubectl-rollout", template_annotation("restartedAt", "now"))
+        scene.change_as("kubectl", {"spec": {"replicas": 3}}, "scale")
+        result = running.wait()
+    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
+    assert scene.objects.find("deployments", "web") is None
+
+
 @pytest.mark.contract("B911")
 def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: Scene) -> None:
     """Without the flags it would be: whoever changed the image owns it now."""

@@ -257,6 +257,21 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
+@pytest.mark.contract("B859")
+def test_a_pause_is_told_when_it_is_seen_and_when_it_ends(scene: Scene) -> None:
+    """Also one that is over before the first sign of life: the rollout stood still for it."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=9")) as running:
+        running.wait_for_line("progress +deployment/web: 0 of 2 new pods available, 2 old")
+        pause(scene)
+        running.wait_for_line("paused +deployment/web is paused: it stands still", 5.0)
+        scene.kubectl("rollout", "resume", "deployment/web", check=True)
+        running.wait_for_line("resumed +deployment/web goes on: its pause has ended", 5.0)
+        result = running.wait()
+    assert_verified(result)
+    assert "is paused: it goes on after" not in result.stderr
+
+
 @pytest.mark.contract("B906")
 def test_a_first_deployment_that_was_left_paused_is_resumed_as_its_report_says(
     scene: Scene,

@@ -81,6 +81,25 @@ def test_a_revision_that_is_not_there_is_refused_before_the_recovery(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+@pytest.mark.contract("B857")
+def test_a_revision_that_a_dead_undo_renumbered_is_named_with_its_recovery(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Whoever repeats the command learns the number of now, and what finishes it."""
+    for version in (1, 2, 3):
+        assert_verified(scene.apply(web(version)))
+    with program.start("undo", "web", "--to-revision", "2", env=JOB) as running:
+        running.wait_for_line("applied .*deployment/web changed")
+        running.kill()
+    scene.objects.wait_complete("web")
+    again = scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT)
+    assert_refused(again, "NotFound", "deployment/web has no revision 2")
+    assert "there are: 1, 3, 4; revision 2 is revision 4 now" in again.stderr
+    assert "to finish it: rollout-gate recover web" in again.stderr
+    assert_verified(scene.gate("recover", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:2")
+
+
 @pytest.mark.contract("B764", "B703")
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_a_restart_that_was_interrupted_is_undone_alone(

@@ -184,6 +184,15 @@ def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
     ]
 
 
+@pytest.mark.contract("B899")
+def test_a_conflict_without_a_manager_is_a_change_meanwhile() -> None:
+    """Somebody changed it between the read and the write: there is nobody to take over from."""
+    told = deployment_result(Outcome.REFUSED, Reason.CONFLICT, "baseline")
+    [step] = next_steps(result_of(told))
+    assert "somebody else changed it meanwhile: look at what they did, then run" in step.text
+    assert step.command == "rollout-gate status web -n shop"
+
+
 def test_a_quota_is_told_from_a_policy() -> None:
     """Both are PodCreateDenied; one is solved by room, the other by whoever made the rule."""
     told = deployment_result(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED, "baseline")

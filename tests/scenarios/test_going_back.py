@@ -49,7 +49,7 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
     assert "this run had created it, and it was deleted" in shown
     assert "runs no pod" in shown
-    assert "or nothing, where nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
+    assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
 @pytest.mark.contract("B138")

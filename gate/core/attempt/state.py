@@ -20,7 +20,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.core.plan.leg import Leg
+from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce, Asking, Effect, Write
@@ -28,7 +28,6 @@ from gate.core.protocol.events import Evidence
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.owners import Owners
-from gate.core.rollout.policy import Policy
 from gate.core.rollout.ruling import Rulings
 from gate.core.rollout.snapshot import Snapshot
 
@@ -369,9 +368,19 @@ class Attempt:
 
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""
+        queue, aside = self.writes.queue[1:], self.writes.set_aside
+        known = Undecided()
+        if queue and queue[0].ref in aside:
+            known, aside = aside[queue[0].ref], aside.drop(queue[0].ref)
         return replace(
             self,
-            writes=replace(self.writes, queue=self.writes.queue[1:], retry=None, uncertain=False),
+            writes=replace(
+                self.writes,
+                queue=queue,
+                retry=known.retry,
+                uncertain=known.uncertain,
+                set_aside=aside,
+            ),
         )
 
     def with_effect(self, effect: Asking) -> Attempt:
@@ -388,13 +397,6 @@ class Attempt:
     def say(self, event: str, message: str) -> Announce:
         """Return a line of the timeline at the present time."""
         return Announce(self.now, event, message)
-
-
-def leg_timeout(policy: Policy, leg: Leg) -> float | None:
-    """Return a leg's total seconds, None for `auto`; the way back's default is the way out's."""
-    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
-        return policy.rollback_timeout_seconds
-    return policy.timeout_seconds
 
 
 Step = tuple[Attempt, tuple[Effect, ...]]

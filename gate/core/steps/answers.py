@@ -44,8 +44,8 @@ from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.snapshot import older
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
-from gate.core.writes.queue import refused_for_good
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
+from gate.core.writes.way_out import refused_for_good
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
     Recorded: SaveRecord,
@@ -220,18 +220,23 @@ def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attemp
             return _decidable(attempt, effect), (nothing,)
         case _ if effect.ref in attempt.interference.departures:
             return attempt, ()
-        case _ if (
-            attempt.course.leg is Leg.FORWARD
-            and attempt.writes.retry
-            and attempt.writes.retry.refused
-        ):
-            return refused_for_good(attempt, attempt.writes.retry.refused), ()
+        case _ if (refusal := _refusal_behind(attempt, effect)) is not None:
+            return refused_for_good(attempt, refusal), ()
         case _:
             later = attempt.now + RETRY_SECONDS
             return replace(
                 attempt,
                 requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
             ), ()
+
+
+def _refusal_behind(attempt: Attempt, effect: Read) -> Rejection | None:
+    """Return the refusal of a write on the way out that this read was to explain, None if none."""
+    retry, queue = attempt.writes.retry, attempt.writes.queue
+    is_about_head = bool(queue) and queue[0].ref == effect.ref
+    if attempt.course.leg is not Leg.FORWARD or retry is None or not is_about_head:
+        return None
+    return retry.refused
 
 
 def _is_stale(attempt: Attempt, live: LiveObject) -> bool:

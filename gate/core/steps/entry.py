@@ -44,7 +44,8 @@ from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.steps.resumption import failures_found, why_resumed
 from gate.core.steps.triggers import Rulings, culprits, fails, find_failed
-from gate.core.writes.queue import became_theirs, next_write
+from gate.core.writes.queue import next_write
+from gate.core.writes.way_out import became_theirs
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
 """Causes that are best explained by the log of the container's previous run."""

@@ -26,6 +26,7 @@ from gate.core.plan.rollback_plan import writes_back
 from gate.core.protocol.effects import Collect, Read, Release, SaveRecord, Write
 from gate.core.rollout.policy import OnInterrupt
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.order import losses_to_read
 
 Rulings = Mapping[Ref, Verdict | None]
 """What the first rule that applies says of each Deployment that is followed and still ours."""
@@ -185,6 +186,8 @@ def _answer_signal(attempt: Attempt, *, steps_back: bool) -> Trigger | None:
         return None
     if steps_back:
         return Trigger.INTERRUPTED
+    if attempt.course.leg is Leg.FORWARD and losses_to_read(attempt):
+        return None
     if attempt.course.leg is Leg.BACK:
         writing = attempt.course.state in (State.RECORDING, State.WRITING)
         return None if writing else Trigger.INTERRUPTED
@@ -219,7 +222,8 @@ def _recording(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
 
 def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
     if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
-        return _answer_rejection(attempt)
+        is_known = not attempt.awaits(Write) and not losses_to_read(attempt)
+        return _answer_rejection(attempt) if is_known else None
     if attempt.writes.queue or attempt.asks:
         return None
     if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:

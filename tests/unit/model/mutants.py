@@ -33,7 +33,7 @@ from gate.core.steps import (
 from gate.core.steps.object_state import Standing
 from gate.core.steps.triggers import Rulings
 from gate.core.versions import selection
-from gate.core.writes import queue, request
+from gate.core.writes import queue, request, way_out
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -78,7 +78,8 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
             if isinstance(one, Write)
         )
 
-    patch.setattr(queue, "send", bare)
+    for module in (queue, way_out):
+        patch.setattr(module, "send", bare)
 
 
 def no_confirming_read(patch: pytest.MonkeyPatch) -> None:

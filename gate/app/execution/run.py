@@ -81,22 +81,25 @@ def run(
     """
     clock, inbox = ready.session.clock, ready.session.inbox
     client, resources = ready.session.client, ready.session.resources
+    reader = Reader(client, resources, clock, ready.selectors, insists=True)
     performers = Performers(
         write=_tell_of_writes(writing, Writer(client, resources, clock).perform),
-        read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
+        read=reader.perform,
+        read_together=reader.perform_together,
         collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
         ask=performer(ready.session.sources, clock, measured),
         find_users=partial(answer_with_users, ready.session, ready.plan),
     )
     lanes = Lanes(clock, inbox, performers)
 
-    def dispatch(effect: Asking) -> None:
-        if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
-            ready.lock_lane(effect)
-        else:
-            lanes.dispatch(effect)
-        if isinstance(effect, Release) and ready.watching is not None:
-            ready.watching.stop()  # it is decided, and further events would only delay the end
+    def dispatch(*effects: Asking) -> None:
+        for effect in effects:
+            if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
+                ready.lock_lane(effect)
+            if isinstance(effect, Release) and ready.watching is not None:
+                ready.watching.stop()  # it is decided, and further events would only delay the end
+        is_for_locks = (SaveRecord, Release) if ready.lock_lane is not None else ()
+        lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
 
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)

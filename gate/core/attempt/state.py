@@ -369,19 +369,10 @@ class Attempt:
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""
         queue, aside = self.writes.queue[1:], self.writes.set_aside
-        known = Undecided()
-        if queue and queue[0].ref in aside:
-            known, aside = aside[queue[0].ref], aside.drop(queue[0].ref)
-        return replace(
-            self,
-            writes=replace(
-                self.writes,
-                queue=queue,
-                retry=known.retry,
-                uncertain=known.uncertain,
-                set_aside=aside,
-            ),
-        )
+        known = aside.get(queue[0].ref, Undecided()) if queue else Undecided()
+        aside = aside.drop(queue[0].ref) if queue else aside
+        writes = replace(self.writes, queue=queue, set_aside=aside)
+        return replace(self, writes=replace(writes, retry=known.retry, uncertain=known.uncertain))
 
     def with_effect(self, effect: Asking) -> Attempt:
         """Return the attempt waiting for the answer to `effect`, whose id is `next_id`."""

@@ -55,6 +55,7 @@ class Scene:
         performers = Performers(
             write=self.worker(lambda n: Written(5.0, n, None)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
+            read_together=lambda reads: [ReadBack(5.0, one.effect_id, Absent()) for one in reads],
             collect=self.worker(lambda n: Collected(5.0, n, ())),
             ask=self.worker(lambda n: Answered(5.0, n, Answers(Exit(0)))),
             find_users=self.worker(lambda n: UsersFound(5.0, n, FrozenMap())),

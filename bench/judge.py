@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 from bench.measure import table
+from gate.core.attempt.following import applied_found
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps.fold import applied_found
 from gate.wire import decode
 
 TRACES = Path(__file__).parents[1] / "tests" / "traces"

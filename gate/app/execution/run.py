@@ -92,21 +92,12 @@ def run(
     )
     lanes = Lanes(clock, inbox, performers)
 
-    def dispatch(*effects: Asking) -> None:
-        for effect in effects:
-            if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
-                ready.lock_lane(effect)
-            if isinstance(effect, Release) and ready.watching is not None:
-                ready.watching.stop()  # it is decided, and further events would only delay the end
-        is_for_locks = (SaveRecord, Release) if ready.lock_lane is not None else ()
-        lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
-
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
     heard = (watch.on_step,) if moved is None else (watch.on_step, moved)
     console.is_locked = ready.lock_lane is not None
     listener, look = _Steps(console, heard), partial(_look_at_locks, clock, ready.lock_lane)
-    engine = Engine(clock, inbox, dispatch, listener, look)
+    engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
     with suppress(RuntimeError):  # no thread can be started; the run can do without these two
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
@@ -122,6 +113,17 @@ def run(
     finally:
         stopping.set()
         lanes.stop()
+
+
+def _dispatch(ready: Ready, lanes: Lanes, *effects: Asking) -> None:
+    """Queue effects for the lanes that perform them."""
+    for effect in effects:
+        if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
+            ready.lock_lane(effect)
+        if isinstance(effect, Release) and ready.watching is not None:
+            ready.watching.stop()  # it is decided, and further events would only delay the end
+    is_for_locks = (SaveRecord, Release) if ready.lock_lane is not None else ()
+    lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
 
 
 def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:

@@ -44,6 +44,8 @@ READS_A_DEADLINE = 3
 SHORTEST_READ_INTERVAL_SECONDS = 5.0
 CLOSING_SECONDS = 2.0
 """How long releasing the lock may take; with the overtime within the contract's 10 s."""
+MORE_CLOSING_SECONDS = 0.1
+"""How much longer for each further Deployment, as long as the budgets have time left."""
 EVIDENCE_SECONDS = 2.0
 """How long to wait for evidence, or for the name of another writer."""
 INTERRUPT_SECONDS = 3.5
@@ -363,7 +365,9 @@ class Attempt:
     @property
     def closes_at(self) -> float:
         """When the attempt stops waiting for the release of the lock, monotonic seconds."""
-        own = self.course.closing_since + CLOSING_SECONDS
+        since, further = self.course.closing_since, max(0, len(self.plan.targets) - 1)
+        longer = min(since + further * MORE_CLOSING_SECONDS, self.gives_up_at)
+        own = max(since, longer) + CLOSING_SECONDS
         return min(own, self.interference.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:

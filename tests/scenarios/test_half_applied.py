@@ -21,7 +21,7 @@ pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 SECOND = "applied +configmap/c1 "
 
 
-def config_maps(count: int = 12) -> list[JSON]:
+def config_maps(count: int = 24) -> list[JSON]:
     """Return ConfigMaps c0, c1 and so on: more than are written at once."""
     return [{**settings(), "metadata": {"name": f"c{number}"}} for number in range(count)]
 
@@ -42,7 +42,7 @@ def test_what_was_only_created_stands(
     assert ("without deployment/web" in result.stdout) is beside
     assert "apply it again if it is to run" in result.stdout
     assert scene.objects.find("configmaps", "c0")
-    assert not scene.objects.find("configmaps", "c11")
+    assert not scene.objects.find("configmaps", "c23")
     assert bool(scene.objects.find("deployments", "web")) is served
 
 
@@ -149,7 +149,7 @@ def test_the_record_of_a_way_back_says_what_was_never_written(
     assert "the apply broke off half-way; what was written went back" in result.stdout
     assert "undone" not in result.stdout
     assert "deployment/web" not in row_of(result.stdout, "restored")
-    assert "configmap/c11" not in row_of(result.stdout, "restored")
+    assert "configmap/c23" not in row_of(result.stdout, "restored")
     assert "configmap/c0" in row_of(result.stdout, "restored")
 
 

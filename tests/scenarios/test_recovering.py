@@ -210,7 +210,7 @@ def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
 ) -> None:
     """The result is that of the attempt which was being finished, and tells of what it wrote."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
         running.wait_for_line("finishing what")
         running.send(signal.SIGTERM)

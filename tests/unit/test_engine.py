@@ -59,8 +59,12 @@ class World:
         self.asked: list[Asking] = []
         self.before_answer: Callable[[Asking], None] = lambda _: None
 
-    def answer(self, effect: Asking) -> None:
+    def answer(self, *effects: Asking) -> None:
         """Answer at once."""
+        for effect in effects:
+            self._answer(effect)
+
+    def _answer(self, effect: Asking) -> None:
         self.asked.append(effect)
         self.before_answer(effect)
         now, number = self.clock.now(), effect.effect_id

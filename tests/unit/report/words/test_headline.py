@@ -53,13 +53,15 @@ def test_of_several_that_went_back_each_is_said_what_it_did() -> None:
 @pytest.mark.parametrize("reason", [Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE])
 def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Reason) -> None:
     """What serves again may fail the same check: verified is what Kubernetes says of it."""
-    web = deployment(Outcome.ROLLED_BACK, reason)
-    api = {**deployment(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED), "name": "api"}
+    web = deployment_result(Outcome.ROLLED_BACK, reason)
+    api = {**deployment_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED), "name": "api"}
     alone = headline(result_of(web), ONE_LINE)[0]
     assert alone.endswith("serves again, verified; no check was asked of it"), alone
     both = headline(result_of(web, api), ONE_LINE)[0]  # type: ignore[arg-type]
     assert both.endswith("2 of 2 Deployments went back, verified; no check was asked of them")
-    crashed = headline(result_of(deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)), ONE_LINE)[0]
+    crashed = headline(
+        result_of(deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)), ONE_LINE
+    )[0]
     assert crashed.endswith("serves again, verified"), crashed
 
 

@@ -53,7 +53,7 @@ class Rulings:
         if rollouts is self.rollouts and self.is_lasting and now < self.wakes_at:
             return self
         if now < self.wakes_at and len(rollouts) == len(self.all):
-            return self._changed(rollouts, now)
+            return self._judge_changed(rollouts, now)
         known = chain(self.all, repeat(None))
         return Rulings.of(
             rollouts,
@@ -65,7 +65,7 @@ class Rulings:
             ),
         )
 
-    def _changed(self, rollouts: Mapping[Any, Rollout], now: float) -> Rulings:
+    def _judge_changed(self, rollouts: Mapping[Any, Rollout], now: float) -> Rulings:
         """Return the rulings while no clock has run out: nearly all stand as they are.
 
         An event changes one rollout of perhaps hundreds, and each step asks.

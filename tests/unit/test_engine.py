@@ -180,12 +180,6 @@ def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
     assert world.ears.beats_at == [130.0, 160.0]
 
 
-def test_an_answer_that_nobody_awaits_changes_nothing(world: World) -> None:
-    """A late answer, made moot by a deadline or a signal, is passed over."""
-    world.inbox.put(Recorded(100.0, 99))
-    assert world.run().outcome is Outcome.VERIFIED
-
-
 def test_a_signal_ends_what_waits(stuck: World) -> None:
     """An interruption is a message like any other."""
     stuck.inbox.put(Interrupted(100.0, 15))

@@ -25,6 +25,7 @@ from gate.core.ssa import field_set
 from gate.core.writes.foreign_changes import (
     added_fields,
     foreign_fields,
+    has_values_of_others,
     is_extended,
     with_added,
     without_conflicts,
@@ -294,13 +295,15 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
 def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """Return what comes before a deletion, None if nothing is in its way.
 
-    Others may use by then what this attempt created beside the Deployments: what they put into it
-    shows that, or their locks.
+    What others have put into it is left to them. They may use by then what this attempt created
+    beside the Deployments: their locks show that, too.
     """
-    if head.ref in attempt.deployments.followed_before:
-        return None
-    if is_extended(head, attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]):
+    written, live = attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]
+    is_followed = head.ref in attempt.deployments.followed_before
+    if (has_values_of_others if is_followed else is_extended)(head, written, live):
         return _left_alone(attempt, head.ref), ()
+    if is_followed:
+        return None
     moved, effects = find_users(attempt)
     is_asked = moved is not attempt or moved.awaits(FindUsers)
     return (moved, effects) if is_asked else None

@@ -61,15 +61,6 @@ def test_a_whole_rollout(reader: Reader, server: ScriptedServer) -> None:
     assert all("resourceVersion" not in seen.query for seen in server.seen)
 
 
-def test_one_object(reader: Reader, server: ScriptedServer) -> None:
-    """Where one object is meant, one is read."""
-    server.on("GET", PATH, as_json(DEPLOYMENT))
-    back = reader.perform(Read(4, WEB, whole_rollout=False))
-    assert isinstance(back.fact, Known)
-    assert (back.replica_sets, back.pods) == (None, None)
-    assert len(server.seen) == 1
-
-
 def test_absent_is_what_the_server_says_is_not_there(
     reader: Reader, server: ScriptedServer
 ) -> None:

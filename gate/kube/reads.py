@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched
+from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched, deployment_ref
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind
@@ -32,6 +33,8 @@ from gate.wire.untrusted import clean_line
 
 Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
 Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
+MOST_READ_SINGLY = 8
+"""How many Deployments of a namespace are read one by one; more are read by a list."""
 _KINDS_OF_PARTS = (Kind.REPLICA_SET, Kind.POD)
 
 
@@ -139,6 +142,19 @@ class Reader:
         except decode.DecodeError as error:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
+    def lives(self, refs: Sequence[Ref]) -> dict[Ref, Fact[LiveObject]]:
+        """Read objects, many Deployments of a namespace with one list; raises as `live` does."""
+        found: dict[Ref, Fact[LiveObject]] = {}
+        for namespace, names in _many_deployments(refs).items():
+            with suppress(ApiError):  # one that may not be listed is read by its name
+                listed = list_live_deployments(self._client, namespace, names)
+                there = {live.ref: Known(live) for live in listed}
+                wanted = (deployment_ref(namespace, name) for name in names)
+                found |= {ref: there.get(ref, Absent()) for ref in wanted}
+        single = [ref for ref in refs if ref not in found]
+        found |= dict(zip(single, each(self._clock, self.live, single), strict=True))
+        return {ref: found[ref] for ref in refs}
+
     def parts(self, live: LiveObject) -> Parts:
         """Read the ReplicaSets and Pods that a Deployment selects; ApiError if that fails."""
         selector = self._selectors[live.ref] = _selector_of(live)
@@ -198,6 +214,15 @@ class Reader:
             return [_scaler(resource.kind, namespace, item) for item in json.loads(body)["items"]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
+
+
+def _many_deployments(refs: Sequence[Ref]) -> dict[str, set[str]]:
+    """Return the names of the Deployments in each namespace of which a list is worth it."""
+    names: dict[str, set[str]] = {}
+    for ref in refs:
+        if ref.is_deployment:
+            names.setdefault(ref.namespace, set()).add(ref.name)
+    return {one: named for one, named in names.items() if len(named) > MOST_READ_SINGLY}
 
 
 def _selector_of(live: LiveObject) -> str:

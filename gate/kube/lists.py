@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Deployment, Watched
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
@@ -46,6 +49,33 @@ def list_all(
             return decode.Listing(tuple(objects), page.resource_version, "")
         if len(objects) > _LIST_OBJECTS or not page.objects:
             raise BadAnswer(f"the list of {kind}s does not end")
+
+
+def list_live_deployments(
+    client: Client, namespace: str, names: Collection[str], *, access: str = ""
+) -> tuple[LiveObject, ...]:
+    """Read whole Deployments of one namespace by a list of all: those of `names` that exist.
+
+    The list is the newest there is; it fails as `list_all` does.
+    """
+    path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
+    found: list[LiveObject] = []
+    token, seen = "", 0
+    while True:
+        query: Query = (("limit", str(PAGE_OBJECTS)),)
+        page_query = (*query, ("continue", token)) if token else query
+        body = client.get(path, page_query, access=access)
+        try:
+            page = decode.live_page("apps/v1", "Deployment", body, names.__contains__)
+        except decode.DecodeError as error:
+            raise BadAnswer(f"a list of {Kind.DEPLOYMENT}s cannot be read: {error}") from error
+        found += page.objects
+        seen += page.count
+        token = page.continue_token
+        if not token:
+            return tuple(found)
+        if seen > _LIST_OBJECTS or not page.count:
+            raise BadAnswer(f"the list of {Kind.DEPLOYMENT}s does not end")
 
 
 def deployment_names(client: Client, namespace: str) -> frozenset[str] | None:

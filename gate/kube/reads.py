@@ -23,14 +23,15 @@ from gate.core.rollout.observations import Kind
 from gate.kube.client import Client
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
-from gate.kube.lists import list_all
+from gate.kube.lists import list_all, list_live_deployments
 from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resource, Resources
-from gate.kube.scope import Selector, query_of
+from gate.kube.scope import Selector, query_of, query_of_any
 from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
 Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
+Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 _KINDS_OF_PARTS = (Kind.REPLICA_SET, Kind.POD)
 
 
@@ -63,6 +64,7 @@ class Reader:
         self._resources = resources
         self._clock = clock
         self._insists = insists
+        self._followed = selectors
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
@@ -81,6 +83,48 @@ class Reader:
             fact = Unknown(error.message)
         return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
+    def perform_together(self, effects: Sequence[Read]) -> list[ReadBack]:
+        """Read whole rollouts of one namespace with three lists, as their watches ask for them.
+
+        A list that cannot be read makes all of them Unknown.
+        """
+        refs = [effect.ref for effect in effects]
+        try:
+            found = self._rollouts(refs)
+        except ApiError as error:
+            found = dict.fromkeys(refs, (Unknown(error.message), (None, None)))
+        at = self._clock.now()
+        return [
+            ReadBack(at, effect.effect_id, found[effect.ref][0], *found[effect.ref][1])
+            if effect.ref in found
+            else self.perform(effect)
+            for effect in effects
+        ]
+
+    def _rollouts(self, refs: Sequence[Ref]) -> dict[Ref, Found]:
+        """Return what the lists show of Deployments whose selectors are as they were.
+
+        What has no owner in the lists may be of each, as in the lists of watches.
+        """
+        namespace = refs[0].namespace
+        names = {ref.name for ref in refs}
+        query = query_of_any([self._followed[ref] for ref in refs if ref in self._followed])
+        access = self._access(namespace, Kind.DEPLOYMENT)
+        lists = self._lists(refs[0], query)
+        questions: list[Callable[[], Any]] = [
+            partial(list_live_deployments, self._client, namespace, names, access=access)
+        ]
+        questions += [partial(lists, kind) for kind in _KINDS_OF_PARTS]
+        lives, *listed = each(self._clock, lambda question: question(), questions)
+        there: dict[Ref, LiveObject] = {live.ref: live for live in lives}
+        parts = _by_owner(there, *_sorted_out(listed))
+        return {
+            ref: (Known(there[ref]), parts[ref]) if ref in there else (Absent(), ((), ()))
+            for ref in refs
+            if ref in self._followed
+            and (ref not in there or _selector_of(there[ref]) == self._selectors[ref])
+        }
+
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
         """Read one object; ApiError if nobody could tell."""
         path = self._resources.path(ref)
@@ -97,7 +141,7 @@ class Reader:
 
     def parts(self, live: LiveObject) -> Parts:
         """Read the ReplicaSets and Pods that a Deployment selects; ApiError if that fails."""
-        selector = self._selectors[live.ref] = query_of(live.body.thaw()["spec"]["selector"])
+        selector = self._selectors[live.ref] = _selector_of(live)
         listed = each(self._clock, self._lists(live.ref, selector), _KINDS_OF_PARTS)
         return _sorted_out(listed)
 
@@ -117,7 +161,7 @@ class Reader:
         fact, *listed = each(self._clock, lambda question: question(), questions)
         if isinstance(fact, Absent):
             return fact, ((), ())
-        if query_of(fact.value.body.thaw()["spec"]["selector"]) != selector:
+        if _selector_of(fact.value) != selector:
             return fact, self.parts(fact.value)
         return fact, _sorted_out(listed)
 
@@ -154,6 +198,31 @@ class Reader:
             return [_scaler(resource.kind, namespace, item) for item in json.loads(body)["items"]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
+
+
+def _selector_of(live: LiveObject) -> str:
+    return query_of(live.body.thaw()["spec"]["selector"])
+
+
+def _by_owner(
+    lives: Mapping[Ref, LiveObject], replica_sets: Sequence[ReplicaSet], pods: Sequence[Pod]
+) -> Mapping[Ref, Parts]:
+    """Return the parts of each Deployment; one of which nobody listed is the owner is of each."""
+    owners = {live.uid: ref for ref, live in lives.items()}
+    of_sets = {one.uid: owners.get(one.owner_uid) for one in replica_sets}
+    sets: dict[Ref | None, list[ReplicaSet]] = {}
+    for one in replica_sets:
+        sets.setdefault(of_sets[one.uid], []).append(one)
+    running: dict[Ref | None, list[Pod]] = {}
+    for pod in pods:
+        running.setdefault(of_sets.get(pod.owner_uid), []).append(pod)
+    return {
+        ref: (
+            (*sets.get(ref, ()), *sets.get(None, ())),
+            (*running.get(ref, ()), *running.get(None, ())),
+        )
+        for ref in lives
+    }
 
 
 def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:

@@ -34,7 +34,7 @@ def _term(expression: Mapping[str, Any]) -> str:
             return f"!{key}"
 
 
-def _query_of_any(selectors: Sequence[Selector]) -> str:
+def query_of_any(selectors: Sequence[Selector]) -> str:
     """Return a query that selects whatever any of the selectors does, and perhaps more.
 
     The API has no `or`: of several selectors only the keys that all of them match by value remain.
@@ -77,7 +77,7 @@ def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
     planned: list[Scope] = []
     for namespace in sorted({ref.namespace for ref in followed}):
         about = tuple(sorted(ref for ref in followed if ref.namespace == namespace))
-        labels = _query_of_any([followed[ref] for ref in about])
+        labels = query_of_any([followed[ref] for ref in about])
         name = f"metadata.name={about[0].name}" if len(about) == 1 else ""
         planned += [
             Scope(Kind.DEPLOYMENT, namespace, about, field_selector=name),

@@ -16,8 +16,8 @@ from gate.app.runtime.live_state import Live, read_live, selector_of, standing
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings
+from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
@@ -212,13 +212,15 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
     choice = choose_version(live.snapshot, memory, digests, gone)
     if choice.replica_set is None:
         return found
-    lacks: tuple[Ref, ...] = ()
     if choice.version is not None:
-        lacks = lacking_now(target, memory, choice.version, digests, beside).refs
+        refs = lacking_now(target, memory, choice.version, digests, beside).refs
+        lacks = tuple(map(str, refs))
+    else:
+        lacks = configuration_names(choice.replica_set.template)
     return replace(
         found,
         undo=choice.replica_set.name,
-        undo_lacks=tuple(map(str, lacks)),
+        undo_lacks=lacks,
         undo_conflicts=conflicting_managers(live.object, choice, memory),
     )
 

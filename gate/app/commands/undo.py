@@ -13,6 +13,7 @@ from gate.app.commands.undo_subject import deployments_of
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.locks.memory import Memory
+from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
@@ -37,7 +38,8 @@ def run_undo(start: CommandStart, name: str) -> Attempt:
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)
         live = guard_deployment(context, name)
-        named = named_revision(start.settings, live)
+        recovery = partial(recovery_of, context.session, live.object.ref, start.world.processes)
+        named = named_revision(start.settings, live, recovery)
 
         # Lock the Deployment, and all those that it may return together with.
         context = context.with_locks(_locks(context, live.object.ref))

@@ -73,20 +73,12 @@ def run(ready: Ready) -> Attempt:
     clock, inbox, client = context.session.clock, context.session.inbox, context.session.client
     lanes = Lanes(clock, inbox, _performers(ready))
 
-    def dispatch(effect: Asking) -> None:
-        if lock_lane is not None and isinstance(effect, SaveRecord | Release):
-            lock_lane(effect)
-        else:
-            lanes.dispatch(effect)
-        if isinstance(effect, Release) and ready.watching is not None:
-            ready.watching.stop()  # it is decided, and further events would only delay the end
-
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
     heard = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
     console.is_locked = lock_lane is not None
     listener, look = _Steps(console, heard), partial(_look_at_locks, clock, lock_lane)
-    engine = Engine(clock, inbox, dispatch, listener, look)
+    engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
     with suppress(RuntimeError):  # no thread can be started; the run can do without these two
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
@@ -115,13 +107,27 @@ def _performers(ready: Ready) -> Performers:
     session, tape = ready.context.session, ready.context.tape
     clock, client, resources = session.clock, session.client, session.resources
     write = Writer(client, resources, clock).perform
+    reader = Reader(client, resources, clock, ready.selectors, insists=True)
     return Performers(
         write=write if tape is None else _record_writes(tape, write),
-        read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
+        read=reader.perform,
+        read_together=reader.perform_together,
         collect=Collector(client, clock, mask=session.secrets.mask).perform,
         ask=performer(session.sources, clock, None if tape is None else tape.on_measurement),
         find_users=partial(answer_with_users, session, ready.plan),
     )
+
+
+def _dispatch(ready: Ready, lanes: Lanes, *effects: Asking) -> None:
+    """Queue effects for the lanes that perform them."""
+    lock_lane = ready.context.lock_lane
+    for effect in effects:
+        if lock_lane is not None and isinstance(effect, SaveRecord | Release):
+            lock_lane(effect)
+        if isinstance(effect, Release) and ready.watching is not None:
+            ready.watching.stop()  # it is decided, and further events would only delay the end
+    is_for_locks = (SaveRecord, Release) if lock_lane is not None else ()
+    lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
 
 
 def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:

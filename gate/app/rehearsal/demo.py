@@ -21,10 +21,7 @@ from gate.errors import UsageError
 from gate.manifests.lint import LintCode
 from gate.signals import SIGNAL_BASE
 from gate.virtual_time import VirtualClock
-from sandbox.cluster import Cluster
-from sandbox.json import JSON
-from sandbox.storage.store import Key
-from sandbox.times import Names, Timers
+from sandbox.face import JSON, Cluster, Key, Names, Timers
 
 SPEED: Final = 10.0
 USUAL: Final = "crash"

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
+from gate.app.rehearsal.misuse import as_usage_error
 from gate.app.rehearsal.row import at_fault, remarks, row_of
 from gate.app.rehearsal.stage import Actor, Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
@@ -26,11 +27,7 @@ from gate.manifests.images import with_images
 from gate.manifests.load import load
 from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
 from gate.signals import SIGNAL_BASE, Signalled
-from sandbox.cluster import Cluster
-from sandbox.scenario import scenario as scenarios
-from sandbox.scenario.images import fits
-from sandbox.scenario.scenario import Scenario
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, Names, Scenario, Timers, fits, load_scenario
 
 DEFAULT_NAMESPACE = "default"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
@@ -193,7 +190,9 @@ def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals
     lines = io.StringIO() if settings.quiet else world.stderr
     if settings.scenario:
         trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
-        found = rehearsing.of(trouble, lines, scenarios.load(settings.scenario))
+        with as_usage_error():
+            scenario = load_scenario(settings.scenario)
+        found = rehearsing.of(trouble, lines, scenario)
         return document([found.row], found.warnings, found.at_worst_seconds)
     trouble = asked_for(settings.with_ or "good")
     found = rehearsing.of(trouble, lines)

@@ -453,13 +453,6 @@ def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: 
     assert told.startswith(problem)
 
 
-def test_a_file_of_checks_is_bounded(folder: Folder) -> None:
-    """As every configuration: values are counted after aliases are expanded."""
-    many = "checks:\n" + "".join(f"  - {{name: n{i}, query: up, max: 1}}\n" for i in range(2000))
-    with pytest.raises(Exception, match="more than 10000 values"):
-        folder.load(many)
-
-
 def test_checks_can_be_built_in_code() -> None:
     """Finished ones are taken as they are, plain ones are read."""
     check = Check("x", Command(("true",)))

@@ -150,14 +150,6 @@ def test_checks_turn_back_into_the_configuration_that_means_the_same(found: list
     assert not [*VALIDATOR.iter_errors({"checks": plain})]
 
 
-def test_what_is_usual_is_not_said() -> None:
-    """But for the interval, which an option can change."""
-    metric = Metric(query("up"), Bounds(most=1.0))
-    assert as_configuration([Check("x", metric)]) == [
-        {"name": "x", "query": "up", "max": 1.0, "interval": 10.0}
-    ]
-
-
 @pytest.mark.contract("B447")
 @pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
 def test_a_ready_made_check_turns_into_its_query(folder: Folder, made: Any) -> None:

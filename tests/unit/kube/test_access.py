@@ -99,22 +99,6 @@ def test_subresources_are_granted_apart(
     assert Access(client).missing([LOGS]) == (() if granted else (LOGS,))
 
 
-@pytest.mark.contract("B2")
-def test_all_missing_ones_come_at_once(client: Client, server: ScriptedServer) -> None:
-    """Everything that is missing is named, in a stable order."""
-    server.on("POST", RULES, _rules(_rule("list watch", "", "pods events")))
-    missing = Access(client).missing([PATCH_WEB, LOGS, *following("shop")])
-    assert [str(need) for need in missing] == [
-        "get pods/log",
-        "get deployments.apps",
-        "list deployments.apps",
-        "patch deployments.apps",
-        "watch deployments.apps",
-        "list replicasets.apps",
-        "watch replicasets.apps",
-    ]
-
-
 @pytest.mark.contract("B3")
 def test_incomplete_rules_are_asked_one_by_one(client: Client, server: ScriptedServer) -> None:
     """Where an authorizer cannot list its rules, what the others do not grant is asked singly."""
@@ -205,22 +189,6 @@ def test_optional_rights_stand_below_the_others() -> None:
     assert [rule["resources"] for rule in first["rules"]] == [["leases"]]
     assert [rule["resources"] for rule in second["rules"]] == [["pods/log"], ["leases"]]
     assert text.count("# optional: ") == 2
-
-
-@pytest.mark.parametrize(
-    ("subject", "bound"),
-    [
-        ("jane", {"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}),
-        (
-            "system:serviceaccount:ci:deployer",
-            {"kind": "ServiceAccount", "name": "deployer", "namespace": "ci"},
-        ),
-    ],
-)
-def test_a_role_is_bound_to_whom_it_is_for(subject: str, bound: dict[str, str]) -> None:
-    """A user is bound as a user, a service account as that of its namespace."""
-    _, binding = yaml.safe_load_all(role_yaml("rollout-gate", [LOGS], subject_of(subject)))
-    assert binding["subjects"] == [bound]
 
 
 def test_cluster_scoped_kinds_need_a_cluster_role() -> None:

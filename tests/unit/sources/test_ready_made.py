@@ -12,20 +12,9 @@ from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples
 from gate.core.checks.tick_questions import ask
 from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
-from gate.sources.ready_made import READY_MADE, ReadyMade, find, names
+from gate.sources.ready_made import READY_MADE, ReadyMade, find
 
 SUBJECT = Subject("shop", "web", Version("web-1", "1"), 0.0, first_available_at=0.0)
-
-
-def test_the_usual_checks_are_there() -> None:
-    """By the names of the page."""
-    assert names() == (
-        "error-rate",
-        "latency-p99",
-        "restarts",
-        "cpu-throttling",
-        "memory-near-limit",
-    )
 
 
 @pytest.mark.contract("B431")

@@ -387,5 +387,5 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
 
 def known_to(attempt: Attempt) -> Snapshot:
     """Return what an attempt knows of the Deployment."""
-    rollout = attempt.deployments.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots[WEB]
+    rollout = attempt.workloads.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]

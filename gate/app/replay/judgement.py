@@ -185,7 +185,7 @@ class _Player:
     def _follow_applies(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
         """Return the attempt following what the recorded applies returned."""
         attempt = replace(
-            self.attempt, deployments=replace(self.attempt.deployments, rollouts=FrozenMap())
+            self.attempt, workloads=replace(self.attempt.workloads, rollouts=FrozenMap())
         )
         for live, snapshot in zip(recording.applied, snapshots, strict=True):
             before = recording.before_live[live.ref]
@@ -264,7 +264,7 @@ class _Player:
 
     def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
         """Answer a read with the latest state that the recording has shown."""
-        snapshot = self.attempt.deployments.rollouts[ref].snapshot
+        snapshot = self.attempt.workloads.rollouts[ref].snapshot
         live = snapshot.live
         if live is None:
             return ReadBack(now, effect_id, Absent())
@@ -278,7 +278,7 @@ class _Player:
         """Return the current judgement."""
         attempt = self.attempt
         stands = {
-            ref: self._stands(ref, rollout) for ref, rollout in attempt.deployments.rollouts.items()
+            ref: self._stands(ref, rollout) for ref, rollout in attempt.workloads.rollouts.items()
         }
         ref = min(stands, key=lambda ref: _MOST_TELLING.index(stands[ref][0]))
         verdict, found = stands[ref]
@@ -288,7 +288,7 @@ class _Player:
             message=found.message,
             causes=found.causes,
             decided_at=attempt.result.verdict_at if attempt.ended else None,
-            new_revision=any(r.applied.new_template for r in attempt.deployments.rollouts.values()),
+            new_revision=any(r.applied.new_template for r in attempt.workloads.rollouts.values()),
             baseline=attempt.plan.target(ref).baseline,
             timeline=tuple(self.timeline),
             attempt=attempt,

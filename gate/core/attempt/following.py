@@ -95,9 +95,9 @@ def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> A
     )
     return replace(
         attempt,
-        deployments=replace(
-            attempt.deployments,
-            rollouts=attempt.deployments.rollouts.put(snapshot.ref, rollout),
-            snapshots=attempt.deployments.snapshots.drop(snapshot.ref),
+        workloads=replace(
+            attempt.workloads,
+            rollouts=attempt.workloads.rollouts.put(snapshot.ref, rollout),
+            snapshots=attempt.workloads.snapshots.drop(snapshot.ref),
         ),
     )

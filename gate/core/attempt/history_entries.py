@@ -242,7 +242,7 @@ def _outcomes(attempt: Attempt) -> set[Outcome]:
 
 
 def _is_empty(attempt: Attempt, ref: Ref) -> bool:
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and live.replicas == 0
 
@@ -280,7 +280,7 @@ def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Templat
 
     What others added during the rollout made another ReplicaSet, which was followed from then on.
     """
-    for legs in (attempt.deployments.followed_before, attempt.deployments.rollouts):
+    for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)
         if rollout is None or rollout.applied.template.body != written.body:
             continue
@@ -297,7 +297,7 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
-    rollout = attempt.deployments.rollouts.get(ref) or attempt.deployments.followed_before.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
     owned = rollout.snapshot.list_owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)
 

@@ -123,7 +123,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
     yield from _narrate_measurements(before, after)
-    was, now = before.deployments.rollouts, after.deployments.rollouts
+    was, now = before.workloads.rollouts, after.workloads.rollouts
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)

@@ -103,11 +103,9 @@ def _follow_from_answer(
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    if ref in attempt.deployments.snapshots:
-        return attempt.deployments.snapshots[ref]
-    return (
-        attempt.deployments.rollouts[ref].snapshot if ref in attempt.deployments.rollouts else None
-    )
+    if ref in attempt.workloads.snapshots:
+        return attempt.workloads.snapshots[ref]
+    return attempt.workloads.rollouts[ref].snapshot if ref in attempt.workloads.rollouts else None
 
 
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:

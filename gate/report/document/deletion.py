@@ -50,7 +50,7 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
 
 
 def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
-    written, rollout = attempt.ledger.written.get(ref), attempt.deployments.rollouts.get(ref)
+    written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""
     uids = {uid, written.after.uid if written is not None else ""} - {""}

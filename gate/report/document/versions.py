@@ -22,10 +22,10 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     """Return the rollout of the new version, also after the way back; None before its write."""
     if _is_as_found(attempt, ref):
         return None
-    before = attempt.deployments.followed_before.get(ref)
+    before = attempt.workloads.followed_before.get(ref)
     # If another gate began the way back, this one follows what serves again, not what failed.
     is_return = attempt.course.leg is Leg.BACK and ref in attempt.ledger.restored
-    return before if before is not None or is_return else attempt.deployments.rollouts.get(ref)
+    return before if before is not None or is_return else attempt.workloads.rollouts.get(ref)
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
@@ -45,8 +45,8 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     """Return what is known about a Deployment at the end."""
-    rollout = attempt.deployments.rollouts.get(ref)
-    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
 def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
@@ -101,7 +101,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
 
 def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
     """Return the ReplicaSet that a complete way back ended with, None if there was none."""
-    ending, rollout = attempt.result.endings.get(ref), attempt.deployments.rollouts.get(ref)
+    ending, rollout = attempt.result.endings.get(ref), attempt.workloads.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
 

@@ -173,7 +173,7 @@ def _live_object(data: bytes) -> LiveObject:
         resource_version=meta.resource_version or "",
         body=Body.of(value),
         managed=Body.of({"managedFields": meta.managed_fields or []}),
-        deployment=build.deployment(_DEPLOYMENT.decode(data)) if is_deployment else None,
+        workload=build.deployment(_DEPLOYMENT.decode(data)) if is_deployment else None,
     )
 
 

@@ -186,7 +186,7 @@ def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
         about_it.append(Vanished(now, Kind.DEPLOYMENT, known.live.uid))
     if live is not None and live != known.live:
         about_it.append(Observed(now, live))
-    parts = _changes(now, Kind.REPLICA_SET, known.replica_sets, shown.replica_sets(cluster))
+    parts = _changes(now, Kind.REPLICA_SET, known.revisions, shown.replica_sets(cluster))
     tracked = {uid: track.pod for uid, track in known.pods.items()}
     return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
 

@@ -191,8 +191,8 @@ class _Player:
             before = recording.before_live[live.ref]
             was = before.value if isinstance(before, Known) else None
             applied = applied_of(0.0, was, live, FIELD_MANAGER)
-            if live.deployment is not None:
-                known = snapshot.fold(Observed(0.0, live.deployment))
+            if live.workload is not None:
+                known = snapshot.fold(Observed(0.0, live.workload))
                 attempt = start_following(attempt, applied, known)
         return attempt
 
@@ -270,7 +270,7 @@ class _Player:
             return ReadBack(now, effect_id, Absent())
         body = live.template.body
         known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
-        sets = tuple(snapshot.replica_sets.values())
+        sets = tuple(snapshot.revisions.values())
         pods = tuple(track.pod for track in snapshot.pods.values())
         return ReadBack(now, effect_id, Known(known), sets, pods)
 

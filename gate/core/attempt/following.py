@@ -29,10 +29,10 @@ def applied_of(
 
     Raise UnexpectedAnswer if `live` is no Deployment.
     """
-    deployment = live.deployment
+    deployment = live.workload
     if deployment is None:
         raise UnexpectedAnswer(f"{live.ref} is no Deployment")
-    was = before.deployment if before is not None else None
+    was = before.workload if before is not None else None
     owned = None
     if field_manager == FIELD_MANAGER:
         owned_fields = managed_fields.owned_fields(

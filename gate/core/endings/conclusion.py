@@ -281,9 +281,9 @@ def _writer(read: LiveObject | None, live: Deployment | None) -> str:
 
     Only reads have managed fields, so the object that was read must have that template.
     """
-    if read is None or read.deployment is None or live is None:
+    if read is None or read.workload is None or live is None:
         return ""
-    if read.deployment.template.body != live.template.body:
+    if read.workload.template.body != live.template.body:
         return ""
     writers = [
         (str(entry.get("time") or ""), str(entry.get("manager") or ""))

@@ -145,7 +145,7 @@ def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment that existed before the attempt is known to be gone."""
     snapshot, found = attempt.workloads.snapshots.get(ref), attempt.plan.target(ref).snapshot
-    is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    is_absent = snapshot is not None and isinstance(snapshot.workload, Absent)
     return found.live is not None and is_absent
 
 

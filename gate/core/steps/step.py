@@ -134,7 +134,7 @@ def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
     unknown = []
     for ref, ending in gone.items():
         read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
-        fresh = read is not None and live is not None and read.deployment == live
+        fresh = read is not None and live is not None and read.workload == live
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)

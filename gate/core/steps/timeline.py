@@ -282,7 +282,7 @@ def _narrate_revisions(
 def _is_recounted(before: Rollout, after: Rollout) -> bool:
     """Tell whether the count may differ: most observations are of pods, which it does not count."""
     was, now = before.snapshot, after.snapshot
-    return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
+    return was.workload is not now.workload or was.revisions is not now.revisions
 
 
 def _count(rollout: Rollout) -> str:

@@ -323,11 +323,11 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
         attempt.workloads.followed_before.get(ref),
         attempt.workloads.snapshots.get(ref),
     )
-    if rollout is None or live.deployment is None:
+    if rollout is None or live.workload is None:
         return True
-    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+    if snapshot is not None and isinstance(snapshot.workload, Absent):
         return False
-    seen = [live.deployment]
+    seen = [live.workload]
     if snapshot is not None and snapshot.live is not None:
         seen.append(snapshot.live)
     return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
@@ -374,6 +374,6 @@ def _with_departure(attempt: Attempt, ref: Ref) -> Attempt:
 def _uid_now(attempt: Attempt, ref: Ref) -> str:
     """Return the uid of the present object by the watches, else by the latest read, or ""."""
     snapshot, live = attempt.workloads.snapshots.get(ref), attempt.ledger.live.get(ref)
-    if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
+    if snapshot is not None and not isinstance(snapshot.workload, Unknown):
         return snapshot.live.uid if snapshot.live is not None else ""
     return live.uid if live is not None else ""

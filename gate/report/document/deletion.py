@@ -44,7 +44,7 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """
     return sum(
         len(snapshot.pods_of(replica_set))
-        for replica_set in snapshot.replica_sets.values()
+        for replica_set in snapshot.revisions.values()
         if _is_of(attempt, ref, replica_set)
     )
 
@@ -56,7 +56,7 @@ def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
     uids = {uid, written.after.uid if written is not None else ""} - {""}
     if replica_set.owner_uid:
         return replica_set.owner_uid in uids
-    before = planned.replica_sets.get(replica_set.uid)
+    before = planned.revisions.get(replica_set.uid)
     if before is not None:
         return before.owner_uid in uids
     return rollout is not None and replica_set.template.body == rollout.applied.template.body

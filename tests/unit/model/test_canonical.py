@@ -77,7 +77,7 @@ def test_what_is_known_of_counters_decides() -> None:
     assert isinstance(live, Deployment)
     snapshot = rollout.snapshot
     other = replace(live, available_replicas=live.available_replicas - 1)
-    lies = replace(snapshot, deployment=Known(other))
+    lies = replace(snapshot, workload=Known(other))
     changed = replace(
         world.attempt,
         workloads=replace(

@@ -120,7 +120,7 @@ def _wanting(attempt: Attempt, step: int) -> Attempt:
     rollout = attempt.workloads.rollouts[ref]
     live = rollout.snapshot.live
     assert live is not None
-    snapshot = replace(rollout.snapshot, deployment=Known(replace(live, replicas=step)))
+    snapshot = replace(rollout.snapshot, workload=Known(replace(live, replicas=step)))
     rollouts = attempt.workloads.rollouts.put(ref, replace(rollout, snapshot=snapshot))
     return replace(
         attempt, now=attempt.now + step, workloads=replace(attempt.workloads, rollouts=rollouts)

@@ -109,7 +109,7 @@ def replica_set(found: shapes.ReplicaSet) -> core.ReplicaSet:
         conditions=_conditions(status.conditions),
         generation=meta.generation,
         min_ready_seconds=spec.min_ready_seconds or 0,
-        pod_template_hash=_line((meta.labels or shapes.Labels()).pod_template_hash),
+        label_value=_line((meta.labels or shapes.Labels()).pod_template_hash),
         earlier_revisions=_earlier_revisions(meta),
     )
 

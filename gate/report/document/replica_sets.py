@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.pods import pod_lines
 from gate.report.document.versions import judged_rollout, new_replica_set
@@ -33,23 +33,22 @@ def _tree(moment: str, snapshot: Snapshot, new_uid: str) -> TreeResult:
     owned = sorted(
         snapshot.list_owned(), key=lambda one: (one.uid != new_uid, -(one.revision or 0))
     )
-    there = [one for one in owned if one.uid == new_uid or one.replicas or one.status_replicas]
+    there = [one for one in owned if one.uid == new_uid or snapshot.has_pods(one)]
     return {
         "moment": "end" if moment == "end" else "verdict",
         "replicasets": [_replica_set(snapshot, one, new_uid) for one in there[:MOST_REPLICA_SETS]],
     }
 
 
-def _replica_set(snapshot: Snapshot, replica_set: ReplicaSet, new_uid: str) -> ReplicaSetResult:
-    uid = replica_set.uid
-    tracks = [track for track in snapshot.pods.values() if track.pod.owner_uid == uid]
+def _replica_set(snapshot: Snapshot, replica_set: Revision, new_uid: str) -> ReplicaSetResult:
+    count = snapshot.count_pods(replica_set)
     return {
         "name": replica_set.name,
-        "role": "new" if uid == new_uid else "old",
+        "role": "new" if replica_set.uid == new_uid else "old",
         "revision": replica_set.revision,
         "images": list(replica_set.template.images()),
-        "wanted": replica_set.replicas,
-        "ready": replica_set.ready_replicas,
-        "available": replica_set.available_replicas,
-        "pods": pod_lines(tracks),
+        "wanted": count.wanted,
+        "ready": count.ready,
+        "available": count.available,
+        "pods": pod_lines(snapshot.all_pods_of(replica_set)),
     }

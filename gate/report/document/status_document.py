@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gate.core.model.objects import Deployment
+from gate.core.model.objects import Workload
 from gate.core.rollout.judge import Rollout
 from gate.report.document.pods import pod_state
 
@@ -30,7 +30,7 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         ],
         "revision": live.revision if live is not None else None,
         "images": list(live.template.images()) if live is not None else [],
-        "replicas": _replicas(live) if live is not None else None,
+        "replicas": _replicas(rollout, live) if live is not None else None,
         "conditions": [
             {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
             for one in (live.conditions if live is not None else ())
@@ -39,14 +39,15 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     }
 
 
-def _replicas(live: Deployment) -> dict[str, int]:
+def _replicas(rollout: Rollout, live: Workload) -> dict[str, int]:
     """Return `spec.replicas` as `wanted`, and the counters of the status (apps/v1)."""
+    count = rollout.kind.status_counts(live)
     return {
         "wanted": live.replicas,
-        "total": live.status_replicas,
-        "updated": live.updated_replicas,
-        "ready": live.ready_replicas,
-        "available": live.available_replicas,
+        "total": count.total,
+        "updated": count.updated,
+        "ready": count.ready,
+        "available": count.available,
     }
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.model.fact import Absent
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Revision, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import PodCounts
 from gate.report.document.pods import PodRank, alike
 from gate.report.live.view import DeploymentView, Mark, PodGroup, PodView, ReplicaSetView
 
@@ -72,7 +73,7 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
     """Return the view of a Deployment that is not followed now: before a write, what runs."""
     live = snapshot.live
     missing = "does not exist" if isinstance(snapshot.workload, Absent) else "not read yet"
-    words = f"{live.available_replicas} of {live.replicas} pods available" if live else missing
+    words = f"{_available(snapshot, live)} of {live.replicas} pods available" if live else missing
     parts = tuple(_replica_sets(snapshot, roles))
     return DeploymentView(
         str(snapshot.ref), snapshot.ref.namespace, Mark.QUIET, words, replica_sets=parts
@@ -82,14 +83,15 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
 def _replica_sets(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
     """Yield the ReplicaSets that have a role or pods, or want pods."""
     owned = sorted(snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
-    shown = [rs for rs in owned if rs.uid in roles or rs.replicas or rs.status_replicas]
+    shown = [rs for rs in owned if rs.uid in roles or snapshot.has_pods(rs)]
     shown.sort(key=lambda rs: _place(roles.get(rs.uid, "old")))
     pods: dict[str, list[PodTrack]] = {}
     for track in snapshot.pods.values():
-        pods.setdefault(track.pod.owner_uid, []).append(track)
+        pods.setdefault(snapshot.kind.key_of_pod(track.pod), []).append(track)
     for replica_set in shown:
         role = roles.get(replica_set.uid, "old")
-        found = _replica_set(replica_set, role, pods.get(replica_set.uid, []))
+        key, count = snapshot.kind.key_of_revision(replica_set), snapshot.count_pods(replica_set)
+        found = _replica_set(replica_set, role, count, pods.get(key, []))
         yield replace(found, short=replica_set.name.removeprefix(f"{snapshot.ref.name}-"))
 
 
@@ -97,15 +99,21 @@ def _place(role: str) -> int:
     return _ROLES.index(role) if role in _ROLES else len(_ROLES)
 
 
-def _replica_set(replica_set: ReplicaSet, role: str, pods: list[PodTrack]) -> ReplicaSetView:
+def _available(snapshot: Snapshot, live: Workload) -> int:
+    return snapshot.kind.status_counts(live).available
+
+
+def _replica_set(
+    replica_set: Revision, role: str, count: PodCounts, pods: list[PodTrack]
+) -> ReplicaSetView:
     failure = replica_set.failure
     return ReplicaSetView(
         role,
         replica_set.name,
         replica_set.name,
         ", ".join(replica_set.template.images()),
-        replica_set.ready_replicas,
-        replica_set.replicas,
+        count.ready,
+        count.wanted,
         tuple(
             PodGroup(
                 _POD_MARKS[state.rank],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core.model.fact import Absent
-from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.model.objects import Revision, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.report.document.pods import pod_lines
@@ -45,9 +45,10 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _counts(rollout: Rollout, live: Deployment) -> str:
+def _counts(rollout: Rollout, live: Workload) -> str:
     """Return what is wanted, and what is ready in all versions, as their ReplicaSets count it."""
-    ready = sum(replica_set.ready_replicas for replica_set in rollout.snapshot.list_owned())
+    snapshot = rollout.snapshot
+    ready = sum(snapshot.count_pods(one).ready for one in snapshot.list_owned())
     revision = f"revision {live.revision}, " if live.revision is not None else ""
     paused = ", paused" if live.paused else ""
     noun = "pod" if live.replicas == 1 else "pods"
@@ -68,7 +69,7 @@ def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
     """Yield the ReplicaSets that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
     owned = sorted(rollout.snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
-    live = [rs for rs in owned if rs == current or rs.replicas or rs.status_replicas]
+    live = [rs for rs in owned if rs == current or rollout.snapshot.has_pods(rs)]
     live.sort(key=lambda rs: rs != current)
     shown = live[:_MOST_REPLICA_SETS]
     hidden = len(owned) - len(shown)
@@ -83,19 +84,16 @@ def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
 
 
 def _replica_set(
-    rollout: Rollout, replica_set: ReplicaSet, role: str, *, last: bool, style: Style
+    rollout: Rollout, replica_set: Revision, role: str, *, last: bool, style: Style
 ) -> Iterator[str]:
     branch = style.sign(Symbol.LAST_BRANCH if last else Symbol.BRANCH)
     trunk = style.sign(Symbol.NO_TRUNK if last else Symbol.TRUNK)
-    words = f"replicaset/{replica_set.name}: {_replica_set_words(replica_set, role)}"
+    words = f"replicaset/{replica_set.name}: {_replica_set_words(rollout, replica_set, role)}"
     yield from _fold_lines(branch, f"{trunk}  ", words, style)
     if replica_set.failure is not None:
         sign = f"{trunk}{style.sign(Symbol.UNSURE)} "
         yield from _fold_lines(sign, f"{trunk}  ", replica_set.failure.message, style)
-    pods = [
-        track for track in rollout.snapshot.pods.values() if track.pod.owner_uid == replica_set.uid
-    ]
-    lines = pod_lines(pods)
+    lines = pod_lines(rollout.snapshot.all_pods_of(replica_set))
     for index, line in enumerate(lines):
         ends = index == len(lines) - 1
         twig = trunk + style.sign(Symbol.LAST_BRANCH if ends else Symbol.BRANCH)
@@ -103,14 +101,15 @@ def _replica_set(
         yield from _fold_lines(twig, f"{below}  ", line, style)
 
 
-def _replica_set_words(replica_set: ReplicaSet, role: str) -> str:
+def _replica_set_words(rollout: Rollout, replica_set: Revision, role: str) -> str:
+    count = rollout.snapshot.count_pods(replica_set)
     revision = f"revision {replica_set.revision}, " if replica_set.revision is not None else ""
     images = ", ".join(replica_set.template.images())
-    ready = f"{replica_set.ready_replicas} of {replica_set.replicas} ready"
-    return f"{role}, {revision}{ready}, {replica_set.available_replicas} available, {images}"
+    ready = f"{count.ready} of {count.wanted} ready"
+    return f"{role}, {revision}{ready}, {count.available} available, {images}"
 
 
-def _conditions(live: Deployment, style: Style) -> Iterator[str]:
+def _conditions(live: Workload, style: Style) -> Iterator[str]:
     if not live.conditions:
         return
     yield "conditions"

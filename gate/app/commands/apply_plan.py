@@ -40,7 +40,8 @@ from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.kube.access import Permission, granting, list_needed
 from gate.kube.failures import Forbidden, NotFound
-from gate.kube.resources import LEASES, Resource
+from gate.kube.resource import Resource
+from gate.kube.resources import LEASES
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.kinds import find

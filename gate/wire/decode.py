@@ -156,7 +156,7 @@ def _live_object(data: bytes) -> LiveObject:
         resource_version=meta.resource_version or "",
         body=Body.of(value),
         managed=Body.of({"managedFields": meta.managed_fields or []}),
-        deployment=workload.watched.build(_WATCHED.decode(data)) if workload else None,
+        workload=workload.watched.build(_WATCHED.decode(data)) if workload else None,
     )
 
 

@@ -200,7 +200,7 @@ def read(path: Path) -> Recording:
 
 def _workload(body: bytes) -> LiveObject:
     live = decode.live_object(body)
-    if live.deployment is None:
+    if live.workload is None:
         raise ValueError(f"{live.ref} was applied, and is no Deployment")
     return live
 

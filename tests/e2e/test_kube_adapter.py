@@ -131,8 +131,8 @@ def test_the_cluster_tells_about_itself(adapter: Adapter, namespace: str) -> Non
 def test_a_dry_run_writes_nothing(adapter: Adapter, body: JSON) -> None:
     """A dry run gives the object with the server's defaults, and leaves none behind."""
     would = adapter.writer.dry_run(adapter.effect(Verb.APPLY, body, None))
-    assert would.deployment is not None
-    assert would.deployment.progress_deadline_seconds == 600
+    assert would.workload is not None
+    assert would.workload.progress_deadline_seconds == 600
     assert adapter.reader.live(adapter.web) == Absent()
 
 
@@ -196,8 +196,8 @@ def test_a_merge_and_its_answer(adapter: Adapter, settled: LiveObject) -> None:
     written = adapter.write(Verb.MERGE, {"spec": {"paused": True}}, settled)
     assert isinstance(written, Written)
     assert written.live is not None
-    assert written.live.deployment is not None
-    assert written.live.deployment.paused
+    assert written.live.workload is not None
+    assert written.live.workload.paused
 
 
 @pytest.mark.contract("B232")
@@ -277,14 +277,14 @@ def test_taking_over_from_kubectl_apply(
     assert taken.live is not None
     assert _owned(taken.live.managed.thaw()["managedFields"]) == _owned(entries)
     assert taken.live.body.thaw()["spec"] == live.body.thaw()["spec"]
-    assert taken.live.deployment is not None
-    assert live.deployment is not None
-    assert taken.live.deployment.generation == live.deployment.generation
+    assert taken.live.workload is not None
+    assert live.workload is not None
+    assert taken.live.workload.generation == live.workload.generation
     applied = adapter.write(Verb.APPLY, later, taken.live)
     assert isinstance(applied, Written)
     assert applied.live is not None
-    assert applied.live.deployment is not None
-    assert applied.live.deployment.min_ready_seconds == 0
+    assert applied.live.workload is not None
+    assert applied.live.workload.min_ready_seconds == 0
 
 
 def test_a_rollout_is_watched_in_eight_requests(
@@ -324,9 +324,9 @@ def test_a_whole_rollout_is_read(
     objects.wait_complete("web")
     back = adapter.reader.perform(Read(1, adapter.web, whole_rollout=True))
     assert isinstance(back.fact, Known)
-    assert back.fact.value.deployment is not None
-    assert back.fact.value.deployment.available
-    [replica_set] = back.replica_sets or ()
+    assert back.fact.value.workload is not None
+    assert back.fact.value.workload.available
+    [replica_set] = back.revisions or ()
     assert replica_set.owner_uid == back.fact.value.uid
     assert [pod.owner_uid for pod in back.pods or ()] == [replica_set.uid] * 2
 

@@ -227,8 +227,8 @@ def _pod_track(value: PodTrack, form: Form) -> None:
 
 def _live_object(value: LiveObject, form: Form) -> None:
     form.atoms.append(value.managed.digest)
-    if value.deployment is not None:
-        _deployment(value.deployment, form)
+    if value.workload is not None:
+        _deployment(value.workload, form)
         return
     form.atoms += (value.uid, value.body.digest)
     form.numbers.append((value.uid, int(value.resource_version or 0)))

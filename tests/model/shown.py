@@ -232,15 +232,15 @@ def _fields(image: int, replicas: int, marked: bool) -> JSON:
 def live_object(cluster: Cluster) -> LiveObject:
     """Return the Deployment as a read of it returns it; there has to be one."""
     base = _live_shape(_shape(cluster))
-    assert base.deployment is not None
+    assert base.workload is not None
     version = str(cluster.version)
     live = replace(
-        base.deployment,
+        base.workload,
         resource_version=version,
         generation=cluster.generation,
         observed_generation=cluster.observed,
     )
-    return replace(base, resource_version=version, deployment=live)
+    return replace(base, resource_version=version, workload=live)
 
 
 def live_of(cluster: Cluster) -> LiveObject:
@@ -250,7 +250,7 @@ def live_of(cluster: Cluster) -> LiveObject:
 
 def deployment(cluster: Cluster) -> core.Deployment:
     """Return the Deployment as a watch shows it."""
-    found = live_of(cluster).deployment
+    found = live_of(cluster).workload
     assert found is not None
     return found
 

@@ -223,11 +223,11 @@ def _at_rest(cluster: Cluster, scene: Scene) -> Cluster:
 def _judged(cluster: Cluster, image: str) -> JudgedVersion:
     """Return a version as an attempt remembers it."""
     live = shown.live_of(cluster)
-    assert live.deployment is not None
+    assert live.workload is not None
     settings = configuration.live(configuration.served(image))
     members = FrozenMap((one.ref, applied_digest(one)) for one in (live, settings))
     name = shown.set_name(cluster.template)
-    return JudgedVersion(template_digest(live.deployment.template), (), members, name)
+    return JudgedVersion(template_digest(live.workload.template), (), members, name)
 
 
 def _bodies(image: str) -> Iterator[tuple[LiveObject, Body]]:
@@ -321,7 +321,7 @@ def _returned_to(cluster: Cluster, history: History) -> str:
 
 def _is_bad(cluster: Cluster, history: History) -> bool:
     """Tell whether an attempt left what runs because it failed."""
-    live = shown.live_of(cluster).deployment
+    live = shown.live_of(cluster).workload
     judged = history.of_template(live.template) if live is not None else None
     return judged is not None and judged.failed
 
@@ -387,5 +387,5 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
 
 def known_to(attempt: Attempt) -> Snapshot:
     """Return what an attempt knows of the Deployment."""
-    rollout = attempt.deployments.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots[WEB]
+    rollout = attempt.workloads.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]

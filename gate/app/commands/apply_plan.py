@@ -156,7 +156,7 @@ def end_dry_run(plan: Plan, said: str) -> Passed:
 
 
 def _is_paused(live: LiveObject) -> bool:
-    return live.deployment is not None and live.deployment.paused
+    return live.workload is not None and live.workload.paused
 
 
 def role(session: Session, settings: Settings, manifest: Manifest) -> str:

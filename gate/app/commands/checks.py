@@ -132,7 +132,7 @@ def _subject(live: Live, at: float) -> Subject:
         new=_version(current) or Version(),
         started_at=at - BEGUN_SECONDS_AGO,
         baseline=_version(other),
-        revision=live.deployment.revision,
+        revision=live.workload.revision,
         first_available_at=-math.inf,
     )
 

@@ -174,11 +174,11 @@ def history(session: Session, settings: Settings, world: World, name: str, conso
 
 def _is_waiting(live: Live) -> bool:
     """Tell whether the live template has no revision yet because of a pause."""
-    return live.snapshot.current() is None and live.deployment.paused
+    return live.snapshot.current() is None and live.workload.paused
 
 
 def _waiting(live: Live) -> str:
-    images = ", ".join(live.deployment.template.images())
+    images = ", ".join(live.workload.template.images())
     return f"{live.object.ref} is paused: {images} has no revision until it is resumed"
 
 
@@ -186,7 +186,7 @@ def _waiting_revision(live: Live) -> Revision:
     return Revision(
         number=None,
         replica_set="",
-        images=live.deployment.template.images(),
+        images=live.workload.template.images(),
         change_cause="",
         created_at="",
         pods=0,

@@ -91,7 +91,7 @@ def resume(
 ) -> Ready:
     """Prepare to resume a paused Deployment, and to follow the rollout that this starts."""
     live = _check_and_read(session, settings, name)
-    if not live.deployment.paused:
+    if not live.workload.paused:
         console.note("resume", f"{live.object.ref} is not paused")
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)

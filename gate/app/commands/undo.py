@@ -102,7 +102,7 @@ def undo(
         refuse_managed(deployments, session.connection.cluster)
     trials = preflight.rehearse_on_server(session, items, console.warn)
     for live in deployments:
-        if live.deployment is not None and live.deployment.paused:
+        if live.workload is not None and live.workload.paused:
             console.warn(f"{live.ref} was paused: the undo resumes it")
     for item in items:
         if item.ref == found.ref:
@@ -133,7 +133,7 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         return
     what = ", ".join(failed.images)
     current = found.live.snapshot.current()
-    if failed.template == template_digest(found.live.deployment.template):
+    if failed.template == template_digest(found.live.workload.template):
         what = f"a restart of {what}"
     runs = revision_name(current) if current is not None else "it"
     to = choice_name(choice, found.live.snapshot)
@@ -177,7 +177,7 @@ def _items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
         found.console.warn(f"{shown} {did} at {judged.judged_at}: {judged.why.reason}")
     elif version is None and judged is None:
         found.console.warn(f"no verification of {shown} is remembered")
-    names = configuration_names(template or found.live.deployment.template)
+    names = configuration_names(template or found.live.workload.template)
     if names:
         found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")
     return (_prepare_object(found, found.ref, body),)
@@ -201,7 +201,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     version = with_shared_members(version, shared)
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
-    runs = template_digest(found.live.deployment.template)
+    runs = template_digest(found.live.workload.template)
     is_restart_left = bodies.get(found.ref) is not None and _is_restarted(replica_set)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))

@@ -63,7 +63,7 @@ def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> 
     """
     apply = "apply the manifest of that version"
     number = found.settings.to_revision
-    if has_template and version.template != template_digest(found.live.deployment.template):
+    if has_template and version.template != template_digest(found.live.workload.template):
         alone = () if number is None else ("--to-revision", str(number))
         undo = found.command("undo", "--deployment-only", *alone)
         return f"the pod template alone: {undo}; or {apply}"

@@ -217,7 +217,7 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
     return {
         one.ref: watching.snapshot(one.ref)
         if one.ref in watching.selectors
-        else Snapshot(one.ref, deployment=gone)
+        else Snapshot(one.ref, workload=gone)
         for one in record.followed
     }
 

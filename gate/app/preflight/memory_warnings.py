@@ -37,9 +37,9 @@ def warn_of_failures(
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
-        if trial is None or trial.deployment is None:
+        if trial is None or trial.workload is None:
             continue
-        judged = memory.history(item.ref).of_template(trial.deployment.template)
+        judged = memory.history(item.ref).of_template(trial.workload.template)
         if judged is not None and judged.why is not None and judged.failed:
             by = f", see {judged.run_url}" if judged.run_url else ""
             warn(

@@ -107,7 +107,7 @@ def guard(
     name = naming(item.ref for item in items)
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster, name)
-    lives = [live for live in there if live.deployment is not None]
+    lives = [live for live in there if live.workload is not None]
     if not settings.allow_managed:
         refuse_managed(lives, session.connection.cluster, name)
     if not settings.resume:
@@ -187,10 +187,10 @@ def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
     if item.claims is None:
         return trial
     body = unions.with_unions(trial.body.thaw(), item.body)
-    deployment = trial.deployment
+    deployment = trial.workload
     if deployment is not None:
         deployment = replace(deployment, recreate=True, max_surge="0", max_unavailable="0")
-    return replace(trial, body=Body.of(body), deployment=deployment)
+    return replace(trial, body=Body.of(body), workload=deployment)
 
 
 def managers_taken_over(item: Prepared) -> set[str]:
@@ -232,7 +232,7 @@ def warn_of_short_timeout(
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
-        live = trial.deployment if trial is not None else None
+        live = trial.workload if trial is not None else None
         if timeout_seconds is None or live is None or not _changes(item, trials):
             continue
         steps = math.ceil(live.replicas / step_size(live))
@@ -251,8 +251,8 @@ def _changes(item: Prepared, trials: Trials) -> bool:
         return False
     if live is None:
         return True
-    if live.deployment is not None and trial.deployment is not None:
-        return live.deployment.template.body != trial.deployment.template.body
+    if live.workload is not None and trial.workload is not None:
+        return live.workload.template.body != trial.workload.template.body
     return content(live.body) != content(trial.body)
 
 
@@ -285,7 +285,7 @@ def resumption(ref: Ref) -> PlannedWrite:
 def _is_paused(item: Prepared) -> bool:
     """Tell whether it would be paused after the apply."""
     asked = item.body.get("spec", {}).get("paused")
-    live = item.live.deployment if item.live is not None else None
+    live = item.live.workload if item.live is not None else None
     return bool(asked) or (asked is None and live is not None and live.paused)
 
 

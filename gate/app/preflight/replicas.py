@@ -54,7 +54,7 @@ def replicas_of(
 
     Also None if `spec.replicas` is no number, which the server will reject.
     """
-    live = before.value.deployment if isinstance(before, Known) else None
+    live = before.value.workload if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None

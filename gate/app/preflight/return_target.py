@@ -149,10 +149,10 @@ def _there(plan: Plan, ref: Ref, version: str) -> str:
 def _beside(plan: Plan, target: Target) -> str:
     """Say what differs if the version to return to has the pod template being rolled out."""
     trial = plan.trial(target.ref)
-    if trial is None or trial.deployment is None or not isinstance(target.baseline, Known):
+    if trial is None or trial.workload is None or not isinstance(target.baseline, Known):
         return ""
     wanted = template_digest(target.baseline.value.template)
-    is_same = template_digest(trial.deployment.template) == wanted
+    is_same = template_digest(trial.workload.template) == wanted
     return ", with the configuration of then" if is_same else ""
 
 

@@ -24,5 +24,5 @@ def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
 
 
 def _legal_seconds(body: JSON) -> float:
-    live = decode.live_object(json.dumps(body).encode()).deployment
+    live = decode.live_object(json.dumps(body).encode()).workload
     return longest_legal_seconds(live) if live is not None else 0.0

@@ -225,7 +225,7 @@ class Tape:
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note when facts start or stop being missing."""
         missing = any(
-            rollout.blindness.is_unseen for rollout in attempt.deployments.rollouts.values()
+            rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )
         if missing == self._missing:
             return

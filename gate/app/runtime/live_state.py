@@ -26,7 +26,7 @@ class Live:
     """A Deployment that exists, with its ReplicaSets and pods, as one read found them."""
 
     object: LiveObject
-    deployment: Deployment
+    workload: Deployment
     snapshot: Snapshot
 
     def revision(self, number: int) -> ReplicaSet | None:
@@ -56,14 +56,14 @@ def read_live(session: Session, name: str) -> Live:
     """Read a Deployment and what it owns; RefusedError if there is none of that name."""
     ref = deployment_ref(session.namespace, name)
     found = read_object(session, ref)
-    if found.deployment is None:
+    if found.workload is None:
         raise TypeError(f"{ref} was read as something else")
     replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
     now = session.clock.now()
-    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.deployment))
+    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.workload))
     snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
     snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
-    return Live(found, found.deployment, snapshot)
+    return Live(found, found.workload, snapshot)
 
 
 def standing(live: Live, now: float) -> Rollout:
@@ -72,9 +72,9 @@ def standing(live: Live, now: float) -> Rollout:
     A progress deadline condition counts at once, and so do earlier restarts of a pod that is not
     ready; a ready pod is not blamed for crashes of months ago.
     """
-    deployment = live.deployment
+    deployment = live.workload
     snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))
-    later: list[Watched] = [*live.snapshot.replica_sets.values()]
+    later: list[Watched] = [*live.snapshot.revisions.values()]
     for track in live.snapshot.pods.values():
         if track.pod.ready:
             snapshot = snapshot.fold(Observed(now, track.pod))

@@ -29,10 +29,10 @@ def applied_of(
 
     Raise UnexpectedAnswer if `live` is no Deployment.
     """
-    deployment = live.deployment
+    deployment = live.workload
     if deployment is None:
         raise UnexpectedAnswer(f"{live.ref} is no Deployment")
-    was = before.deployment if before is not None else None
+    was = before.workload if before is not None else None
     owned = None
     if field_manager == FIELD_MANAGER:
         owned_fields = managed_fields.owned_fields(
@@ -95,9 +95,9 @@ def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> A
     )
     return replace(
         attempt,
-        deployments=replace(
-            attempt.deployments,
-            rollouts=attempt.deployments.rollouts.put(snapshot.ref, rollout),
-            snapshots=attempt.deployments.snapshots.drop(snapshot.ref),
+        workloads=replace(
+            attempt.workloads,
+            rollouts=attempt.workloads.rollouts.put(snapshot.ref, rollout),
+            snapshots=attempt.workloads.snapshots.drop(snapshot.ref),
         ),
     )

@@ -102,7 +102,7 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
 
 
 def _replicas_of(live: LiveObject) -> int | None:
-    return live.deployment.replicas if live.deployment is not None else None
+    return live.workload.replicas if live.workload is not None else None
 
 
 def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
@@ -111,11 +111,11 @@ def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion 
     live = before.get(ref)
     if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
         return None
-    if live is None or live.deployment is None:
+    if live is None or live.workload is None:
         return None
     digests = ((one, applied_digest(object_)) for one, object_ in before.items())
     members = FrozenMap((one, digest) for one, digest in digests if digest)
-    return LeftVersion(template_digest(live.deployment.template), members)
+    return LeftVersion(template_digest(live.workload.template), members)
 
 
 def _iter_unjudged(
@@ -157,7 +157,7 @@ def _find_unverified(
     if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
     live = tried.after if tried is not None else _find_expected(record, ref)
-    if live is None or live.deployment is None:
+    if live is None or live.workload is None:
         return None
     why = find_failure(attempt, ref) or _without_lock(attempt, ending)
     written = _collect_written(attempt)
@@ -242,7 +242,7 @@ def _outcomes(attempt: Attempt) -> set[Outcome]:
 
 
 def _is_empty(attempt: Attempt, ref: Ref) -> bool:
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and live.replicas == 0
 
@@ -258,9 +258,9 @@ def _make_judged_version(
 
     None if `live` is no Deployment, or if it would be verified but its ReplicaSet is not known.
     """
-    if live.deployment is None:
+    if live.workload is None:
         return None
-    template = _followed_template(attempt, live.ref, live.deployment.template)
+    template = _followed_template(attempt, live.ref, live.workload.template)
     made = _replica_set(attempt, live.ref, template)
     if made is None and why is None:
         return None
@@ -280,7 +280,7 @@ def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Templat
 
     What others added during the rollout made another ReplicaSet, which was followed from then on.
     """
-    for legs in (attempt.deployments.followed_before, attempt.deployments.rollouts):
+    for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)
         if rollout is None or rollout.applied.template.body != written.body:
             continue
@@ -297,7 +297,7 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
-    rollout = attempt.deployments.rollouts.get(ref) or attempt.deployments.followed_before.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
     owned = rollout.snapshot.list_owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
@@ -376,11 +376,11 @@ def _replicas(record: Record, ref: Ref) -> int | None:
     if isinstance(kept.expected, Body):
         named = kept.expected.thaw().get("spec", {}).get("replicas")
         return named if isinstance(named, int) else None
-    if kept.expected is None or kept.expected.deployment is None:
+    if kept.expected is None or kept.expected.workload is None:
         return None
     owners = owners_of(kept.expected.managed.thaw()["managedFields"], ("spec", "replicas"))
     is_ours = any(manager == FIELD_MANAGER for manager, _ in owners)
-    return kept.expected.deployment.replicas if is_ours else None
+    return kept.expected.workload.replicas if is_ours else None
 
 
 def _find_expected(record: Record, ref: Ref) -> LiveObject | None:

@@ -181,7 +181,7 @@ class ReadBack:
     at: float
     effect_id: int
     fact: Fact[LiveObject]
-    replica_sets: tuple[ReplicaSet, ...] | None = None
+    revisions: tuple[ReplicaSet, ...] | None = None
     pods: tuple[Pod, ...] | None = None
 
 

@@ -29,7 +29,7 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
     """
     live = snapshot.live
     if live is None:
-        return snapshot.deployment if isinstance(snapshot.deployment, Unknown) else Absent()
+        return snapshot.workload if isinstance(snapshot.workload, Unknown) else Absent()
     current = snapshot.current()
     if current is None or not live.available or current.available_replicas < 1:
         return Absent()

@@ -221,7 +221,7 @@ class Rollout:
         """Return the verdict of the first rule that applies, None while none does."""
         live = self.snapshot.live
         if live is None:
-            gone = isinstance(self.snapshot.deployment, Absent)
+            gone = isinstance(self.snapshot.workload, Absent)
             said = "the Deployment was deleted"
             return Verdict.of_superseded(Reason.DELETED, said) if gone else None
         return (

@@ -32,7 +32,7 @@ class Owners:
     def of(cls, snapshots: Collection[Snapshot]) -> Owners:
         """Return the owners of all that is known already."""
         lives = [snapshot.live for snapshot in snapshots if snapshot.live is not None]
-        replica_sets = [one for snapshot in snapshots for one in snapshot.replica_sets.values()]
+        replica_sets = [one for snapshot in snapshots for one in snapshot.revisions.values()]
         pods = [track.pod for snapshot in snapshots for track in snapshot.pods.values()]
         return cls().with_objects(lives).with_objects(replica_sets).with_objects(pods)
 

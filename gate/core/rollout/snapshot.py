@@ -27,8 +27,8 @@ class Snapshot:
     """
 
     ref: Ref
-    deployment: Fact[Deployment] = field(default_factory=Unknown)
-    replica_sets: FrozenMap[str, ReplicaSet] = field(default_factory=FrozenMap)
+    workload: Fact[Deployment] = field(default_factory=Unknown)
+    revisions: FrozenMap[str, ReplicaSet] = field(default_factory=FrozenMap)
     pods: FrozenMap[str, PodTrack] = field(default_factory=FrozenMap)
     events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
@@ -59,14 +59,14 @@ class Snapshot:
     @property
     def live(self) -> Deployment | None:
         """The Deployment, if it is known to exist."""
-        return self.deployment.value if isinstance(self.deployment, Known) else None
+        return self.workload.value if isinstance(self.workload, Known) else None
 
     def list_owned(self) -> tuple[ReplicaSet, ...]:
         """Return the ReplicaSets whose controller is this Deployment, by ownerReferences uid."""
         live = self.live
         if live is None:
             return ()
-        return tuple(rs for rs in self.replica_sets.values() if rs.owner_uid == live.uid)
+        return tuple(rs for rs in self.revisions.values() if rs.owner_uid == live.uid)
 
     def current(self) -> ReplicaSet | None:
         """Return the ReplicaSet of the live template.
@@ -75,7 +75,7 @@ class Snapshot:
         renumbered. Of several the oldest counts, as for the deployment controller
         (FindNewReplicaSet).
         """
-        return self.replica_sets.get(self.current_uid)
+        return self.revisions.get(self.current_uid)
 
     def pods_of(self, replica_set: ReplicaSet | None) -> tuple[PodTrack, ...]:
         """Return the pods of a ReplicaSet that count: not deleted, not replaced after eviction."""
@@ -100,10 +100,10 @@ class Snapshot:
         live = self.live
         if thing.ref != self.ref or (live is not None and _is_outdated(thing, live)):
             return self
-        return self._recast(Known(thing), self.replica_sets, self.denied_since)
+        return self._recast(Known(thing), self.revisions, self.denied_since)
 
     def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
-        known = self.replica_sets.get(thing.uid)
+        known = self.revisions.get(thing.uid)
         if thing.namespace != self.ref.namespace or (
             known is not None and _is_outdated(thing, known)
         ):
@@ -113,7 +113,7 @@ class Snapshot:
             denied = denied.drop(thing.uid)
         elif thing.uid not in denied:
             denied = denied.put(thing.uid, at)
-        return self._recast(self.deployment, self.replica_sets.put(thing.uid, thing), denied)
+        return self._recast(self.workload, self.revisions.put(thing.uid, thing), denied)
 
     def _with_pod(self, at: float, pod: Pod) -> Snapshot:
         if pod.namespace != self.ref.namespace:
@@ -131,8 +131,8 @@ class Snapshot:
         """Spell out what `replace` does, which is faster: most observations are of pods."""
         return Snapshot(
             self.ref,
-            self.deployment,
-            self.replica_sets,
+            self.workload,
+            self.revisions,
             pods,
             self.events,
             self.denied_since,
@@ -141,7 +141,7 @@ class Snapshot:
         )
 
     def _after_deletion(self) -> Snapshot:
-        return self._recast(Absent(), self.replica_sets, self.denied_since)
+        return self._recast(Absent(), self.revisions, self.denied_since)
 
     def _recast(
         self,
@@ -189,9 +189,9 @@ class Snapshot:
                 live = self.live
                 gone = live is not None and live.uid == uid
                 return self._after_deletion() if gone else self
-            case Kind.REPLICA_SET if uid in self.replica_sets:
-                kept, denied = self.replica_sets.drop(uid), self.denied_since.drop(uid)
-                return self._recast(self.deployment, kept, denied)
+            case Kind.REPLICA_SET if uid in self.revisions:
+                kept, denied = self.revisions.drop(uid), self.denied_since.drop(uid)
+                return self._recast(self.workload, kept, denied)
             case Kind.POD if uid in self.pods:
                 return self._with_pods(self.pods.drop(uid))
             case _:
@@ -224,7 +224,7 @@ class Snapshot:
             case Kind.DEPLOYMENT:
                 return {} if self.live is None else {self.live.uid: self.live.resource_version}
             case Kind.REPLICA_SET:
-                return {uid: one.resource_version for uid, one in self.replica_sets.items()}
+                return {uid: one.resource_version for uid, one in self.revisions.items()}
             case Kind.POD:
                 return {uid: track.pod.resource_version for uid, track in self.pods.items()}
             case Kind.EVENT:

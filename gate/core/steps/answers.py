@@ -149,7 +149,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
         attempt = went_out(attempt, head, live, read=before, is_created=is_created)
-    seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
+    seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen
 
 
@@ -253,10 +253,10 @@ def _decidable(attempt: Attempt, effect: Read) -> Attempt:
 
 def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
     facts: list[Observed | Listed] = []
-    if live.deployment is not None:
-        facts.append(Observed(at, live.deployment))
-    if answer.replica_sets is not None:
-        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.replica_sets))
+    if live.workload is not None:
+        facts.append(Observed(at, live.workload))
+    if answer.revisions is not None:
+        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.revisions))
     if answer.pods is not None:
         facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
     return tuple(facts)

@@ -83,7 +83,7 @@ def ask(attempt: Attempt) -> Step:
         ),
     )
     return read_all(
-        due, [ref for ref in due.deployments.rollouts if ref not in due.interference.departures]
+        due, [ref for ref in due.workloads.rollouts if ref not in due.interference.departures]
     )
 
 
@@ -105,11 +105,11 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
     plan = decided_plan(attempt.plan, attempt.ledger.written)
     written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
     attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))
-    concerned = frozenset(recorded) or culprits(ruled) or frozenset(attempt.deployments.rollouts)
+    concerned = frozenset(recorded) or culprits(ruled) or frozenset(attempt.workloads.rollouts)
     departed = frozenset(attempt.interference.departures)
     followed = {
         ref: replace(rollout.snapshot, written=False)
-        for ref, rollout in attempt.deployments.rollouts.items()
+        for ref, rollout in attempt.workloads.rollouts.items()
     }
     queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
     return replace(
@@ -129,10 +129,10 @@ def _turned_back(attempt: Attempt, ruled: Rulings) -> Attempt:
             set_aside=FrozenMap(),
         ),
         course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
-        deployments=replace(
-            attempt.deployments,
-            followed_before=attempt.deployments.rollouts,
-            snapshots=FrozenMap({**attempt.deployments.snapshots, **followed}),
+        workloads=replace(
+            attempt.workloads,
+            followed_before=attempt.workloads.rollouts,
+            snapshots=FrozenMap({**attempt.workloads.snapshots, **followed}),
             rollouts=FrozenMap(),
         ),
         requests=replace(attempt.requests, outstanding=FrozenMap()),
@@ -190,7 +190,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
         if against is None:
             return None
         return Ending(Outcome.FAILED, against.reason, against.message)
-    causes = [rollout.causes(attempt.now) for rollout in attempt.deployments.rollouts.values()]
+    causes = [rollout.causes(attempt.now) for rollout in attempt.workloads.rollouts.values()]
     text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
 
@@ -231,7 +231,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         return attempt
     for target in attempt.plan.targets:
         ref, written = target.ref, attempt.ledger.written.get(target.ref)
-        snapshot = attempt.deployments.snapshots.get(ref)
+        snapshot = attempt.workloads.snapshots.get(ref)
         if ref in attempt.interference.departures or not isinstance(target.baseline, Known):
             continue
         if became_theirs(attempt, ref):
@@ -288,7 +288,7 @@ def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
 
 def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
     """Return the trouble whose pod explains most: of the first cause, then the first by name."""
-    rollout = attempt.deployments.rollouts[ref]
+    rollout = attempt.workloads.rollouts[ref]
     rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
     troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)
     return min(troubles, key=lambda t: (rank[t.cause], t.pod), default=None)

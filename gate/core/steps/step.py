@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Course, Deployments, Ending, Ledger, Step
+from gate.core.attempt.state import Attempt, Course, Ending, Ledger, Step, Workloads
 from gate.core.attempt.transitions import State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -34,7 +34,7 @@ def begin(plan: Plan, at: float) -> Step:
         plan=plan,
         now=at,
         course=Course(started_at=at, leg_at=at),
-        deployments=Deployments(
+        workloads=Workloads(
             snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets),
             owners=Owners.of([target.snapshot for target in plan.targets]),
         ),
@@ -133,8 +133,8 @@ def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
     """
     unknown = []
     for ref, ending in gone.items():
-        read, live = attempt.ledger.live.get(ref), attempt.deployments.rollouts[ref].snapshot.live
-        fresh = read is not None and live is not None and read.deployment == live
+        read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
+        fresh = read is not None and live is not None and read.workload == live
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)

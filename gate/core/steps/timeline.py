@@ -123,7 +123,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
     yield from _narrate_measurements(before, after)
-    was, now = before.deployments.rollouts, after.deployments.rollouts
+    was, now = before.workloads.rollouts, after.workloads.rollouts
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
@@ -282,7 +282,7 @@ def _narrate_revisions(
 def _is_recounted(before: Rollout, after: Rollout) -> bool:
     """Tell whether the count may differ: most observations are of pods, which it does not count."""
     was, now = before.snapshot, after.snapshot
-    return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
+    return was.workload is not now.workload or was.revisions is not now.revisions
 
 
 def _count(rollout: Rollout) -> str:

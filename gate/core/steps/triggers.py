@@ -37,10 +37,10 @@ def with_rulings(attempt: Attempt) -> tuple[Attempt, Rulings]:
     A Deployment is judged again only if something of it was observed, a clock has run out, or its
     verdict names a time; the attempt caches the rulings.
     """
-    known, rollouts = attempt.deployments.rulings, attempt.deployments.rollouts
+    known, rollouts = attempt.workloads.rulings, attempt.workloads.rollouts
     rulings = known.at(rollouts, attempt.now)
     if rulings is not known:
-        attempt = replace(attempt, deployments=replace(attempt.deployments, rulings=rulings))
+        attempt = replace(attempt, workloads=replace(attempt.workloads, rulings=rulings))
     departures, against = attempt.interference.departures, health_checks.against(attempt)
     ruled = {
         ref: combine_verdicts(ruling.verdict, against.get(ref))
@@ -54,7 +54,7 @@ def _without_patience(attempt: Attempt, ruled: Rulings) -> Rulings:
     """Return the rulings of a recovery: it does not wait if only pauses keep it from completing."""
     held = {ref: one for ref, one in ruled.items() if one and one.kind is VerdictKind.HELD}
     done = _of_kind(ruled, VerdictKind.COMPLETE)
-    if not all(ref in done or attempt.deployments.rollouts[ref].is_held() for ref in ruled):
+    if not all(ref in done or attempt.workloads.rollouts[ref].is_held() for ref in ruled):
         return ruled
     ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
     return {**ruled, **ended}
@@ -123,7 +123,7 @@ def _times(attempt: Attempt) -> Iterator[float]:
         yield attempt.bake_ends_at
         yield attempt.bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt)
-        yield attempt.deployments.rulings.at(attempt.deployments.rollouts, attempt.now).wakes_at
+        yield attempt.workloads.rulings.at(attempt.workloads.rollouts, attempt.now).wakes_at
 
 
 # -- from any state --------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _steps_back(attempt: Attempt, ruled: Rulings) -> bool:
         return True
     return (
         attempt.course.leg is Leg.BACK
-        and bool(attempt.deployments.rollouts)
+        and bool(attempt.workloads.rollouts)
         and not ruled
         and not attempt.writes.queue
     )
@@ -198,7 +198,7 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
     policy = attempt.plan.policy.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
-    rollouts = (attempt.deployments.rollouts[ref] for ref in _still_ours(attempt))
+    rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))
     return health_checks.has_evidence(attempt) or any(
         one.has_evidence(attempt.now) for one in rollouts
     )
@@ -206,7 +206,7 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
 
 def _still_ours(attempt: Attempt) -> frozenset[Ref]:
     return frozenset(
-        ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
+        ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures
     )
 
 
@@ -229,7 +229,7 @@ def _writing(attempt: Attempt, _ruled: Rulings) -> Trigger | None:
 
 def _answer_rejection(attempt: Attempt) -> Trigger:
     changed = any(written.changed for written in attempt.ledger.written.values())
-    back = changed and retreat_writes(attempt, attempt.deployments.rollouts)
+    back = changed and retreat_writes(attempt, attempt.workloads.rollouts)
     return Trigger.RETREAT if back else Trigger.REJECTED
 
 

@@ -260,7 +260,7 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
         return False
     if any(not one.ref.is_deployment for one in candidates.objects):
         return False
-    after = trial.deployment if trial is not None else live
+    after = trial.workload if trial is not None else live
     return live is not None and after is not None and after.template.body == live.template.body
 
 

@@ -132,7 +132,7 @@ def older_version(
     they never ran with.
     """
     found = serving_choice(choose_version(target.snapshot, history, digests))
-    trial = planned.trial.deployment if planned.trial is not None else None
+    trial = planned.trial.workload if planned.trial is not None else None
     if found is None or _leaves_configuration(left, digests):
         return None
     if trial is not None and template_digest(trial.template) == template_digest(found.template):

@@ -102,7 +102,7 @@ def _with_samples(course: Course, attempt: Attempt) -> Course:
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
     for target in attempt.plan.targets:
-        ref, rollout = target.ref, attempt.deployments.rollouts.get(target.ref)
+        ref, rollout = target.ref, attempt.workloads.rollouts.get(target.ref)
         if rollout is not None:
             budgets = budgets.put((ref, attempt.course.leg), _budget(rollout))
         sample, known = _pods(attempt, ref), pods.get(ref, ())
@@ -134,7 +134,7 @@ def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
     return Pods(
         live.replicas if live is not None else 0,
         *_counts(snapshot, new.uid if new is not None else ""),
-        _progressed_at(attempt.deployments.rollouts.get(ref)),
+        _progressed_at(attempt.workloads.rollouts.get(ref)),
     )
 
 

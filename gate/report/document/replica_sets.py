@@ -17,7 +17,7 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
     Empty if nothing was followed.
     """
-    judged, latest = judged_rollout(attempt, ref), attempt.deployments.rollouts.get(ref)
+    judged, latest = judged_rollout(attempt, ref), attempt.workloads.rollouts.get(ref)
     if judged is None:
         return []
     new = new_replica_set(judged)

@@ -24,7 +24,7 @@ def attempt_clocks(attempt: Attempt, now: float) -> tuple[ClockView, ...]:
     """Return the clocks of an attempt's present leg; none while it writes."""
     rollouts = [
         rollout
-        for ref, rollout in attempt.deployments.rollouts.items()
+        for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures and attempt.course.state is not State.WRITING
     ]
     return (*rollout_clocks(rollouts, now), *_bake(attempt, now))

@@ -71,7 +71,7 @@ def words_of(verdict: Verdict) -> str:
 def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentView:
     """Return the view of a Deployment that is not followed now: before a write, what runs."""
     live = snapshot.live
-    missing = "does not exist" if isinstance(snapshot.deployment, Absent) else "not read yet"
+    missing = "does not exist" if isinstance(snapshot.workload, Absent) else "not read yet"
     words = f"{live.available_replicas} of {live.replicas} pods available" if live else missing
     parts = tuple(_replica_sets(snapshot, roles))
     return DeploymentView(

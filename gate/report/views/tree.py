@@ -29,7 +29,7 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
     """
     live = rollout.snapshot.live
     if live is None:
-        missing = isinstance(rollout.snapshot.deployment, Absent)
+        missing = isinstance(rollout.snapshot.workload, Absent)
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
     lines = [

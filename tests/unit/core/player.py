@@ -201,7 +201,7 @@ class Player:
 
     def exceed_deadline(self) -> None:
         """Let a watch tell that the controller has written its deadline condition."""
-        live = self.attempt.deployments.rollouts[self.web].snapshot.live
+        live = self.attempt.workloads.rollouts[self.web].snapshot.live
         assert live is not None
         late = replace(live, resource_version="99999", conditions=(world.DEADLINE_EXCEEDED,))
         self.hear(Observed(self.attempt.now, late))

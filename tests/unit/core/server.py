@@ -232,7 +232,7 @@ class Server:
             resource_version=str(stored.version),
             body=Body.of({**content, **identity}),
             managed=Body.of({"managedFields": managed}),
-            deployment=self.deployment(stored) if ref.kind == "Deployment" else None,
+            workload=self.deployment(stored) if ref.kind == "Deployment" else None,
         )
 
     def deployment(self, stored: Stored) -> Deployment:

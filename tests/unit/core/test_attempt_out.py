@@ -87,12 +87,11 @@ def test_a_read_that_contradicts_completion_goes_on() -> None:
 
     def contradict(player: Player, effect: Read) -> ReadBack:
         truth = player.read(effect)
-        assert truth.replica_sets is not None
+        assert truth.revisions is not None
         behind = [
-            replace(one, available_replicas=0, resource_version="9999")
-            for one in truth.replica_sets
+            replace(one, available_replicas=0, resource_version="9999") for one in truth.revisions
         ]
-        return replace(truth, replica_sets=tuple(behind))
+        return replace(truth, revisions=tuple(behind))
 
     player.bend(Read, contradict)
     player.run_to(State.CONFIRMING)

@@ -55,7 +55,7 @@ def test_a_whole_rollout(reader: Reader, server: ScriptedServer) -> None:
     assert (back.at, back.effect_id) == (5.0, 4)
     assert isinstance(back.fact, Known)
     assert back.fact.value.uid == "u1"
-    assert [found.name for found in back.replica_sets or ()] == ["web-1"]
+    assert [found.name for found in back.revisions or ()] == ["web-1"]
     assert [found.name for found in back.pods or ()] == ["web-1-a"]
     assert server.asked(SETS)[0].query == {"labelSelector": "app=web", "limit": "500"}
     assert all("resourceVersion" not in seen.query for seen in server.seen)
@@ -66,7 +66,7 @@ def test_one_object(reader: Reader, server: ScriptedServer) -> None:
     server.on("GET", PATH, as_json(DEPLOYMENT))
     back = reader.perform(Read(4, WEB, whole_rollout=False))
     assert isinstance(back.fact, Known)
-    assert (back.replica_sets, back.pods) == (None, None)
+    assert (back.revisions, back.pods) == (None, None)
     assert len(server.seen) == 1
 
 
@@ -76,7 +76,7 @@ def test_absent_is_what_the_server_says_is_not_there(
     """A 404 alone is absence, and then there are no parts either."""
     server.on("GET", PATH, as_status(404, "not found", "NotFound"))
     back = reader.perform(Read(4, WEB, whole_rollout=True))
-    assert (back.fact, back.replica_sets, back.pods) == (Absent(), (), ())
+    assert (back.fact, back.revisions, back.pods) == (Absent(), (), ())
 
 
 @pytest.mark.contract("B115")
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_is_unknown(
     back = reader.perform(Read(4, WEB, whole_rollout=True))
     assert isinstance(back.fact, Unknown)
     assert back.fact.why
-    assert (back.replica_sets, back.pods) == (None, None)
+    assert (back.revisions, back.pods) == (None, None)
 
 
 @pytest.mark.contract("B33")

@@ -73,7 +73,7 @@ def test_an_apply(writer: Writer, server: ScriptedServer) -> None:
     assert (answer.at, answer.effect_id) == (5.0, 3)
     assert answer.live is not None
     assert (answer.live.uid, answer.live.resource_version) == ("u1", "8")
-    assert answer.live.deployment is not None
+    assert answer.live.workload is not None
 
 
 @pytest.mark.contract("B129")

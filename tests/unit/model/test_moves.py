@@ -129,7 +129,7 @@ def test_a_lagging_watch_changes_nothing_that_is_known() -> None:
     world = go(first_world(CRASHING), *steps)
     lagged = go(world, "the watches lag behind")
     known = known_to(running(lagged))
-    assert not isinstance(known.deployment, Unknown)
+    assert not isinstance(known.workload, Unknown)
     assert known.live == known_to(running(world)).live
 
 

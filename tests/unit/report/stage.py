@@ -135,7 +135,7 @@ class Stage:
 
     def _gone(self, workload: Workload) -> list[str]:
         """Return the uids of pods that the attempt knows and that are there no more."""
-        rollout = self.attempt.deployments.rollouts.get(workload.ref)
+        rollout = self.attempt.workloads.rollouts.get(workload.ref)
         known = rollout.snapshot.pods if rollout is not None else {}
         there = {pod.uid for other in self.workloads.values() for pod in other.core_pods()}
         return [uid for uid in known if uid not in there]

@@ -520,13 +520,13 @@ def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) ->
         "d-1",
         "17",
     )
-    assert live.deployment == decode_deployment(deployment)
+    assert live.workload == decode_deployment(deployment)
 
 
 def test_a_live_object_may_be_of_any_kind() -> None:
     """A cluster-scoped object has no namespace, one that was never applied no managed fields."""
     live = decode.live_object({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
-    assert (live.ref.namespace, live.ref.name, live.deployment) == ("", "a", None)
+    assert (live.ref.namespace, live.ref.name, live.workload) == ("", "a", None)
     assert live.managed.thaw() == {"managedFields": []}
 
 

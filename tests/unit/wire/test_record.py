@@ -68,7 +68,7 @@ def noise(count: int) -> str:
 
 WEB, CONFIG = live(), live("ConfigMap", "settings", data={"mode": "a"})
 SECRET = live("Secret", "keys", data={"key": "c2VzYW1l"})
-DEPLOYMENT = WEB.deployment
+DEPLOYMENT = WEB.workload
 assert DEPLOYMENT is not None
 BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
 _CRASH = (Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),)

@@ -195,8 +195,8 @@ def test_lines_and_files_have_their_caps(
 def test_the_applied_object_is_a_deployment(crashloop: Path) -> None:
     """What the apply returned is there as the judge knows it."""
     (applied,) = traces.read(crashloop).applied
-    assert isinstance(applied.deployment, Deployment)
-    assert applied.deployment.generation > 1
+    assert isinstance(applied.workload, Deployment)
+    assert applied.workload.generation > 1
 
 
 @pytest.mark.contract("B469")

@@ -66,7 +66,7 @@ def test_a_version_of_unknown_age_is_too_old(made: str) -> None:
 
 def with_sets(target: Target, sets: Mapping[str, ReplicaSet]) -> Target:
     """Return a target that has other ReplicaSets."""
-    return replace(target, snapshot=replace(target.snapshot, replica_sets=FrozenMap(sets)))
+    return replace(target, snapshot=replace(target.snapshot, revisions=FrozenMap(sets)))
 
 
 @pytest.mark.contract("B32", "B138")

@@ -108,7 +108,7 @@ def test_following_folds_one_event_at_a_time(
     server.put(web("pending"))
     live = read_live(session, "web")
     rollout = standing(live, clock.now())
-    (replica_set,) = live.snapshot.replica_sets.values()
+    (replica_set,) = live.snapshot.revisions.values()
     session.inbox.put(Observed(100.0, replica_set))
     assert watching.follow(rollout) is rollout
     assert clock.now() == 100.0

@@ -72,11 +72,11 @@ def test_a_list_is_all_there_is() -> None:
     base = seen(deployment(), replica_set(conditions=(denied,)), old_replica_set(), pod())
     assert set(base.denied_since) == {"web-2-uid"}
     listed = base.fold(Listed(2.0, Kind.REPLICA_SET, WEB, (old_replica_set(),)))
-    assert (set(listed.replica_sets), set(listed.denied_since)) == ({"web-1-uid"}, set())
+    assert (set(listed.revisions), set(listed.denied_since)) == ({"web-1-uid"}, set())
     assert listed.current() is None
     assert not base.fold(Listed(2.0, Kind.POD, WEB, ())).pods
     gone = base.fold(Vanished(2.0, Kind.REPLICA_SET, "web-2-uid"))
-    assert (set(gone.replica_sets), set(gone.denied_since)) == ({"web-1-uid"}, set())
+    assert (set(gone.revisions), set(gone.denied_since)) == ({"web-1-uid"}, set())
 
 
 def test_warnings_are_kept_and_bounded() -> None:
@@ -151,8 +151,8 @@ def test_a_change_of_one_thing_leaves_all_others() -> None:
     told = warning(pod(), "BackOff", "again")
     known = seen(deployment(), replica_set(conditions=(denied,)), pod(), told).begin(2.0)
     changes: dict[Watched, dict[str, object]] = {
-        later(deployment(), 300): {"deployment": known.deployment},
-        later(replica_set(conditions=(denied,)), 300): {"replica_sets": known.replica_sets},
+        later(deployment(), 300): {"workload": known.workload},
+        later(replica_set(conditions=(denied,)), 300): {"revisions": known.revisions},
         later(pod(), 300): {"pods": known.pods},
         replace(told, message=CleanText("more")): {"events": known.events},
     }

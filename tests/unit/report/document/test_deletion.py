@@ -68,8 +68,8 @@ def test_pods_of_a_replica_set_that_never_was_its_own_are_not_counted() -> None:
     show_sets(stage, web, orphaned=True)
     for body in web.pods.values():
         stage.hear(Observed(stage.attempt.now, decode_pod(body)))
-    snapshot = stage.attempt.deployments.rollouts[web.ref].snapshot
-    assert len(snapshot.pods_of(snapshot.replica_sets["uid-debug"])) == 1
+    snapshot = stage.attempt.workloads.rollouts[web.ref].snapshot
+    assert len(snapshot.pods_of(snapshot.revisions["uid-debug"])) == 1
     assert deleted(stage, web)["pods"] == 5
 
 

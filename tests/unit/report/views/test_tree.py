@@ -195,7 +195,7 @@ def test_a_deployment_that_is_not_there_is_said() -> None:
     web = serving()
     rollout = rollout_of(web)
     gone = rollout.observe(Vanished(1.0, Kind.DEPLOYMENT, web.uid))
-    assert isinstance(gone.snapshot.deployment, Absent)
+    assert isinstance(gone.snapshot.workload, Absent)
     assert status_tree(gone, 1.0, Style()) == "deployment/web in shop does not exist\n"
 
 

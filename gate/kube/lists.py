@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gate.core.model.objects import Deployment, Watched
+from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer
-from gate.kube.scope import RESOURCES
+from gate.kube.kinds import registry
 from gate.wire import decode
 
 PAGE_OBJECTS = 500
@@ -29,7 +29,7 @@ def list_all(
     `access` as in `Client.get`. Raises Gone if the list became too old between two pages, BadAnswer
     if it cannot be read or does not end.
     """
-    path = RESOURCES[kind].path(namespace)
+    path = registry.RESOURCES[kind].path(namespace)
     objects: list[Watched] = []
     token = ""
     while True:
@@ -48,15 +48,23 @@ def list_all(
             raise BadAnswer(f"the list of {kind}s does not end")
 
 
-def deployment_names(client: Client, namespace: str) -> frozenset[str] | None:
-    """Return which Deployments there are, None if more than one page; `ApiError`, asked once."""
+def workload_names(client: Client, namespace: str) -> frozenset[str] | None:
+    """Return the names of all workloads, None if a kind has more than one page; `ApiError`."""
+    names: set[str] = set()
+    for one in registry.WORKLOADS:
+        page = _first_page(client, one.watched.kind, namespace)
+        if page.continue_token:
+            return None
+        names |= {found.ref.name for found in page.objects if isinstance(found, Workload)}
+    return frozenset(names)
+
+
+def _first_page(client: Client, kind: Kind, namespace: str) -> decode.Listing:
+    """Read the first page of a list, asked for once."""
     query = (("limit", str(PAGE_OBJECTS)),)
-    path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
+    path = registry.RESOURCES[kind].path(namespace)
     body = client.get(path, query, seconds=_LOOK_SECONDS, once=True)
     try:
-        page = decode.listing(Kind.DEPLOYMENT, body)
+        return decode.listing(kind, body)
     except decode.DecodeError as error:
-        raise BadAnswer(f"a list of {Kind.DEPLOYMENT}s cannot be read: {error}") from error
-    if page.continue_token:
-        return None
-    return frozenset(one.ref.name for one in page.objects if isinstance(one, Deployment))
+        raise BadAnswer(f"a list of {kind}s cannot be read: {error}") from error

@@ -16,22 +16,24 @@ from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched
+from gate.core.model.objects import Pod, Ref, Revision, Watched
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
+from gate.kube.kinds import registry
 from gate.kube.lists import list_all
-from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resource, Resources
+from gate.kube.resource import Resource
+from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resources
 from gate.kube.scope import Selector, query_of
 from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
-Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
-_KINDS_OF_PARTS = (Kind.REPLICA_SET, Kind.POD)
+Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
+"""What belongs to a workload: what holds its revisions, and its pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Reader:
         *,
         insists: bool = False,
     ) -> None:
-        """Share the client's connections; known `selectors` of Deployments save time.
+        """Share the client's connections; known `selectors` of workloads save time.
 
         A reader that `insists` asks again what was refused, for a while.
         """
@@ -66,7 +68,7 @@ class Reader:
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
-        """Read one object, with its ReplicaSets and Pods if the whole rollout is meant.
+        """Read one object, with what belongs to it if the whole rollout is meant.
 
         All of it or nothing: if a part cannot be read, the fact is Unknown.
         """
@@ -96,15 +98,15 @@ class Reader:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
     def parts(self, live: LiveObject) -> Parts:
-        """Read the ReplicaSets and Pods that a Deployment selects; ApiError if that fails."""
+        """Read what a workload selects; ApiError if that fails."""
         selector = self._selectors[live.ref] = query_of(live.body.thaw()["spec"]["selector"])
-        listed = each(self._clock, self._lists(live.ref, selector), _KINDS_OF_PARTS)
+        listed = each(self._clock, self._lists(live.ref, selector), _kinds_of_parts(live.ref))
         return _sorted_out(listed)
 
     def _rollout(self, ref: Ref) -> tuple[Known[LiveObject] | Absent, Parts]:
-        """Read the Deployment and its parts in parallel, if its selector is known already.
+        """Read the workload and its parts in parallel, if its selector is known already.
 
-        A selector does not change while the object lives (apps/v1); a recreated Deployment may have
+        A selector does not change while the object lives (apps/v1); a recreated workload may have
         another: then its parts are read again.
         """
         selector = self._selectors.get(ref)
@@ -113,7 +115,7 @@ class Reader:
             return fact, self.parts(fact.value) if isinstance(fact, Known) else ((), ())
         lists = self._lists(ref, selector)
         questions: list[Callable[[], Any]] = [partial(self.live, ref)]
-        questions += [partial(lists, kind) for kind in _KINDS_OF_PARTS]
+        questions += [partial(lists, kind) for kind in _kinds_of_parts(ref)]
         fact, *listed = each(self._clock, lambda question: question(), questions)
         if isinstance(fact, Absent):
             return fact, ((), ())
@@ -156,11 +158,15 @@ class Reader:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
 
 
+def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
+    return tuple(child.kind for child in registry.workload_of(ref).children)
+
+
 def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
-    replica_sets, pods = listed
+    things = [thing for listing in listed for thing in listing]
     return (
-        tuple(thing for thing in replica_sets if isinstance(thing, ReplicaSet)),
-        tuple(thing for thing in pods if isinstance(thing, Pod)),
+        tuple(thing for thing in things if isinstance(thing, Revision)),
+        tuple(thing for thing in things if isinstance(thing, Pod)),
     )
 
 
@@ -183,4 +189,5 @@ def scale_target(namespace: str, item: Mapping[str, Any]) -> Ref | None:
         name = target["name"]
     except (KeyError, TypeError, AttributeError):
         return None
-    return Ref(str(api_version or "apps/v1"), str(kind or "Deployment"), namespace, str(name))
+    usual = registry.SCALED_BY_DEFAULT
+    return Ref(str(api_version or usual.api_version), str(kind or usual.kind), namespace, str(name))

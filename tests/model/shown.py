@@ -13,6 +13,7 @@ from typing import Any
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
 from gate.wire import decode
+from tests.decoded import decode_pod, decode_replica_set
 from tests.model.cluster import (
     CRASHING,
     GATE,
@@ -282,7 +283,7 @@ def _replica_set(owner: int, one: ReplicaSet) -> core.ReplicaSet:
 
 @functools.lru_cache(maxsize=_MANY)
 def _set_shape(owner: int, one: ReplicaSet) -> core.ReplicaSet:
-    return decode.replica_set(replica_set_json(owner, one))
+    return decode_replica_set(replica_set_json(owner, one))
 
 
 @functools.lru_cache(maxsize=_MANY)
@@ -293,4 +294,4 @@ def _pod(owner: int, template: Template, pod: Pod) -> core.Pod:
 
 @functools.lru_cache(maxsize=_MANY)
 def _pod_shape(owner: int, template: Template, pod: Pod) -> core.Pod:
-    return decode.pod(pod_json(owner, template, pod))
+    return decode_pod(pod_json(owner, template, pod))

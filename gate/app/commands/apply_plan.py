@@ -40,13 +40,16 @@ from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.kube.access import Permission, granting, list_needed
 from gate.kube.failures import Forbidden, NotFound
-from gate.kube.resources import LEASES, Resource
+from gate.kube.resource import Resource
+from gate.kube.resources import LEASES
 from gate.manifests.allowed import require_allowed
+from gate.manifests.body import value_at
 from gate.manifests.images import with_images
-from gate.manifests.kinds import find
-from gate.manifests.lint import LintCode, lint
+from gate.manifests.kinds.registry import find
+from gate.manifests.kinds.rules import LintCode
+from gate.manifests.lint import lint
 from gate.manifests.load import load
-from gate.manifests.manifest import Manifest, value_at
+from gate.manifests.manifest import Manifest
 from gate.manifests.namespaces import in_namespace
 from gate.manifests.source import escape_line
 from gate.report.words.object_names import some_names

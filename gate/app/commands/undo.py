@@ -59,7 +59,7 @@ from gate.core.versions.undo_conflicts import restarters
 from gate.core.versions.undo_set import attempts_on, changed_members, is_applied_by, lacking
 from gate.errors import RefusedError
 from gate.kube.access import list_needed
-from gate.manifests.kinds import find
+from gate.manifests.kinds.registry import find
 
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:

@@ -24,7 +24,6 @@ from gate.core.model.objects import Ref, Workload, deployment_ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
-from gate.core.rollout.observations import Kind
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import standing
 from gate.core.versions.candidates import Candidates
@@ -34,6 +33,7 @@ from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
+from gate.kube.kinds import registry
 from gate.kube.lists import list_all
 
 _ABOUT: Final = "verify"
@@ -52,7 +52,10 @@ def arrive(
     """Announce the cluster, refuse a wrong one; return the Deployments to verify."""
     first_questions.announce(session, console)
     first_questions.check_cluster(session, settings, console, [session.namespace])
-    needs, wished = following(session.namespace), wished_permissions(settings, [session.namespace])
+    needs, wished = (
+        following(session.namespace, registry.DEFAULT),
+        wished_permissions(settings, [session.namespace]),
+    )
     first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
 
@@ -60,7 +63,7 @@ def arrive(
 def role(session: Session, settings: Settings) -> str:
     """Return the Role that `verify` needs in a namespace: to read, and to hold locks if used."""
     namespace = session.namespace
-    wanted = {*following(namespace), *wished_permissions(settings, [namespace])}
+    wanted = {*following(namespace, registry.DEFAULT), *wished_permissions(settings, [namespace])}
     return first_questions.printed_role(session, settings, _ABOUT, wanted)
 
 
@@ -149,7 +152,9 @@ def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple
     found = set(names)
     if settings.selector:
         selection = (("labelSelector", settings.selector),)
-        listing = list_all(session.client, Kind.DEPLOYMENT, session.namespace, selection)
+        listing = list_all(
+            session.client, registry.DEFAULT.watched.kind, session.namespace, selection
+        )
         found |= {one.ref.name for one in listing.objects if isinstance(one, Workload)}
     if not found:
         raise RefusedError(

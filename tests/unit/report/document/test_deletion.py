@@ -7,7 +7,7 @@ import pytest
 from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.report.document.document import document
 from gate.report.schema.result import DeletionResult
-from gate.wire import decode
+from tests.decoded import decode_pod, decode_replica_set
 from tests.unit.report.cluster import NOT_READY, Workload, manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
@@ -35,7 +35,7 @@ def show_sets(stage: Stage, web: Workload, *, orphaned: bool) -> None:
         if orphaned:
             metadata = {key: metadata[key] for key in metadata if key != "ownerReferences"}
         shown = {**body, "metadata": {**metadata, "resourceVersion": "999999"}}
-        stage.hear(Observed(stage.attempt.now, decode.replica_set(shown)))
+        stage.hear(Observed(stage.attempt.now, decode_replica_set(shown)))
 
 
 def deleted(stage: Stage, web: Workload) -> DeletionResult:
@@ -67,7 +67,7 @@ def test_pods_of_a_replica_set_that_never_was_its_own_are_not_counted() -> None:
     web.pod("shop/debug:1", "p0", NOT_READY)
     show_sets(stage, web, orphaned=True)
     for body in web.pods.values():
-        stage.hear(Observed(stage.attempt.now, decode.pod(body)))
+        stage.hear(Observed(stage.attempt.now, decode_pod(body)))
     snapshot = stage.attempt.workloads.rollouts[web.ref].snapshot
     assert len(snapshot.pods_of(snapshot.revisions["uid-debug"])) == 1
     assert deleted(stage, web)["pods"] == 5

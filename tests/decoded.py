@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from gate.core.model.objects import Deployment, Pod, ReplicaSet, Watched
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.model.objects import Pod, Watched
 from gate.wire import decode
 
 Body = bytes | Mapping[str, Any]

@@ -59,7 +59,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     from gate.app.runtime.metrics import with_metrics
     from gate.app.runtime.session import open_session
     from gate.config.limits import all_checks
-    from gate.core.model.lock import locks_of
+    from gate.core.kinds.registry import locks_of
 
     world = with_metrics(world, settings, "verify")
 

@@ -119,7 +119,7 @@ class Watch:
             try:
                 yield from self.continuous()
             except (Forbidden, Unauthorized) as error:
-                if self._scope.kind is Kind.EVENT and isinstance(error, Forbidden):
+                if self._scope.kind == Kind.EVENT and isinstance(error, Forbidden):
                     return
                 self._note_refusal(error)
             except ApiError as error:

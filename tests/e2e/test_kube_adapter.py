@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 from gate.clock import SystemClock
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet, deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, deployment_ref
+from gate.core.model.objects import Pod, Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Collect, Read, Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, Written

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Watched
 from gate.core.plan.leg import Leg
@@ -183,10 +184,10 @@ def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
     about_it: News = []
     live = shown.deployment(cluster) if cluster.uid else None
     if known.live is not None and (live is None or live.uid != known.live.uid):
-        about_it.append(Vanished(now, Kind.DEPLOYMENT, known.live.uid))
+        about_it.append(Vanished(now, DEPLOYMENT, known.live.uid))
     if live is not None and live != known.live:
         about_it.append(Observed(now, live))
-    parts = _changes(now, Kind.REPLICA_SET, known.revisions, shown.replica_sets(cluster))
+    parts = _changes(now, REPLICA_SET, known.revisions, shown.replica_sets(cluster))
     tracked = {uid: track.pod for uid, track in known.pods.items()}
     return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
 

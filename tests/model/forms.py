@@ -21,9 +21,10 @@ from gate.core.attempt.state import (
     Requests,
     Writes,
 )
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, Template
+from gate.core.model.objects import Pod, Ref, Template
 from gate.core.plan.journal_record import Kept
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Write

@@ -10,6 +10,7 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.deployment import objects as deployment_objects
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
 from gate.wire import decode
@@ -28,7 +29,7 @@ from tests.model.cluster import (
 
 NAMESPACE = "shop"
 NAME = "web"
-WEB = core.deployment_ref(NAMESPACE, NAME)
+WEB = deployment_objects.deployment_ref(NAMESPACE, NAME)
 REVISIONS = {"v0": 2, "v1": 1, "v2": 3, "v3": 4}
 """The revision of each image, marked or not: the core prints it and decides nothing by it."""
 DEADLINE_SECONDS = 4
@@ -248,14 +249,14 @@ def live_of(cluster: Cluster) -> LiveObject:
     return live_object(cluster._replace(sets=(), latest=0, made=0))
 
 
-def deployment(cluster: Cluster) -> core.Deployment:
+def deployment(cluster: Cluster) -> deployment_objects.Deployment:
     """Return the Deployment as a watch shows it."""
     found = live_of(cluster).workload
-    assert isinstance(found, core.Deployment)
+    assert isinstance(found, deployment_objects.Deployment)
     return found
 
 
-def replica_sets(cluster: Cluster) -> tuple[core.ReplicaSet, ...]:
+def replica_sets(cluster: Cluster) -> tuple[deployment_objects.ReplicaSet, ...]:
     """Return the ReplicaSets."""
     return tuple(_replica_set(cluster.uid, one) for one in cluster.sets)
 
@@ -275,14 +276,14 @@ def _live_shape(cluster: Cluster) -> LiveObject:
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _replica_set(owner: int, one: ReplicaSet) -> core.ReplicaSet:
+def _replica_set(owner: int, one: ReplicaSet) -> deployment_objects.ReplicaSet:
     pods = tuple(Pod(0, pod.phase, 0) for pod in one.pods)
     shape = _set_shape(owner, ReplicaSet(one.template, 0, pods))
     return replace(shape, resource_version=str(one.version))
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _set_shape(owner: int, one: ReplicaSet) -> core.ReplicaSet:
+def _set_shape(owner: int, one: ReplicaSet) -> deployment_objects.ReplicaSet:
     return decode_replica_set(replica_set_json(owner, one))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
@@ -380,8 +381,8 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
     """Return what lists of all kinds tell."""
     found = (shown.deployment(cluster),) if cluster.uid else ()
     return (
-        Listed(at, Kind.DEPLOYMENT, WEB, found),
-        Listed(at, Kind.REPLICA_SET, WEB, shown.replica_sets(cluster)),
+        Listed(at, DEPLOYMENT, WEB, found),
+        Listed(at, REPLICA_SET, WEB, shown.replica_sets(cluster)),
         Listed(at, Kind.POD, WEB, shown.pods(cluster)),
     )
 

@@ -29,9 +29,10 @@ from gate.app.runtime.masking import learn
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import lock_of, locks_of
+from gate.core.model.lock import lock_of
 from gate.core.model.outcome import Reason
 from gate.core.plan.foreseen_return import would_write
 from gate.core.plan.plan import Plan
@@ -194,7 +195,7 @@ def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterable
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]
-        yield from verified_bodies.permissions(lock_of(ref.namespace, ref.name) for ref in refs)
+        yield from verified_bodies.permissions(lock_of(ref) for ref in refs)
 
 
 def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterable[Permission]:

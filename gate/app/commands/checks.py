@@ -27,7 +27,8 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
-from gate.core.model.objects import Ref, Revision, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref, Revision
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document

@@ -18,6 +18,7 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.world import World
 from gate.cluster_name import ClusterName
 from gate.config import Settings
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import PREFIX, Lock, lock_of
 from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
@@ -164,7 +165,11 @@ def _iter_release_lines(
 
 def _parse_lock(namespace: str, name: str) -> Lock:
     name = name.rpartition("/")[2]
-    return Lock(namespace, name) if name.startswith(PREFIX) else lock_of(namespace, name)
+    return (
+        Lock(namespace, name)
+        if name.startswith(PREFIX)
+        else lock_of(deployment_ref(namespace, name))
+    )
 
 
 def ask_for_consent(world: World, held: Held) -> bool:

@@ -22,9 +22,9 @@ from gate.app.runtime.live_state import read_object
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.world import World
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
-from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import worst
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Forbidden
@@ -97,8 +97,12 @@ def _read_locks(
     Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
     Leases may not be listed.
     """
-    found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
-    gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
+    found = {name: leases.read(lock_of(deployment_ref(session.namespace, name))) for name in names}
+    gone = tuple(
+        lock_of(deployment_ref(session.namespace, name))
+        for name, held in found.items()
+        if held is None
+    )
     for name in (name for name, held in found.items() if held is None):
         read_object(session, deployment_ref(session.namespace, name))
     others = _list_leases(session, leases, gone) if gone else ()

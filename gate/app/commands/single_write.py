@@ -28,12 +28,14 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, Revision, deployment_ref
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
@@ -316,7 +318,7 @@ def _is_back(ended: Attempt, ref: Ref) -> bool:
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
-    return ending is not None and bool(restored) and not any(one.is_deployment for one in restored)
+    return ending is not None and bool(restored) and not any(is_workload(one) for one in restored)
 
 
 def locks(
@@ -329,6 +331,6 @@ def locks(
     if command == "pause":
         return []
     if command != "undo":
-        return [lock_of(session.namespace, name)]
+        return [lock_of(deployment_ref(session.namespace, name))]
     memory = look_at_locks(session, settings, console, [deployment_ref(session.namespace, name)])
     return locks_of_sets(name, memory, session.namespace)

@@ -30,13 +30,15 @@ from gate.app.runtime.live_state import read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, Revision, Template, deployment_ref
+from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_body import body_with_template, without_pause
@@ -66,11 +68,11 @@ def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
     """Return the locks of all Deployments that an undo of `name` may write."""
     ref = deployment_ref(namespace, name)
     members = {ref, *_deployments(memory.history(ref))}
-    return [lock_of(member.namespace, member.name) for member in members]
+    return [lock_of(member) for member in members]
 
 
 def _deployments(history: History) -> set[Ref]:
-    return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
+    return {ref for one in history.once_verified for ref in one.members if is_workload(ref)}
 
 
 def undo(
@@ -302,7 +304,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     if body is None:
         return None
     complete = with_values(body, None)
-    if complete is not None or not ref.is_deployment:
+    if complete is not None or not is_workload(ref):
         return complete
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)

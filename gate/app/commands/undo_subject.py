@@ -13,9 +13,10 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
 from gate.config import Settings
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History

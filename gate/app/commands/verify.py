@@ -17,10 +17,11 @@ from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, Workload, deployment_ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet

@@ -19,6 +19,7 @@ from gate.config.settings import taken_by
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.run import Tick
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.int_or_percent import Share
 from gate.core.model.live_object import LiveObject
@@ -219,7 +220,7 @@ class Tape:
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent; after the applies it belongs to the way back."""
-        if self.complete and effect.ref.is_deployment:
+        if self.complete and is_workload(effect.ref):
             self._recorder.record_return(self._clock.now())
 
     def on_step(self, attempt: Attempt) -> None:

@@ -9,17 +9,11 @@ from typing import Any
 
 from gate.app.runtime.session import Session
 from gate.core.attempt.following import applied_found
+from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import (
-    NO_DEADLINE_SECONDS,
-    Ref,
-    Revision,
-    Watched,
-    Workload,
-    deployment_ref,
-)
+from gate.core.model.objects import Ref, Revision, Watched, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed
@@ -69,7 +63,7 @@ def read_live(session: Session, name: str) -> Live:
     replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
     now = session.clock.now()
     snapshot = replace(unseen(ref), written=True).fold(Observed(now, found.workload))
-    snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
+    snapshot = snapshot.fold(Listed(now, snapshot.kind.revision_kind, ref, replica_sets))
     snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
     return Live(found, found.workload, snapshot)
 

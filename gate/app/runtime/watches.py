@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import unseen
+from gate.core.kinds.registry import KINDS, unseen
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Pod, Ref, Revision, Workload
 from gate.core.model.outcome import Reason
@@ -23,7 +23,12 @@ from gate.kube.watch import watches_of
 
 LONGEST_NAP_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
-NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
+_RANKS: Final = {
+    **{kind.revision_kind: 1 for kind in KINDS},
+    **{kind.name: 0 for kind in KINDS},
+    Kind.POD: 2,
+}
+_LAST: Final = len(_RANKS)
 """What has to be listed before a baseline can be determined; Events only explain."""
 
 
@@ -107,7 +112,11 @@ class Watching:
         self._watches.join(LEAVE_SECONDS)
 
     def _is_settled(self) -> bool:
-        return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
+        return all(
+            (ref, kind) in self._listed
+            for ref, known in self._snapshots.items()
+            for kind in (known.kind.name, known.kind.revision_kind, Kind.POD)
+        )
 
     def _hear(self, event: Message) -> None:
         self._note(event)
@@ -135,17 +144,15 @@ class Watching:
 
 
 def _rank(event: Message) -> int:
-    """Return the sort rank of an observation's kind: a Deployment before what it owns."""
+    """Return the sort rank of an observation's kind: a workload before what it owns."""
     match event:
-        case (
-            Observed(_, Workload()) | Vanished(kind=Kind.DEPLOYMENT) | Listed(kind=Kind.DEPLOYMENT)
-        ):
+        case Observed(_, Workload()):
             return 0
-        case Observed(_, Revision()) | Vanished(kind=Kind.REPLICA_SET):
+        case Observed(_, Revision()):
             return 1
-        case Listed(kind=Kind.REPLICA_SET):
-            return 1
-        case Observed(_, Pod()) | Vanished(kind=Kind.POD) | Listed(kind=Kind.POD):
+        case Observed(_, Pod()):
             return 2
+        case Vanished(kind=kind) | Listed(kind=kind):
+            return _RANKS.get(kind, _LAST)
         case _:
-            return 3
+            return _LAST

@@ -10,6 +10,7 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import find_failure, is_known_failure
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -336,7 +337,7 @@ def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
     changed = {
         ref: NOTHING
         for ref in (*attempt.ledger.written, *attempt.ledger.restored)
-        if not ref.is_deployment and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
+        if not is_workload(ref) and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
     }
     return FrozenMap({**judged.members, **changed})
 

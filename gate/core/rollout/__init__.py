@@ -10,7 +10,6 @@ __all__ = [
     "owners",
     "pod_history",
     "policy",
-    "progress",
     "ruling",
     "snapshot",
     "verdict",

@@ -1,7 +1,7 @@
-"""What is wrong with pods and ReplicaSets, why, and when it is beyond hope.
+"""What is wrong with pods, why, and when it is beyond hope.
 
-A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a ReplicaSet, most telling
-first. Only containers of the Deployment's own template can doom a pod: an injected sidecar is
+A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a controller, most
+telling first. Only containers of the workload's own template can doom a pod: an injected sidecar is
 reported and left to the clocks.
 """
 

@@ -363,10 +363,8 @@ class Rollout:
 
     def _find_exceeded_deadline(self, live: Workload, now: float) -> Cause | None:
         """Return the controller's deadline condition as a cause, if it can be believed now."""
-        condition = self.kind.exceeded_deadline(live)
-        if condition is None or not self._is_observed(live):
-            return None
-        if not self.blindness.condition_stands(now):
+        condition = self.kind.exceeded_deadline(live) if self._is_observed(live) else None
+        if condition is None or not self.blindness.condition_stands(now):
             return None
         current = self.snapshot.current()
         name = current.name if current is not None else ""

@@ -10,7 +10,7 @@ from gate.core.model.int_or_percent import Share
 
 
 class OnFailure(enum.StrEnum):
-    """What a failed verdict does to a workload that has a baseline."""
+    """What a failed verdict does to a Deployment that has a baseline."""
 
     ROLLBACK = "rollback"
     PAUSE = "pause"
@@ -18,7 +18,7 @@ class OnFailure(enum.StrEnum):
 
 
 class OnFirstFailure(enum.StrEnum):
-    """What a failed verdict does to a workload that has none."""
+    """What a failed verdict does to a Deployment that has none."""
 
     KEEP = "keep"
     SCALE_TO_ZERO = "scale-to-zero"

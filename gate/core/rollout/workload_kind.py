@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast, Policy
 
@@ -93,11 +94,11 @@ class WorkloadKind(Protocol[W]):
         """The group and version of its objects."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> Kind:
         """The kind of its objects, as in a manifest."""
 
     @property
-    def revision_kind(self) -> str:
+    def revision_kind(self) -> Kind:
         """The kind of the objects that keep its revisions."""
 
     # -- its revisions and their pods --------------------------------------------------------------

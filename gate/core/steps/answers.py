@@ -12,6 +12,7 @@ from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection, Retry
 from gate.core.attempt.transitions import State
 from gate.core.endings.last_reads import take_in
+from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
@@ -216,7 +217,7 @@ def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attemp
             attempt = replace(
                 attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.drop(effect.ref))
             )
-            nothing = Listed(attempt.now, Kind.DEPLOYMENT, effect.ref, ())
+            nothing = Listed(attempt.now, Kind(effect.ref.kind), effect.ref, ())
             return _decidable(attempt, effect), (nothing,)
         case _ if effect.ref in attempt.interference.departures:
             return attempt, ()
@@ -256,7 +257,7 @@ def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
     if live.workload is not None:
         facts.append(Observed(at, live.workload))
     if answer.revisions is not None:
-        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.revisions))
+        facts.append(Listed(at, kind_of(live.ref).revision_kind, live.ref, answer.revisions))
     if answer.pods is not None:
         facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
     return tuple(facts)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.objects import Ref, Revision, Template
@@ -214,7 +215,7 @@ class History:
         return frozenset(
             (ref, digest)
             for ref, digest in ((self.others | met) & named) - wrote
-            if digest and not ref.is_deployment
+            if digest and not is_workload(ref)
         )
 
     def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:
@@ -247,7 +248,7 @@ def _with_what_stayed(
     last = next((one for one in reversed(versions) if one.verified), None)
     if not new.verified or last is None:
         return new
-    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if not ref.is_deployment}
+    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if not is_workload(ref)}
     return replace(new, members=FrozenMap({**stayed, **new.members}))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -258,7 +259,7 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     managed = before.managed.thaw()["managedFields"] if before is not None else ()
     if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
         return False
-    if any(not one.ref.is_deployment for one in candidates.objects):
+    if any(not is_workload(one.ref) for one in candidates.objects):
         return False
     after = trial.workload if trial is not None else live
     return live is not None and after is not None and after.template.body == live.template.body
@@ -340,7 +341,7 @@ def _left_beside(
         left = left_unverified(target, candidates.history(target.ref), standing)
         for ref, digest in left.members.items() if left is not None else ():
             is_known = target.ref in returns and ref in verified
-            if not (ref.is_deployment or is_known) and digest and standing.get(ref) == digest:
+            if not (is_workload(ref) or is_known) and digest and standing.get(ref) == digest:
                 yield ref, why
 
 
@@ -375,10 +376,10 @@ def _changed_unnamed(
                 yield ref, _UNREAD
             case Known(live) if applied_digest(live) == digest:
                 continue
-            case Known(live) if ref.is_deployment:
+            case Known(live) if is_workload(ref):
                 if _is_left_unverified(candidates, ref, applied_digest(live)):
                     yield ref, _NOT_VERIFIED
-            case Absent() if digest == NOTHING or ref.is_deployment:
+            case Absent() if digest == NOTHING or is_workload(ref):
                 continue
             case _:
                 yield ref, _NOT_NAMED

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Fact, Known
@@ -147,7 +148,7 @@ def older_version(
 def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
     members = left.members.items() if left is not None else ()
     return any(
-        not ref.is_deployment and digest and digests.get(ref, digest) == digest
+        not is_workload(ref) and digest and digests.get(ref, digest) == digest
         for ref, digest in members
     )
 
@@ -229,7 +230,7 @@ def _left_configurations(
 def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
     """Yield the objects beside the Deployments that are not as a version had them."""
     for ref, digest in version.members.items():
-        if not ref.is_deployment and digests.get(ref) != digest:
+        if not is_workload(ref) and digests.get(ref) != digest:
             yield ref
 
 

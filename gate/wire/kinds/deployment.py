@@ -6,8 +6,7 @@ from typing import Final
 
 from msgspec import Raw, Struct
 
-from gate.core.model import objects as core
-from gate.core.rollout.observations import Kind
+from gate.core.kinds.deployment import objects as deployment_objects
 from gate.wire import build, shapes
 from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadKind
 from gate.wire.untrusted import clean_line
@@ -108,15 +107,15 @@ class ReplicaSet(shapes.Shape, tag_field="kind", tag="ReplicaSet"):
     status: DeploymentStatus | None = None
 
 
-def build_deployment(found: Deployment) -> core.Deployment:
+def build_deployment(found: Deployment) -> deployment_objects.Deployment:
     """Build an apps/v1 Deployment."""
     meta, spec = found.metadata, found.spec or DeploymentSpec()
     status = found.status or DeploymentStatus()
     deadline = spec.progress_deadline_seconds
     recreate = spec.strategy is not None and spec.strategy.type == "Recreate"
     surge, unavailable = ("0", "0") if recreate else _steps(spec.strategy)
-    return core.Deployment(
-        ref=core.deployment_ref(build.line(meta.namespace), build.line(meta.name)),
+    return deployment_objects.Deployment(
+        ref=deployment_objects.deployment_ref(build.line(meta.namespace), build.line(meta.name)),
         uid=meta.uid or "",
         resource_version=meta.resource_version or "",
         generation=meta.generation or 0,
@@ -149,11 +148,11 @@ def _int_or_percent(value: int | str | None) -> str:
     return _DEFAULT_STEP if value is None else clean_line(str(value))
 
 
-def build_replica_set(found: ReplicaSet) -> core.ReplicaSet:
+def build_replica_set(found: ReplicaSet) -> deployment_objects.ReplicaSet:
     """Build an apps/v1 ReplicaSet."""
     meta, spec = found.metadata, found.spec or ReplicaSetSpec()
     status = found.status or DeploymentStatus()
-    return core.ReplicaSet(
+    return deployment_objects.ReplicaSet(
         name=build.line(meta.name),
         namespace=build.line(meta.namespace),
         uid=meta.uid or "",
@@ -192,14 +191,18 @@ def _number(text: str) -> int | None:
 
 
 REPLICA_SET: Final = WatchedKind(
-    Kind.REPLICA_SET, "apps/v1", ReplicaSet, core.ReplicaSet, build_replica_set
+    deployment_objects.REPLICA_SET,
+    "apps/v1",
+    ReplicaSet,
+    deployment_objects.ReplicaSet,
+    build_replica_set,
 )
 WORKLOAD: Final = WorkloadKind(
     WatchedKind(
-        Kind.DEPLOYMENT,
+        deployment_objects.DEPLOYMENT,
         "apps/v1",
         Deployment,
-        core.Deployment,
+        deployment_objects.Deployment,
         build_deployment,
         RecordedFields(
             entered=frozenset({"strategy", "rollingUpdate"}),

@@ -59,4 +59,4 @@ class WorkloadKind:
         """Return how the header of a recording names a workload of this kind."""
         if self.header_key:
             return {self.header_key: name}
-        return {"workload": {"kind": self.watched.kind.value, "name": name}}
+        return {"workload": {"kind": self.watched.kind, "name": name}}

@@ -32,7 +32,7 @@ _BUILDERS: Final[Mapping[type[Struct], Callable[[Any], Watched]]] = {
     one.shape: one.build for one in WATCHED.values()
 }
 _BY_VALUE: Final[Mapping[type[Watched], Kind]] = {one.value: one.kind for one in WATCHED.values()}
-_BY_NAME: Final = {(one.watched.api_version, one.watched.kind.value): one for one in WORKLOADS}
+_BY_NAME: Final = {(one.watched.api_version, str(one.watched.kind)): one for one in WORKLOADS}
 
 
 def build_watched(found: Struct) -> Watched:

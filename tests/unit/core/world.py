@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gate.core.attempt.contact import REFUSED_SECONDS
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet, deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body
 from gate.core.model.objects import (
@@ -19,14 +20,11 @@ from gate.core.model.objects import (
     Condition,
     Container,
     ContainerStatus,
-    Deployment,
     Pod,
     Ref,
-    ReplicaSet,
     Template,
     Termination,
     Watched,
-    deployment_ref,
 )
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused

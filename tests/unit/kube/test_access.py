@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref
 from gate.kube.access import Access, Permission, following, list_needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import AccessGranted, AccessRefused

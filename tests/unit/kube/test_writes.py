@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written

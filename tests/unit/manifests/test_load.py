@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.core.model.objects import deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.errors import UsageError
 from gate.manifests.bounds import Limits
 from gate.manifests.load import load

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gate.core.kinds.deployment.objects import Deployment
 from gate.core.model.fact import Known
-from gate.core.model.objects import Deployment
 from gate.core.steps.step import begin
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gate.core.kinds.deployment.objects import Deployment as CoreDeployment
+from gate.core.kinds.deployment.objects import ReplicaSet, deployment_ref
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import ClusterEvent, Pod, Ref, ReplicaSet, deployment_ref
-from gate.core.model.objects import Deployment as CoreDeployment
+from gate.core.model.objects import ClusterEvent, Pod, Ref
 from gate.wire import decode
 from tests.decoded import decode_deployment, decode_pod, decode_replica_set
 

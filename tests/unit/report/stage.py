@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
@@ -118,7 +119,7 @@ class Stage:
 
     def hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever is asked for."""
-        if isinstance(event, Vanished) and event.kind is Kind.DEPLOYMENT:
+        if isinstance(event, Vanished) and event.kind == DEPLOYMENT:
             self.deleted |= {one.ref for one in self.workloads.values() if one.uid == event.uid}
         self.attempt, effects = step(self.attempt, event)
         self.course = self.course.after_step(self.attempt)

@@ -10,21 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet, deployment_ref
 from gate.core.model.objects import (
     ClusterEvent,
     Condition,
     Container,
     ContainerStatus,
-    Deployment,
     Pod,
-    ReplicaSet,
     Termination,
-    deployment_ref,
 )
 from gate.core.rollout.observations import Kind
 from gate.wire import decode
 from gate.wire.decode import DecodeError
 from gate.wire.frames import WatchType
+from gate.wire.kinds.registry import WATCHED
 from tests.decoded import decode_deployment, decode_pod, decode_replica_set
 
 POD: dict[str, Any] = {
@@ -393,7 +392,7 @@ def test_watch_lines_name_what_happened() -> None:
 
 
 @pytest.mark.contract("B156")
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(WATCHED))
 def test_a_bookmark_is_a_version_and_no_object(kind: Kind) -> None:
     """A bookmark's object is of the kind, with nothing in it."""
     empty = {"kind": kind, "metadata": {"resourceVersion": "99"}, "spec": {"containers": None}}
@@ -420,7 +419,7 @@ def test_a_list_has_objects_version_and_token() -> None:
     assert decode.listing(Kind.POD, json.dumps(page).encode()) == decode.Listing(
         (decode_pod(POD),), "50", "abc"
     )
-    last = decode.listing(Kind.DEPLOYMENT, b'{"metadata":{"resourceVersion":"51"},"items":[]}')
+    last = decode.listing(DEPLOYMENT, b'{"metadata":{"resourceVersion":"51"},"items":[]}')
     assert last == decode.Listing((), "51", "")
 
 

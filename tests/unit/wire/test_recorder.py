@@ -23,8 +23,9 @@ from gate.core.checks.questions import (
     Trouble,
 )
 from gate.core.checks.run import Tick
-from gate.core.model.objects import CleanText, Deployment, ReplicaSet, Template
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet
+from gate.core.model.objects import CleanText, Template
+from gate.core.rollout.observations import Listed, Observed
 from gate.errors import UsageError
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
@@ -132,7 +133,7 @@ def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_
     observed, *lists = recording.events()
     assert isinstance(observed, Observed)
     assert all(isinstance(each, Listed) and each.objects == (observed.object,) for each in lists)
-    assert {each.kind for each in lists if isinstance(each, Listed)} == {Kind.DEPLOYMENT}
+    assert {each.kind for each in lists if isinstance(each, Listed)} == {DEPLOYMENT}
     assert recording.before == (observed.object,)
     assert recording.applied[0].workload == observed.object
 

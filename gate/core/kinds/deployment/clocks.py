@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import NO_DEADLINE_SECONDS, Deployment
 
 SHORTEST_TOTAL_SECONDS = 900.0
 LONGEST_TOTAL_SECONDS = 7200.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.kinds.deployment.parts import current_of, owned_by
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import Deployment, ReplicaSet
 from gate.core.rollout.policy import Policy, amount
 from gate.core.rollout.workload_kind import View
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gate.core.kinds.deployment.objects import Deployment
 from gate.core.kinds.deployment.parts import current_of
-from gate.core.model.objects import Condition, Deployment
+from gate.core.model.objects import Condition
 from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault, denial_of_pods
 from gate.core.rollout.policy import FailFast

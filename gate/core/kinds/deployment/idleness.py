@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.kinds.deployment.faults import create_error
+from gate.core.kinds.deployment.objects import Deployment
 from gate.core.kinds.deployment.parts import current_of
-from gate.core.model.objects import Deployment
 from gate.core.rollout.workload_kind import View
 
 UNOBSERVED: Final = "the controller has not seen our change"

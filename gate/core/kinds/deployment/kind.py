@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
+from gate.core.kinds.deployment.objects import (
+    API_VERSION,
+    DEPLOYMENT,
+    REPLICA_SET,
+    Deployment,
+    ReplicaSet,
+)
 from gate.core.kinds.deployment.parts import current_of, owned_by
-from gate.core.model.objects import Condition, Deployment, Pod, ReplicaSet, Revision
+from gate.core.model.objects import Condition, Pod, Revision
 from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
 
@@ -22,9 +30,9 @@ ENOUGH_DOOMED_PODS = 2
 class DeploymentKind:
     """What `WorkloadKind` asks, for Deployments; a revision is a ReplicaSet, its key the uid."""
 
-    api_version: str = "apps/v1"
-    name: str = "Deployment"
-    revision_kind: str = "ReplicaSet"
+    api_version: str = API_VERSION
+    name: Kind = DEPLOYMENT
+    revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
 
     # -- its revisions and their pods --------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from gate.core.model.objects import ReplicaSet
+from gate.core.kinds.deployment.objects import ReplicaSet
 from gate.core.rollout.workload_kind import View
 
 

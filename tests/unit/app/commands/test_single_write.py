@@ -13,7 +13,8 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ContactFailed

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.kinds.registry import unseen
-from gate.core.model.objects import CleanText, Watched, deployment_ref
+from gate.core.model.objects import CleanText, Watched
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import MOST_EVENTS, Snapshot
 from tests.unit.core.world import (
@@ -44,7 +45,7 @@ def test_what_is_not_about_it_is_left_out() -> None:
         Observed(2.0, pod(namespace="elsewhere", uid="x")),
         Listed(2.0, Kind.POD, other, ()),
         Vanished(2.0, Kind.POD, "unknown"),
-        Vanished(2.0, Kind.DEPLOYMENT, "unknown"),
+        Vanished(2.0, DEPLOYMENT, "unknown"),
     ):
         assert base.fold(event) is base
 
@@ -72,11 +73,11 @@ def test_a_list_is_all_there_is() -> None:
     denied = condition("ReplicaFailure", "True", "FailedCreate", "no")
     base = seen(deployment(), replica_set(conditions=(denied,)), old_replica_set(), pod())
     assert set(base.denied_since) == {"web-2-uid"}
-    listed = base.fold(Listed(2.0, Kind.REPLICA_SET, WEB, (old_replica_set(),)))
+    listed = base.fold(Listed(2.0, REPLICA_SET, WEB, (old_replica_set(),)))
     assert (set(listed.revisions), set(listed.denied_since)) == ({"web-1-uid"}, set())
     assert listed.current() is None
     assert not base.fold(Listed(2.0, Kind.POD, WEB, ())).pods
-    gone = base.fold(Vanished(2.0, Kind.REPLICA_SET, "web-2-uid"))
+    gone = base.fold(Vanished(2.0, REPLICA_SET, "web-2-uid"))
     assert (set(gone.revisions), set(gone.denied_since)) == ({"web-1-uid"}, set())
 
 

@@ -11,9 +11,10 @@ import pytest
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.deployment.objects import ReplicaSet, deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent
-from gate.core.model.objects import Pod, ReplicaSet, Watched, deployment_ref
+from gate.core.model.objects import Pod, Watched
 from gate.core.plan.plan import Plan, Target
 from gate.core.protocol.events import Recorded, Woke
 from gate.core.rollout.judge import Rollout

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
-from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import Baseline

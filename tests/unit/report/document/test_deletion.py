@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.rollout.observations import Observed, Vanished
 from gate.report.document.document import document
 from gate.report.schema.result import DeletionResult
 from tests.decoded import decode_pod, decode_replica_set
@@ -40,7 +41,7 @@ def show_sets(stage: Stage, web: Workload, *, orphaned: bool) -> None:
 
 def deleted(stage: Stage, web: Workload) -> DeletionResult:
     """Delete the Deployment, and return what the report says of it."""
-    stage.hear(Vanished(stage.attempt.now + 1.0, Kind.DEPLOYMENT, web.uid))
+    stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
     stage.wait_out()
     found = document(stage.attempt, run_of(stage))["deployments"][0]["deletion"]
     assert found is not None

@@ -161,7 +161,8 @@ class Pod:
     `node_silent` is whether its node no longer reports: the node lifecycle controller has marked
     the pod not ready, and left its containers' states as the kubelet wrote them
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
-    its latest readiness, both by its kubelet's clock; None if it does not tell.
+    its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
+    its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Pod:
     containers: tuple[ContainerStatus, ...]
     node_silent: bool = False
     start_seconds: float | None = None
+    revision_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

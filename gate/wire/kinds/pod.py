@@ -6,11 +6,25 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
+
 from gate.core.model import objects as core
 from gate.core.rollout.observations import Kind
 from gate.wire import build, shapes
 from gate.wire.kinds.kind import WatchedKind
 from gate.wire.untrusted import clean
+
+
+class Labels(Struct, rename={"revision": "controller-revision-hash"}, gc=False):
+    """The one label that is read: which ControllerRevision a pod is of."""
+
+    revision: str | None = None
+
+
+class Meta(shapes.Meta):
+    """ObjectMeta, with the label of the revision."""
+
+    labels: Labels | None = None
 
 
 class Waiting(shapes.Shape):
@@ -66,7 +80,7 @@ class PodStatus(shapes.Shape):
 class Pod(shapes.Shape, tag_field="kind", tag="Pod"):
     """v1 Pod, without its spec: the template has it."""
 
-    metadata: shapes.Meta
+    metadata: Meta
     status: PodStatus | None = None
 
 
@@ -91,6 +105,7 @@ def build_pod(found: Pod) -> core.Pod:
         containers=(*inits, *mains),
         node_silent=node_silent,
         start_seconds=_start_seconds(status) if ready else None,
+        revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
     )
 
 

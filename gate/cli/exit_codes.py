@@ -14,12 +14,12 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.APPLIED: (
         "what was applied; there was no Deployment to judge",
-        "nothing; no check of the gate says that it works",
+        "nothing; but the gate has not checked that it works",
     ),
     Outcome.OBSERVED: (
         (
-            "with `--observe`: the new version, also one that failed and crashes; after `preflight`"
-            " or `--dry-run`, or where there was nothing to do: what ran before"
+            "with `--observe`: the new version, even if it failed and crashes; after `preflight`"
+            " or `--dry-run`, or if there was nothing to do: what ran before"
         ),
         "read the report: it says what would have been done without `--observe` or `--dry-run`",
     ),
@@ -32,18 +32,18 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "correct what the error names, and run it again",
     ),
     Outcome.REFUSED: (
-        "what ran before: the cluster or a safety check said no before anything was written",
+        "what ran before: the cluster or a safety check refused before anything was written",
         "follow the hint below the error",
     ),
     Outcome.ROLLED_BACK: (
         (
             "what ran before: the old version, available again (no check is asked of it);"
-            " or nothing, where nothing ran before"
+            " or nothing, if nothing ran before"
         ),
         "fix what `why` names, then apply again; nothing is urgent",
     ),
     Outcome.ROLLBACK_FAILED: (
-        "not certain: the new one failed, the return is not confirmed; both may run, or none",
+        "not certain: the new version failed, the return is unconfirmed; both may run, or neither",
         "act now: `rollout-gate status NAME` shows what runs; do what the report's `next` says",
     ),
     Outcome.FAILED: (
@@ -51,24 +51,24 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "apply a version that works, or `rollout-gate undo NAME` to an older one",
     ),
     Outcome.INCONCLUSIVE: (
-        "the new version; its checks could not tell. Of `status`: under way, or paused half-way",
+        "the new version; its checks could not decide. Of `status`: under way, or half-way paused",
         "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`",
     ),
     Outcome.SUPERSEDED: (
-        "what somebody else made of it; what the report says, where only its lock was taken",
+        "what somebody else changed it to; if only the lock was taken, what the report says",
         (
-            "find out who: the report names the field manager; then apply again, with the"
+            "find out who: the report names the field manager; then apply again with the"
             " `--take-over` that it advises"
         ),
     ),
     Outcome.LOST_CONTACT: (
-        "unknown: after the write the API server stopped answering, or refused to be read",
+        "unknown: after the write the API server stopped answering, or refused reads",
         "`rollout-gate recover`, as soon as it answers",
     ),
 }
 """What runs now, and what to do, by outcome."""
 _SIGNALS: Final = (
-    "| 129, 130, 143 | `interrupted` | what the report says: it was stopped by a signal, and rolled"
+    "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped it, and it rolled"
     " back if there was evidence against the new version | `rollout-gate status NAME` |"
 )
 

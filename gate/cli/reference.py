@@ -23,7 +23,7 @@ def _join_names(names: Iterable[str]) -> str:
 _HEAD = f"""\
 # The command line
 
-This page is made of the declarations in `gate/config/settings.py`:
+Generated from the declarations in `gate/config/settings.py` by
 `python -m gate.cli.reference > docs/cli.md`.
 
 - `NAME`: `web`, `deployment/web` or `deploy/web`
@@ -31,10 +31,10 @@ This page is made of the declarations in `gate/config/settings.py`:
 - `N|N%`: a count or a share of the pods
 - `KIND=VALUE`: a duration for {_join_names(GRACES)}, a count for {_join_names(COUNTS)}; or `{OFF}`
 - `CODE`: {_join_names(LintCode)}
-- `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside of brackets is
+- `CHECK`: `name: QUERY <= 0.5` or `name: QUERY >= 2`; the last comparison outside brackets is
   the bound, which is inclusive
-- `COMMAND`: a program and its arguments, split as a shell does, and run without one; once, when
-  the new version is complete, since it would meet both versions before
+- `COMMAND`: a program and its arguments, split as a shell splits them but run without a shell; it
+  runs once, when the new version is complete: earlier it would reach both versions
 """
 
 _FEW = 5
@@ -45,20 +45,20 @@ _LAYERS = """\
 
 An option has one name in three forms: the flag `--on-failure`, the environment variable
 `ROLLOUT_GATE_ON_FAILURE`, and the key `on-failure` of a configuration file. A flag wins over the
-environment, the environment over the files, the files over the default. The winner stands alone:
+environment, the environment over the files, the files over the default. Only the winner counts:
 lists are not joined.
 
 - A switch is turned off by its opposite, `--no-observe`; elsewhere it is `true` or `false`.
 - A repeatable option is given once for each value; a variable has one value a line, a file a list.
-- A variable that is empty says nothing.
-- The configuration is `rollout-gate.yaml` in the working directory, if it is there, or the files
-  that `--config` names, of which later ones win. Paths in it are relative to the working directory.
+- An empty variable is ignored.
+- The configuration is `rollout-gate.yaml` in the working directory, if it exists, or the files
+  that `--config` names; later files win. Paths in it are relative to the working directory.
   [config.schema.json](config.schema.json) describes it; an unknown key or a wrong value is an error
   with its line.
-- A command ignores what the environment and the files say of options that it does not take.
-- A file can hold what no flag can: `checks`, the health checks with all they say, `prometheus`, the
-  server and how it is asked, and `services`, the same for the services of HTTP checks.
-- Secrets are no options: they come from the kubeconfig, from the files that `prometheus` and
+- A command ignores variables and keys of options that it does not take.
+- Some keys exist only in a file: `checks` (health checks with all their keys), `prometheus` (the
+  server and how to reach it), and `services` (the same for the services of HTTP checks).
+- Secrets are not options: they come from the kubeconfig, from the files that `prometheus` and
   `services` name, and from `ROLLOUT_GATE_PROMETHEUS_TOKEN`, or `ROLLOUT_GATE_PROMETHEUS_USER` with
   `ROLLOUT_GATE_PROMETHEUS_PASSWORD`; for `--pushgateway` the same with `PUSHGATEWAY` in the names.
 """

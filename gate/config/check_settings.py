@@ -45,7 +45,7 @@ class CheckSettings(ClusterSettings):
         Option(
             Group.CHECKS,
             ASKING,
-            "how often a check measures that does not say so itself",
+            "how often a check measures, unless it sets its own interval",
             default="10s",
         ),
     ] = INTERVAL_SECONDS
@@ -61,29 +61,36 @@ class CheckSettings(ClusterSettings):
     ] = ()
     check: Annotated[
         ChecksByQuery,
-        Option(Group.CHECKS, ASKING, "ask this of Prometheus, as in 'errors: QUERY <= 0.5'"),
+        Option(
+            Group.CHECKS, ASKING, "a Prometheus query and its bound, as in 'errors: QUERY <= 0.5'"
+        ),
     ] = ()
     http_check: Annotated[
-        ChecksByUrl, Option(Group.CHECKS, ASKING, "ask this URL; good is a status of 2xx")
+        ChecksByUrl, Option(Group.CHECKS, ASKING, "request this URL; a 2xx status passes")
     ] = ()
     smoke_test: Annotated[
         ChecksByCommand,
-        Option(Group.CHECKS, ASKING, "run this once it is complete; good is exit code 0"),
+        Option(Group.CHECKS, ASKING, "run this after completion; exit code 0 passes"),
     ] = ()
     smoke_test_env: Annotated[
         Texts,
-        Option(Group.CHECKS, MEASURING, "let commands of checks have this variable", "NAME"),
+        Option(
+            Group.CHECKS,
+            MEASURING,
+            "pass this environment variable to the commands of checks",
+            "NAME",
+        ),
     ] = ()
     on_inconclusive: Annotated[
         OnInconclusive,
-        Option(Group.CHECKS, CHECKED, "what a rollout gets whose checks cannot tell"),
+        Option(Group.CHECKS, CHECKED, "what to do when the checks cannot decide"),
     ] = OnInconclusive.KEEP
     strict_checks: Annotated[
         bool,
         Option(
             Group.CHECKS,
             GATING,
-            "refuse a check that cannot see the running version, or an HTTP check that it fails",
+            "refuse if a check finds no data for the running version, or an HTTP check fails on it",
         ),
     ] = False
     prometheus: Annotated[
@@ -91,7 +98,7 @@ class CheckSettings(ClusterSettings):
         Option(
             Group.CHECKS,
             MEASURING,
-            "the server, and how it is asked",
+            "the server, and how to reach it",
             on_command_line=False,
             in_environment=False,
         ),
@@ -101,14 +108,14 @@ class CheckSettings(ClusterSettings):
         Option(
             Group.CHECKS,
             MEASURING,
-            "how the services of HTTP checks are asked",
+            "how to reach the services of HTTP checks",
             on_command_line=False,
             in_environment=False,
         ),
     ] = ()
     prometheus_url: Annotated[
         PrometheusUrl,
-        _of_prometheus("url", "where queries are asked", "URL"),
+        _of_prometheus("url", "the server that answers queries", "URL"),
     ] = None
     prometheus_token_file: Annotated[
         Text,
@@ -116,7 +123,9 @@ class CheckSettings(ClusterSettings):
     ] = None
     prometheus_header: Annotated[
         HeaderFiles,
-        _of_prometheus("headers", "a header, as for a tenant, and the file with its value"),
+        _of_prometheus(
+            "headers", "a request header, such as a tenant, and the file with its value"
+        ),
     ] = ()
     prometheus_ca_file: Annotated[
         Text,
@@ -131,7 +140,7 @@ class CheckSettings(ClusterSettings):
         _of_prometheus("key-file", "the key of the client certificate", "FILE"),
     ] = None
     allow_link_local: Annotated[
-        bool, Option(Group.CHECKS, MEASURING, "ask link-local and metadata addresses too")
+        bool, Option(Group.CHECKS, MEASURING, "allow requests to link-local and metadata addresses")
     ] = False
     explain: Annotated[
         bool,
@@ -146,7 +155,7 @@ class CheckSettings(ClusterSettings):
     metrics: Annotated[
         Text,
         Option(
-            Group.CHECKS, CHECKS, "of --show: for the metrics of this kind", "KIND", in_file=False
+            Group.CHECKS, CHECKS, "with --show: for this kind of metrics", "KIND", in_file=False
         ),
     ] = None
 

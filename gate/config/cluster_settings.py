@@ -48,20 +48,22 @@ class ClusterSettings(BaseModel):
         Option(
             Group.CLUSTER,
             CONNECTING | SANDBOX,
-            "the kubeconfig, instead of the one kubectl would take; sandbox writes it",
+            "the kubeconfig, instead of the one kubectl would use; sandbox writes it",
             "FILE",
         ),
     ] = None
     connect_timeout: Annotated[
         Limit,
-        Option(Group.CLUSTER, CONNECTING, "how long to try to reach the server", default="15s"),
+        Option(
+            Group.CLUSTER, CONNECTING, "how long to keep trying to reach the server", default="15s"
+        ),
     ] = 15.0
     expect_cluster_uid: Annotated[
         Text,
         Option(
             Group.CLUSTER,
             GUARDED | RECOVER,
-            "refuse a cluster whose kube-system has another uid",
+            "refuse any cluster whose kube-system namespace has another uid",
             "UID",
         ),
     ] = None
@@ -70,7 +72,8 @@ class ClusterSettings(BaseModel):
         Option(Group.CLUSTER, WRITING | RECOVER, "refuse to write into this namespace"),
     ] = ()
     allow_exec_plugin: Annotated[
-        Texts, Option(Group.CLUSTER, CONNECTING, "run no credential plugin but this one", "NAME")
+        Texts,
+        Option(Group.CLUSTER, CONNECTING, "run no other credential plugin than this one", "NAME"),
     ] = ()
     allow_insecure: Annotated[
         bool, Option(Group.CLUSTER, CONNECTING, "accept plain HTTP and unverified TLS")

@@ -26,10 +26,15 @@ class LockSettings(BaseModel):
     ] = True
     lock_wait: Annotated[
         Duration,
-        Option(Group.LOCK, LOCKING, "how long to wait for who holds the lock", default="10m"),
+        Option(
+            Group.LOCK,
+            LOCKING,
+            "how long to wait while somebody else holds the lock",
+            default="10m",
+        ),
     ] = 600.0
     require_lock: Annotated[
-        bool, Option(Group.LOCK, FOLLOWING, "refuse to go on without the rights for the lock")
+        bool, Option(Group.LOCK, FOLLOWING, "refuse to run without the permissions for the lock")
     ] = False
     keep_verified_secrets: Annotated[
         bool,
@@ -44,15 +49,15 @@ class LockSettings(BaseModel):
         Option(
             Group.LOCK,
             LOCKS | RECOVER,
-            "the locks of all namespaces",
+            "the locks in all namespaces",
             short="-A",
             in_file=False,
             in_environment=False,
         ),
     ] = False
-    release: Annotated[
-        LockName, Option(Group.LOCK, LOCKS, "give this lock back", in_file=False)
-    ] = None
+    release: Annotated[LockName, Option(Group.LOCK, LOCKS, "release this lock", in_file=False)] = (
+        None
+    )
     yes: Annotated[
-        bool, Option(Group.LOCK, LOCKS, "do not ask before a lock is given back", in_file=False)
+        bool, Option(Group.LOCK, LOCKS, "do not ask before releasing a lock", in_file=False)
     ] = False

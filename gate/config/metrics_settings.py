@@ -76,14 +76,14 @@ class MetricsSettings(BaseModel):
 
     pushgateway: Annotated[
         Pushgateway,
-        Option(Group.METRICS, LOCKING, "push the metrics of the run there at its end"),
+        Option(Group.METRICS, LOCKING, "push the run's metrics there when it ends"),
     ] = None
     metrics_textfile: Annotated[
         Text,
         Option(
             Group.METRICS,
             LOCKING,
-            "write the metrics of the run into this file at its end, for the node exporter",
+            "write the run's metrics to this file when it ends, for the node exporter",
             "FILE",
         ),
     ] = None
@@ -92,7 +92,7 @@ class MetricsSettings(BaseModel):
         Option(
             Group.METRICS,
             LOCKING,
-            "serve the metrics of the run while it goes on; on loopback unless an address is named",
+            "serve the run's metrics while it lasts; on loopback unless an address is named",
         ),
     ] = None
 

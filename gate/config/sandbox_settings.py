@@ -26,12 +26,16 @@ class SandboxSettings(BaseModel):
     ] = None
     all_: Annotated[
         bool,
-        Option(Group.SANDBOX, REHEARSE, "rehearse everything that can go wrong", in_file=False),
+        Option(Group.SANDBOX, REHEARSE, "rehearse every failure", in_file=False),
     ] = False
     scenario: Annotated[
         Text,
         Option(
-            Group.SANDBOX, PLAYED, "how pods behave and what else happens", "FILE", in_file=False
+            Group.SANDBOX,
+            PLAYED,
+            "a file that says how pods behave and what else happens",
+            "FILE",
+            in_file=False,
         ),
     ] = None
     port: Annotated[
@@ -51,7 +55,7 @@ class SandboxSettings(BaseModel):
         Option(
             Group.SANDBOX,
             SANDBOX,
-            "how fast the sandbox's time passes",
+            "how many times faster than real time the sandbox runs",
             default="1",
             in_file=False,
         ),

@@ -84,7 +84,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.MANIFEST,
             LOADING,
-            "use this image in the containers of that name; or DEPLOYMENT/CONTAINER=REF",
+            "use this image for containers of that name; or DEPLOYMENT/CONTAINER=REF",
         ),
     ] = ()
     allow_kind: Annotated[
@@ -94,7 +94,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         ),
     ] = ()
     silence: Annotated[
-        Silenced, Option(Group.MANIFEST, LOADING, "do not warn of this; all: of nothing at all")
+        Silenced, Option(Group.MANIFEST, LOADING, "do not print this warning; all: none of them")
     ] = frozenset()
     timeout: Annotated[
         Budget,
@@ -110,7 +110,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.VERDICT,
             JUDGING,
-            "how long to judge on once it is complete; auto is as long as required checks need",
+            "how long to keep judging after completion; auto is as long as required checks need",
             default=AUTO,
         ),
     ] = None
@@ -119,7 +119,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.VERDICT,
             JUDGING,
-            "how long, or how often, a kind of failure may show; or off",
+            "how long, or how often, this kind of failure is tolerated; or off",
             default=DEFAULTS,
         ),
     ] = FailFast()
@@ -148,14 +148,23 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         ),
     ] = None
     on_failure: Annotated[
-        OnFailure, Option(Group.FAILURE, REACTING, "what a failed rollout gets")
+        OnFailure, Option(Group.FAILURE, REACTING, "what to do when the rollout fails")
     ] = OnFailure.ROLLBACK
     on_first_failure: Annotated[
-        OnFirstFailure, Option(Group.FAILURE, CHANGING, "the same, where nothing ran before")
+        OnFirstFailure,
+        Option(
+            Group.FAILURE,
+            CHANGING,
+            "what to do when a first deployment fails, with nothing to return to",
+        ),
     ] = OnFirstFailure.KEEP
     on_interrupt: Annotated[
         OnInterrupt,
-        Option(Group.FAILURE, REACTING, "what a signal does; auto goes by the evidence"),
+        Option(
+            Group.FAILURE,
+            REACTING,
+            "what to do on a signal; auto rolls back if there is evidence against the new version",
+        ),
     ] = OnInterrupt.AUTO
     rollback_timeout: Annotated[
         Budget,
@@ -168,34 +177,36 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             RETREATING,
-            "never return to a version that is older; a failure is kept then",
+            "never return to an older version; a failed one then stays",
             default="any age",
         ),
     ] = None
     prune_created: Annotated[
-        bool, Option(Group.FAILURE, PLANNED, "let a rollback delete what the run created")
+        bool,
+        Option(Group.FAILURE, PLANNED, "let a rollback delete the objects that the run created"),
     ] = False
     observe: Annotated[
         bool,
         Option(
             Group.FAILURE,
             CHANGING,
-            "apply, leave a version that fails in place, report what was to be done, and exit 0",
+            "apply, leave even a failed version in place, report what would have been done, exit 0",
         ),
     ] = False
     to_revision: Annotated[
-        Revision, Option(Group.FAILURE, UNDO, "the revision, instead of the version before")
+        Revision,
+        Option(Group.FAILURE, UNDO, "return to this revision instead of the version before"),
     ] = None
     deployment_only: Annotated[
         bool,
         Option(
             Group.FAILURE,
             UNDO,
-            "return the pod template alone, not its configuration",
+            "return only the pod template, not its configuration",
         ),
     ] = False
     allow_managed: Annotated[
-        bool, Option(Group.OWNERSHIP, WRITING, "go on where Helm, Argo CD or Flux manages it")
+        bool, Option(Group.OWNERSHIP, WRITING, "continue even if Helm, Argo CD or Flux manages it")
     ] = False
     take_over: Annotated[
         Texts,
@@ -205,14 +216,14 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         bool, Option(Group.OWNERSHIP, CLAIMING, "overwrite fields that others own")
     ] = False
     allow_irreversible: Annotated[
-        bool, Option(Group.OWNERSHIP, RETREATING, "go on though a failure could not take it back")
+        bool, Option(Group.OWNERSHIP, RETREATING, "continue even if a failure could not be undone")
     ] = False
     replicas: Annotated[
         ReplicasPolicy,
-        Option(Group.OWNERSHIP, PLANNED, "whose replicas count where somebody scaled it by hand"),
+        Option(Group.OWNERSHIP, PLANNED, "whose replica count wins if somebody scaled it by hand"),
     ] = ReplicasPolicy.REFUSE
     resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
-    dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "end before the first write")] = (
+    dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "stop before the first write")] = (
         False
     )
     rbac: Annotated[
@@ -220,7 +231,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.OUTPUT,
             PREFLIGHT | VERIFY,
-            "print the Role that this needs, and end",
+            "print the Role that this command needs, and exit",
             in_file=False,
             # A variable left set would make every `verify` end well.
             in_environment=False,
@@ -231,7 +242,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.OUTPUT,
             PREFLIGHT | VERIFY,
-            f"whom --rbac binds the Role to: {FORM}",
+            f"the subject that --rbac binds the Role to: {FORM}",
             default="who asks",
         ),
     ] = None
@@ -239,27 +250,29 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         bool, Option(Group.OUTPUT, STATUS, "follow the rollout to its end", short="-w")
     ] = False
     output: Annotated[
-        OutputFormat, Option(Group.OUTPUT, ANSWERING, "the form of stdout", short="-o")
+        OutputFormat, Option(Group.OUTPUT, ANSWERING, "the format of stdout", short="-o")
     ] = OutputFormat.TEXT
     report: Annotated[
-        Reports, Option(Group.OUTPUT, LOCKING | REPORT, "write the result into a file, too")
+        Reports, Option(Group.OUTPUT, LOCKING | REPORT, "also write the result to a file")
     ] = ()
     format_: Annotated[
-        Format, Option(Group.OUTPUT, REPORT, "the form of the report on stdout", in_file=False)
+        Format, Option(Group.OUTPUT, REPORT, "the format of the report on stdout", in_file=False)
     ] = Format.TEXT
     record: Annotated[
         Text, Option(Group.OUTPUT, MANIFEST, "record the rollout for replay", "FILE")
     ] = None
-    log_format: Annotated[LogFormat, Option(Group.OUTPUT, ALL, "the form of stderr")] = (
+    log_format: Annotated[LogFormat, Option(Group.OUTPUT, ALL, "the format of stderr")] = (
         LogFormat.CONSOLE
     )
     log_level: Annotated[
-        LogLevel, Option(Group.OUTPUT, ALL, "the least severe that stderr shows")
+        LogLevel, Option(Group.OUTPUT, ALL, "the lowest level shown on stderr")
     ] = LogLevel.INFO
     quiet: Annotated[bool, Option(Group.OUTPUT, ALL, "show only errors on stderr", short="-q")] = (
         False
     )
-    plain: Annotated[bool, Option(Group.OUTPUT, ALL, "print plain lines on a terminal too")] = False
+    plain: Annotated[bool, Option(Group.OUTPUT, ALL, "print plain lines, even on a terminal")] = (
+        False
+    )
     config: Annotated[
         Texts,
         Option(

@@ -161,7 +161,7 @@ class Recording:
     def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
         """Join the pages of a list; it is returned with the last one."""
         body, namespace = bytes(line.object), line.namespace or ""
-        kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))
+        kind = registry.watched_kind(_OF_KIND.decode(body).kind.removesuffix("List"))
         page = decode.listing(kind, body)
         objects = pages.pop((kind, namespace), ()) + page.objects
         if page.continue_token:

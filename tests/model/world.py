@@ -25,13 +25,13 @@ from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.protocol.effects import Effect, Write
 from gate.core.protocol.events import AttemptEvent
+from gate.core.recovery.resumption import resume
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.observations import Kind, Listed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa.applied_fields import applied_body, applied_digest
-from gate.core.steps.resumption import resume
 from gate.core.steps.step import begin
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import Closed, History

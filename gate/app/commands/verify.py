@@ -26,7 +26,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
 from gate.core.ssa.applied_fields import applied_digest, digests_of
-from gate.core.steps.timeline import standing
+from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.undo_choice import choose_version, version_before
@@ -88,7 +88,7 @@ def verify(
     nothing = "nothing" if lock_lane is None else "nothing but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: {nothing} is written")
     for target in targets:
-        for event, line in standing(str(target.ref), target.snapshot):
+        for event, line in describe_situation(str(target.ref), target.snapshot):
             console.note(event, line)
     plan = Plan(
         "verify",

@@ -31,8 +31,8 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
+from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps.resumption import Found, resume
 from gate.errors import GateError
 from gate.kube.access import list_needed
 from gate.kube.reads import Reader

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Step
-from gate.core.attempt.transitions import State
 from gate.core.checks import tick_questions
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
@@ -25,9 +24,6 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.core.rollout.verdict import Verdict, VerdictKind
-
-_PHASES: Mapping[State, During] = {State.FOLLOWING: During.ROLLOUT, State.BAKING: During.BAKE}
-
 
 # -- when they run ---------------------------------------------------------------------------------
 
@@ -53,37 +49,37 @@ def _starts(attempt: Attempt, check: Check) -> bool:
     return check.name not in attempt.health.checks or check.schedule.during is During.BAKE
 
 
-def wake_at(attempt: Attempt) -> float:
-    """Return when the next check is due (monotonic seconds), infinity for never."""
-    return min((run.wake_at for run in _running(attempt)), default=math.inf)
+def wake_at(attempt: Attempt, phase: During) -> float:
+    """Return when the next check of a phase is due (monotonic seconds), infinity for never."""
+    return min((run.wake_at for run in _running(attempt, phase)), default=math.inf)
 
 
-def _running(attempt: Attempt) -> Iterator[CheckRun]:
-    """Yield the checks that ask in the present state.
+def _running(attempt: Attempt, phase: During) -> Iterator[CheckRun]:
+    """Yield the checks that ask in a phase.
 
     None asks once the bake window is over, nor one whose Deployments were all taken over by others.
     """
-    phase = _PHASES.get(attempt.course.state)
-    if phase is None or attempt.course.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
+    if attempt.course.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
         return
     for run in attempt.health.checks.values():
         if run.check.runs_in(phase) and _is_about_any(attempt, run.check):
             yield run
 
 
-def ask_due_checks(attempt: Attempt) -> Step:
-    """Ask every check that is due; the attempt is returned unchanged if none is."""
+def ask_due_checks(attempt: Attempt, phase: During) -> Step:
+    """Ask every check of a phase that is due; the attempt is returned unchanged if none is."""
     effects: list[Ask] = []
-    for run in tuple(_running(attempt)):
+    for run in tuple(_running(attempt, phase)):
         tick = run.due(attempt.now)
         if tick is not None:
-            attempt = _ask_check(attempt, run.after_question(tick), tick, effects)
+            attempt = _ask_check(attempt, run.after_question(tick), phase, tick, effects)
     return attempt, tuple(effects)
 
 
-def _ask_check(attempt: Attempt, run: CheckRun, tick: Tick, effects: list[Ask]) -> Attempt:
+def _ask_check(
+    attempt: Attempt, run: CheckRun, phase: During, tick: Tick, effects: list[Ask]
+) -> Attempt:
     """Ask one check, or record that it cannot be asked yet."""
-    phase = _PHASES[attempt.course.state]
     questions = tick_questions.ask(run.check, tick.at, subject(attempt, run.check), phase)
     if isinstance(questions, Unaskable):
         return _with_run(attempt, run.after_unaskable(tick, attempt.now, questions))

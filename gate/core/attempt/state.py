@@ -1,7 +1,7 @@
 """One attempt: the only value that writes and ends. All of its behaviour is in `step`.
 
-`step` folds the event, then derives triggers one at a time and enters the state that the table
-names, until no trigger is left. Time comes in with each event.
+`step` folds the event, then asks the state for one trigger at a time and enters the state that the
+table names, until no trigger is left. Time comes in with each event.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """All states of an attempt and every transition between them.
 
 Rule 1: every transition is in `TRANSITIONS`; no other file may hold any. Rule 2: the table does
-not know which rollouts, writes or checks there are: `triggers` derives from them at most one
-trigger at a time.
+not know which rollouts, writes or checks there are: `core.states` derives from them at most one
+trigger at a time, in a module per state.
 
 Theory of operation
 -------------------
@@ -17,9 +17,9 @@ INSPECTING, in CLOSING, which releases the lock, or in ENDED.
 
 RETREAT is the only way from FORWARD to BACK, and nothing leads from BACK to FORWARD: at most one
 rollback. A refused write ends the way out or turns it back; on the way back it is one cause among
-others. If two triggers are possible at once, `triggers.derive` prefers the one nearer to the end:
-INTERRUPTED, LOST, DEPARTED, then FAILED and RETREAT, then the good ones. A lock known to be lost
-to somebody else is DEPARTED even if the budget has ended.
+others. If two triggers are possible at once, the one nearer to the end is preferred: INTERRUPTED,
+LOST, DEPARTED (`states.interference`), then FAILED and RETREAT, then the good ones. A lock known to
+be lost to somebody else is DEPARTED even if the budget has ended.
 """
 
 from __future__ import annotations

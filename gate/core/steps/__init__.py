@@ -1,3 +1,3 @@
 """One step of an attempt: an event in, a new state and its effects out."""
 
-__all__ = ["resumption", "step", "timeline"]
+__all__ = ["step", "timeline"]

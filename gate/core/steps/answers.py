@@ -9,13 +9,9 @@ from dataclasses import replace
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.following import UnexpectedAnswer
-from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection, Retry
-from gate.core.attempt.transitions import State
-from gate.core.endings.last_reads import take_in
-from gate.core.kinds.registry import kind_of
-from gate.core.model.fact import Absent, Known
+from gate.core.attempt.state import Attempt, Rejection, Retry
+from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
-from gate.core.model.live_object import LiveObject
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
     Ask,
@@ -41,8 +37,9 @@ from gate.core.protocol.events import (
     WriteUncertain,
     Written,
 )
-from gate.core.rollout.observations import Kind, Listed, Observed
-from gate.core.rollout.snapshot import older
+from gate.core.rollout.observations import Observed
+from gate.core.states.read_answers import Facts
+from gate.core.states.table import STATES
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
 from gate.core.writes.queue import refused_for_good
@@ -61,7 +58,6 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     UsersFound: FindUsers,
     Released: Release,
 }
-Facts = tuple[Observed | Listed, ...]
 
 
 def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
@@ -79,12 +75,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _again(_kept_off(attempt, retry_after_seconds)), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
-        case Read(ref=ref), ReadBack() if attempt.course.state is State.INSPECTING:
-            live = answer.fact.value if isinstance(answer.fact, Known) else None
-            stale = live is not None and _is_stale(attempt, live)
-            return take_in(attempt, ref, answer, stale=stale), ()
         case Read(), ReadBack():
-            return _read_back(attempt, effect, answer)
+            return STATES[attempt.course.state].fold_read(attempt, effect, answer)
         case Ask(), Answered() | Errored():
             return health_checks.measure_answer(attempt, effect, answer), ()
         case _:
@@ -200,64 +192,3 @@ def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
             ),
         )
     return refused_for_good(attempt, rejection)
-
-
-# -- reads -----------------------------------------------------------------------------------------
-
-
-def _read_back(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
-    match answer.fact:
-        case Known(live) if not _is_stale(attempt, live):
-            attempt = replace(
-                attempt,
-                ledger=replace(attempt.ledger, live=attempt.ledger.live.put(effect.ref, live)),
-            )
-            return _decidable(attempt, effect), _facts(attempt.now, answer, live)
-        case Absent():
-            attempt = replace(
-                attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.drop(effect.ref))
-            )
-            nothing = Listed(attempt.now, Kind(effect.ref.kind), effect.ref, ())
-            return _decidable(attempt, effect), (nothing,)
-        case _ if effect.ref in attempt.interference.departures:
-            return attempt, ()
-        case _ if (
-            attempt.course.leg is Leg.FORWARD
-            and attempt.writes.retry
-            and attempt.writes.retry.refused
-        ):
-            return refused_for_good(attempt, attempt.writes.retry.refused), ()
-        case _:
-            later = attempt.now + RETRY_SECONDS
-            return replace(
-                attempt,
-                requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
-            ), ()
-
-
-def _is_stale(attempt: Attempt, live: LiveObject) -> bool:
-    """Tell whether a read is older than the state already known: the server lags behind."""
-    known = attempt.ledger.live.get(live.ref)
-    if known is None or known.uid != live.uid:
-        return False
-    return older(live.resource_version, known.resource_version)
-
-
-def _decidable(attempt: Attempt, effect: Read) -> Attempt:
-    """Mark the write that waited for this read as ready to be decided again."""
-    attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
-    retry = attempt.writes.retry
-    if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:
-        return attempt
-    return replace(attempt, writes=replace(attempt.writes, retry=replace(retry, read=True)))
-
-
-def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
-    facts: list[Observed | Listed] = []
-    if live.workload is not None:
-        facts.append(Observed(at, live.workload))
-    if answer.revisions is not None:
-        facts.append(Listed(at, kind_of(live.ref).revision_kind, live.ref, answer.revisions))
-    if answer.pods is not None:
-        facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
-    return tuple(facts)

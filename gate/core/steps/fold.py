@@ -10,12 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from gate.core.attempt.following import (
-    UnexpectedAnswer,
-    applied_found,
-    applied_of,
-    start_following,
-)
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.body import FrozenMap
 from gate.core.model.lock import Lock
@@ -41,8 +35,6 @@ from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.core.rollout.owners import Observation, Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.answers import fold_answer
-
-__all__ = ["UnexpectedAnswer", "applied_found", "applied_of", "fold", "start_following"]
 
 READ_AGAIN_SECONDS = 5.0
 """After a failed request or watch, how soon after the last full read the next one is due."""

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Course, Ending, Ledger, Step, Workloads
-from gate.core.attempt.transitions import State, Trigger, after
+from gate.core.attempt.following import applied_found, start_following
+from gate.core.attempt.state import Attempt, Course, Ledger, Step, Workloads
+from gate.core.attempt.transitions import Place, State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
-from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Effect
 from gate.core.protocol.events import AttemptEvent
+from gate.core.recovery.resumption import taken_up
 from gate.core.rollout.owners import Owners
-from gate.core.rollout.verdict import VerdictKind
-from gate.core.steps import triggers
-from gate.core.steps.entry import ask, enter, read_all
-from gate.core.steps.fold import applied_found, fold, start_following
-from gate.core.steps.resumption import taken_up
-from gate.core.steps.timeline import narrate, narrate_move
-from gate.core.steps.triggers import Rulings
-
-_READS_ON = (State.FOLLOWING, State.BAKING, State.CONFIRMING)
-"""States in which a read delays nothing but the verdict."""
+from gate.core.states import interference
+from gate.core.states.rollback_start import describe_rollback, start_rollback
+from gate.core.states.table import STATES
+from gate.core.states.verdicts import Verdicts, judge, keep_ours
+from gate.core.steps.fold import fold
+from gate.core.steps.timeline import narrate
 
 
 def begin(plan: Plan, at: float) -> Step:
@@ -51,12 +47,12 @@ def begin(plan: Plan, at: float) -> Step:
         goes_back = plan.resumed.back
         trigger = Trigger.RETREAT if goes_back else Trigger.RECORDED
         leg = Leg.BACK if goes_back else Leg.FORWARD
-        return _settle(*enter(attempt, trigger, (leg, State.RECORDING), {}))
+        return _settle(*_enter(attempt, trigger, (leg, State.RECORDING), {}))
     for target in plan.targets:
         live = target.snapshot.live
         if live is not None and not any(write.ref == target.ref for write in plan.writes):
             attempt = start_following(attempt, applied_found(at, live), target.snapshot)
-    return _settle(*enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING), {}))
+    return _settle(*_enter(attempt, Trigger.RECORDED, (Leg.FORWARD, State.RECORDING), {}))
 
 
 def step(attempt: Attempt, event: AttemptEvent) -> Step:
@@ -72,73 +68,46 @@ def step(attempt: Attempt, event: AttemptEvent) -> Step:
 
 def wake_at(attempt: Attempt) -> float:
     """Return when the attempt wants a `Woke` event (monotonic seconds), infinity for never."""
-    return triggers.wake_at(attempt)
+    times = interference.wake_times(attempt, STATES[attempt.course.state])
+    return min((at for at in times if at > attempt.now), default=math.inf)
 
 
 def _settle(attempt: Attempt, effects: tuple[Effect, ...]) -> Step:
     """Fire triggers until none is left, then ask for what the state still needs."""
     collected = list(effects)
     while True:
-        attempt, ruled = triggers.with_rulings(attempt)
-        attempt, ruled = _with_departures(attempt, ruled, collected)
-        trigger = triggers.derive(attempt, ruled)
-        if trigger is None:
-            moved, asked = ask(attempt)
-            collected.extend(narrate(attempt, moved))
+        attempt, verdicts = judge(attempt)
+        state = STATES[attempt.course.state]
+        departed, asked = interference.with_departures(attempt, state, verdicts)
+        if departed is not attempt:
+            collected.extend((*narrate(attempt, departed), *asked))
+            attempt, verdicts = departed, keep_ours(departed, verdicts)
+        trigger = interference.next_trigger(attempt, state, verdicts)
+        if trigger is not None:
+            attempt, asked = _move(attempt, trigger, verdicts)
             collected.extend(asked)
-            if moved is attempt:
-                return attempt, tuple(collected)
-            attempt = moved
             continue
-        place = after(attempt.course.leg, attempt.course.state, trigger)
-        moved, asked = enter(attempt, trigger, place, ruled)
-        collected.extend(narrate_move(attempt, trigger, moved, ruled))
-        collected.extend(asked)
+        moved, asked = state.ask(attempt)
+        collected.extend((*narrate(attempt, moved), *asked))
+        if moved is attempt:
+            return attempt, tuple(collected)
         attempt = moved
 
 
-def _with_departures(
-    attempt: Attempt, ruled: Rulings, effects: list[Effect]
-) -> tuple[Attempt, Rulings]:
-    """Record the Deployments that somebody else has taken over: they leave the attempt."""
-    if attempt.course.state in (State.INSPECTING, State.CLOSING, State.ENDED):
-        return attempt, ruled
-    gone = {
-        ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
-        for ref, verdict in ruled.items()
-        if verdict is not None and verdict.kind is VerdictKind.SUPERSEDED
-    }
-    if not gone:
-        return attempt, ruled
-    departed = replace(
-        attempt,
-        interference=replace(
-            attempt.interference,
-            departures=FrozenMap({**attempt.interference.departures, **gone}),
-            departed_at=attempt.now,
-        ),
-    )
-    effects.extend(narrate(attempt, departed))
-    departed, asked = _asking_who(departed, gone)
-    effects.extend(asked)
-    return departed, {ref: verdict for ref, verdict in ruled.items() if ref not in gone}
+def _move(attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Step:
+    """Announce a transition, and enter the state that the table names for it."""
+    course = attempt.course
+    lines = list(STATES[course.state].describe_exit(attempt, trigger, verdicts))
+    moved, asked = _enter(attempt, trigger, after(course.leg, course.state, trigger), verdicts)
+    if trigger is Trigger.RETREAT:
+        lines.extend(describe_rollback(attempt, moved, verdicts))
+    return moved, (*(moved.say(event, message) for event, message in lines), *asked)
 
 
-def _asking_who(attempt: Attempt, gone: Mapping[Ref, Ending]) -> Step:
-    """Read who made the change, unless that was read just now: watches do not say.
-
-    Nor do they report at once that a deleted object was created again. While writes are left to
-    be sent nothing is read, because that would delay them. A change that a watch reported before
-    the answer to the last write is handled once that answer is here.
-    """
-    unknown = []
-    for ref, ending in gone.items():
-        read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
-        fresh = read is not None and live is not None and read.workload == live
-        is_gone = ending.reason is Reason.DELETED and live is None
-        if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
-            unknown.append(ref)
-    has_written = attempt.course.state is State.WRITING and not attempt.writes.queue
-    if attempt.course.state not in _READS_ON and not has_written:
-        return attempt, ()
-    return read_all(attempt, unknown, whole_rollout=False)
+def _enter(attempt: Attempt, trigger: Trigger, place: Place, verdicts: Verdicts) -> Step:
+    """Enter `place` because of `trigger`: return the attempt there and what it asks for."""
+    if trigger is Trigger.RETREAT:
+        attempt = start_rollback(attempt, verdicts)
+    leg, state = place
+    attempt = replace(attempt, course=replace(attempt.course, leg=leg, state=state))
+    return STATES[state].enter(attempt, trigger, verdicts)

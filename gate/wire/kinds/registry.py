@@ -40,6 +40,14 @@ def build_watched(found: Struct) -> Watched:
     return _BUILDERS[type(found)](found)
 
 
+def watched_kind(name: str) -> Kind:
+    """Return the watched kind of that name; ValueError if objects of it are not watched."""
+    kind = Kind(name)
+    if kind not in WATCHED:
+        raise ValueError(f"{name!r:.60} is not a watched kind")
+    return kind
+
+
 def kind_of(value: Watched) -> Kind:
     """Return the kind of a value."""
     return _BY_VALUE[type(value)]

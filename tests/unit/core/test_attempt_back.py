@@ -26,8 +26,8 @@ from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
+from tests.unit.core.recovery.test_resumption import plan_of
 from tests.unit.core.server import NOBODY, Server
-from tests.unit.core.steps.test_resumption import plan_of
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 

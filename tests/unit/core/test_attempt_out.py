@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.kinds.deployment.objects import DEPLOYMENT, ReplicaSet, deployment_ref
@@ -31,7 +32,6 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
-from gate.core.steps.fold import UnexpectedAnswer
 from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched

@@ -13,8 +13,7 @@ from gate.core.rollout.policy import OnFailure, Policy
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player
-from tests.unit.core.server import Server
-from tests.unit.core.steps.test_resumption import (
+from tests.unit.core.recovery.test_resumption import (
     VERSION_2,
     Dying,
     images,
@@ -22,6 +21,7 @@ from tests.unit.core.steps.test_resumption import (
     resumed,
     serving,
 )
+from tests.unit.core.server import Server
 from tests.unit.core.world import config_ref
 
 OLD, NEW = ({"shop/web:v1"}, "a"), ({"shop/web:v2"}, "b")

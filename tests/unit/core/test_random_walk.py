@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import Attempt, Purpose
 from gate.core.attempt.transitions import TRANSITIONS, State
 from gate.core.model.fact import Unknown
@@ -34,7 +35,6 @@ from gate.core.protocol.events import (
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
-from gate.core.steps.fold import UnexpectedAnswer
 from gate.core.steps.step import step, wake_at
 from tests.unit.core.leaves import config, leaves_of, manifest, spec_of
 from tests.unit.core.player import Player, planned, watched

@@ -24,8 +24,8 @@ from gate.core.versions.selection import kept_bodies_needed, select, unnamed_mem
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player
+from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
 from tests.unit.core.server import Server
-from tests.unit.core.steps.test_resumption import Dying, plan_of, resumed
 
 ROLLBACK, KEEP = OnFailure.ROLLBACK, OnFailure.KEEP
 CHOICES = list(itertools.product(("good", "crash"), (ROLLBACK, KEEP)))

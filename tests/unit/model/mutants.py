@@ -20,18 +20,20 @@ from gate.core.plan.journal_record import Followed
 from gate.core.plan.plan import PlannedWrite, Target
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Read, Write
+from gate.core.recovery import resumption
+from gate.core.recovery.object_state import Standing
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps import (
-    answers,
-    entry,
-    fold,
-    resumption,
-    triggers,
-)
-from gate.core.steps.object_state import Standing
-from gate.core.steps.triggers import Rulings
+from gate.core.states import interference
+from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.confirming import Confirming
+from gate.core.states.following import Following
+from gate.core.states.inspecting import Inspecting
+from gate.core.states.recording import Recording
+from gate.core.states.table import STATES
+from gate.core.states.verdicts import Verdicts
+from gate.core.steps import answers, fold
 from gate.core.versions import selection
 from gate.core.writes import queue, request
 
@@ -50,15 +52,15 @@ def live_unchecked_before_the_rollback(patch: pytest.MonkeyPatch) -> None:
 
 def journal_after_the_write(patch: pytest.MonkeyPatch) -> None:
     """The record is saved once the writes of the leg are done."""
-    recording, following = entry._ENTER[State.RECORDING], entry._ENTER[State.FOLLOWING]
+    record, follow = STATES[State.RECORDING].enter, Following.enter
 
-    def late(attempt: Attempt, ruled: Rulings) -> Step:
-        attempt, first = following(attempt, ruled)
-        attempt, second = recording(attempt, ruled)
+    def late(self: Following, attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Step:
+        attempt, first = follow(self, attempt, trigger, verdicts)
+        attempt, second = record(attempt, trigger, verdicts)
         return attempt, (*first, *second)
 
-    patch.setitem(entry._ENTER, State.RECORDING, lambda attempt, _ruled: (attempt, ()))
-    patch.setitem(entry._ENTER, State.FOLLOWING, late)
+    patch.setattr(Recording, "enter", lambda _self, attempt, *_: (attempt, ()))
+    patch.setattr(Following, "enter", late)
 
 
 def verdict_on_an_old_generation(patch: pytest.MonkeyPatch) -> None:
@@ -83,13 +85,13 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
 
 def no_confirming_read(patch: pytest.MonkeyPatch) -> None:
     """Success is believed to the watches."""
-    confirming = triggers._confirming
+    next_trigger = Confirming.next_trigger
 
-    def at_once(attempt: Attempt, ruled: Rulings) -> Trigger | None:
+    def at_once(self: Confirming, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         success = attempt.course.purpose is Purpose.SUCCESS
-        return Trigger.CONFIRMED if success else confirming(attempt, ruled)
+        return Trigger.CONFIRMED if success else next_trigger(self, attempt, verdicts)
 
-    patch.setitem(triggers._BY_STATE, State.CONFIRMING, at_once)
+    patch.setattr(Confirming, "next_trigger", at_once)
 
 
 def rollback_to_what_failed(patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +127,7 @@ def own_rollback_not_known_again(patch: pytest.MonkeyPatch) -> None:
 
 def signal_ignored(patch: pytest.MonkeyPatch) -> None:
     """A signal is heard and not answered."""
-    patch.setattr(triggers, "_answer_signal", lambda _attempt, **_: None)
+    patch.setattr(interference, "_answer_signal", lambda _attempt, _state, **_: None)
 
 
 def never_gives_up(patch: pytest.MonkeyPatch) -> None:
@@ -136,20 +138,20 @@ def never_gives_up(patch: pytest.MonkeyPatch) -> None:
 def last_look_without_an_end(patch: pytest.MonkeyPatch) -> None:
     """The answers of the last look are waited for without an end."""
 
-    def patient(attempt: Attempt) -> Trigger | None:
+    def patient(_self: Inspecting, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         return None if attempt.awaits(Read) else Trigger.INSPECTED
 
-    patch.setattr(triggers, "_inspecting", patient)
+    patch.setattr(Inspecting, "next_trigger", patient)
 
 
 def forgotten_alarm(patch: pytest.MonkeyPatch) -> None:
     """Nobody is asked to wake the attempt while it confirms."""
-    times = triggers._times
+    times = interference.wake_times
 
-    def silent(attempt: Attempt) -> Collection[float]:
-        return () if attempt.course.state is State.CONFIRMING else tuple(times(attempt))
+    def silent(attempt: Attempt, state: StateBehaviour) -> Collection[float]:
+        return () if attempt.course.state is State.CONFIRMING else tuple(times(attempt, state))
 
-    patch.setattr(triggers, "_times", silent)
+    patch.setattr(interference, "wake_times", silent)
 
 
 def record_without_a_baseline(patch: pytest.MonkeyPatch) -> None:

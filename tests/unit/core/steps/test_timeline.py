@@ -19,7 +19,7 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import Policy
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, planned
@@ -175,43 +175,6 @@ def test_a_refusal_that_is_looked_into_is_told_as_what_it_is() -> None:
     )
     player.run()
     assert lines(player, "retry") == ["deployment/web: the server refused it; reading again"]
-
-
-WAYS = [
-    (
-        Policy(),
-        "restoring configmap/settings; returning deployment/web to revision 1 (shop/web:v1)",
-    ),
-    (Policy(on_failure=OnFailure.PAUSE), "pausing deployment/web"),
-]
-
-
-@pytest.mark.parametrize(("policy", "line"), WAYS)
-def test_the_way_back_is_told_before_it_is_taken(policy: Policy, line: str) -> None:
-    """What failed, then what is done about it."""
-    player = rolling("crash", policy)
-    player.run()
-    events = [line.event for line in player.said]
-    assert events.index("failed") < events.index("rollback")
-    assert lines(player, "rollback") == [line]
-    assert "CrashLoop" in lines(player, "failed")[0]
-
-
-@pytest.mark.parametrize(
-    ("policy", "line", "done"),
-    [
-        (OnFirstFailure.SCALE_TO_ZERO, "scaling deployment/web to zero", "patched"),
-        (OnFirstFailure.DELETE, "deleting deployment/web", "deleted"),
-    ],
-)
-def test_what_a_first_failure_does_is_told(policy: OnFirstFailure, line: str, done: str) -> None:
-    """Scaled and deleted are not called a return."""
-    server = Server(v1="crash")
-    plan = planned(server, manifest("v1"), policy=Policy(on_first_failure=policy))
-    player = Player(server, plan)
-    player.run()
-    assert lines(player, "rollback") == [line]
-    assert len(lines(player, done)) == 1
 
 
 def test_a_line_has_the_time_of_what_it_tells() -> None:

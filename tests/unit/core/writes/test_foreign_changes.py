@@ -14,8 +14,8 @@ from gate.report.document.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import Leaves, manifest
 from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.recovery.test_resumption import Dying, finished, plan_of, resumed
 from tests.unit.core.server import Server
-from tests.unit.core.steps.test_resumption import Dying, finished, plan_of, resumed
 from tests.unit.core.test_attempt_writes import lost
 
 BACK = (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)

@@ -20,8 +20,8 @@ from gate.report.style.style import Style
 from gate.report.words.facts import sentence
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, planned
+from tests.unit.core.recovery.test_resumption import died_half_way, finished
 from tests.unit.core.server import Server
-from tests.unit.core.steps.test_resumption import died_half_way, finished
 from tests.unit.core.test_attempt_writes import IMAGE, rejected
 from tests.unit.core.world import config_ref
 

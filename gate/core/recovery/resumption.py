@@ -24,12 +24,12 @@ from gate.core.plan.journal_record import Followed, Kept, Record, Resumed
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
+from gate.core.recovery.object_state import Standing, standing, standing_of_member, trial
+from gate.core.recovery.own_deletions import find_deleted
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.steps.object_state import Standing, standing, standing_of_member, trial
-from gate.core.steps.own_deletions import find_deleted
 from gate.core.writes.removed_owners import are_owners_removed
 
 UNDONE: Final = CleanText("an undo takes back what the gate had left")

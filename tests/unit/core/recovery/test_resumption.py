@@ -24,10 +24,10 @@ from gate.core.plan.plan import Plan
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
+from gate.core.recovery.object_state import Standing, standing
+from gate.core.recovery.resumption import resume
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
-from gate.core.steps.object_state import Standing, standing
-from gate.core.steps.resumption import resume
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import Closing, History
 from gate.core.versions.selection import select

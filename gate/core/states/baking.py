@@ -1,0 +1,53 @@
+"""BAKING: completion has to last for the policy's window; 0 s is legal and still passed through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.transitions import Trigger
+from gate.core.checks.run import ConclusionKind
+from gate.core.checks.spec import During
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Effect
+from gate.core.states.lines import Line
+from gate.core.states.verdicts import Verdicts, has_failed, is_complete
+from gate.core.states.watching import WatchingState
+
+
+class Baking(WatchingState):
+    """Keeps judging until the window ends, a Deployment fails or is no longer complete."""
+
+    phase = During.BAKE
+
+    def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Start the window and its checks."""
+        effects: tuple[Effect, ...] = ()
+        if attempt.bake_seconds > 0:
+            at_most = "" if attempt.bake_seconds == attempt.plan.policy.bake_seconds else "at most "
+            line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
+            effects = (attempt.say("baking", line),)
+        attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))
+        return health_checks.start_checks(attempt, self.phase), effects
+
+    def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
+        """Go on at the end of the window, once no check that decides is being measured."""
+        if has_failed(attempt, verdicts):
+            return Trigger.FAILED
+        if not is_complete(attempt, verdicts):
+            return Trigger.UNSETTLED
+        if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
+            return None
+        return Trigger.BAKED
+
+    def describe_exit(
+        self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts
+    ) -> Iterator[Line]:
+        """Say which checks did not pass, at the end of the window of the way out."""
+        if trigger is not Trigger.BAKED or attempt.course.leg is not Leg.FORWARD:
+            return
+        for said in health_checks.conclusions(attempt):
+            if said.kind is not ConclusionKind.PASS:
+                yield "check", f"{said.check}: {said.kind}: {said.message}"

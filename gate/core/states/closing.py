@@ -1,0 +1,80 @@
+"""CLOSING and ENDED: the lock is released and the record kept, then nothing is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt.history_entries import closed_of
+from gate.core.attempt.state import Attempt, Step, Undecided
+from gate.core.attempt.transitions import Trigger
+from gate.core.endings.conclusion import with_endings
+from gate.core.endings.differences import differences
+from gate.core.endings.last_reads import (
+    with_recreations,
+    with_restorations_checked,
+    with_unread,
+)
+from gate.core.model.body import FrozenMap
+from gate.core.protocol.effects import Release, Write
+from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.verdicts import Verdicts
+
+
+class Closing(StateBehaviour):
+    """Waits for the release of the lock, `CLOSING_SECONDS` at most."""
+
+    is_final = True
+
+    def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Release the lock; without a last look, the endings are decided here."""
+        if trigger is Trigger.INSPECTED:
+            attempt = with_restorations_checked(with_recreations(attempt))
+        else:
+            attempt = with_endings(attempt, trigger)
+        closed = closed_of(attempt)
+        attempt = _without_requests(with_unread(attempt))
+        lines = tuple(attempt.say("differs", line) for line in differences(attempt))
+        release = Release(attempt.requests.next_id, closed)
+        return attempt.with_effect(release), (*lines, release)
+
+    def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
+        """Go on once the lock is released, or its time is up."""
+        overdue = attempt.now >= attempt.closes_at
+        return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield when the release is no longer waited for."""
+        yield attempt.closes_at
+
+
+def _without_requests(attempt: Attempt) -> Attempt:
+    """Send nothing more and await no answer; a write without one is kept as uncertain."""
+    now, decided_at = attempt.now, attempt.result.verdict_at
+    unanswered = {
+        effect.ref: Undecided(uncertain=True)
+        for effect in attempt.requests.outstanding.values()
+        if isinstance(effect, Write)
+    }
+    set_aside = FrozenMap({**attempt.writes.set_aside, **unanswered})
+    return replace(
+        attempt,
+        writes=replace(attempt.writes, set_aside=set_aside, queue=()),
+        course=replace(attempt.course, closing_since=now),
+        result=replace(attempt.result, verdict_at=now if decided_at is None else decided_at),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
+    )
+
+
+class Ended(StateBehaviour):
+    """Asks for nothing and takes nothing in."""
+
+    is_final = True
+
+    def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Await no answer any more."""
+        return replace(attempt, requests=replace(attempt.requests, outstanding=FrozenMap())), ()
+
+    def next_trigger(self, _attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
+        """Stay: nothing follows the end."""
+        return None

@@ -1,0 +1,102 @@
+"""CONFIRMING: a quorum read confirms the verdict, or sends the attempt back to FOLLOWING."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt, Purpose, Step
+from gate.core.attempt.transitions import Trigger
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Collect, Effect, Read
+from gate.core.rollout.causes import Trouble
+from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.lines import Line, describe_failures
+from gate.core.states.reads import awaits_read
+from gate.core.states.rollback_start import has_writes_back
+from gate.core.states.verdicts import (
+    Verdicts,
+    find_culprits,
+    find_failed,
+    has_failed,
+    is_complete,
+)
+
+TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
+"""Causes that are best explained by the log of the container's previous run."""
+
+
+class Confirming(StateBehaviour):
+    """Reads everything again before a verdict counts; the watches alone decide nothing."""
+
+    def enter(self, attempt: Attempt, _trigger: Trigger, verdicts: Verdicts) -> Step:
+        """Read everything with quorum; if the verdict is bad, collect evidence at the same time."""
+        failed = has_failed(attempt, verdicts)
+        attempt = replace(
+            attempt,
+            course=replace(
+                attempt.course,
+                purpose=Purpose.FAILURE if failed else Purpose.SUCCESS,
+                confirming_since=attempt.now,
+            ),
+            requests=replace(attempt.requests, unread=False),
+        )
+        effects: list[Effect] = []
+        for ref in verdicts:
+            read = Read(attempt.requests.next_id, ref, whole_rollout=True)
+            attempt = attempt.with_effect(read)
+            effects.append(read)
+        if attempt.result.evidence or attempt.awaits(Collect):
+            return attempt, tuple(effects)
+        for ref in sorted(find_failed(verdicts)):
+            trouble = _most_telling(attempt, ref)
+            if trouble is not None:
+                collect = _collect(attempt, ref, trouble)
+                attempt = attempt.with_effect(collect)
+                effects.append(collect)
+        return attempt, tuple(effects)
+
+    def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
+        """Confirm or refute the verdict by what was read, or turn back: only reads may decide."""
+        late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
+        if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
+            return None
+        if attempt.requests.unread:
+            return Trigger.REFUTED
+        if attempt.course.purpose is Purpose.SUCCESS:
+            return Trigger.CONFIRMED if is_complete(attempt, verdicts) else Trigger.REFUTED
+        if not has_failed(attempt, verdicts):
+            return Trigger.REFUTED
+        culprits = find_culprits(verdicts)
+        goes_back = attempt.course.leg is Leg.FORWARD and (culprits or not attempt.plan.targets)
+        if goes_back and has_writes_back(attempt, culprits):
+            return Trigger.RETREAT
+        return Trigger.CONFIRMED
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield when evidence is no longer waited for."""
+        yield attempt.course.confirming_since + EVIDENCE_SECONDS
+
+    def describe_exit(
+        self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
+    ) -> Iterator[Line]:
+        """Say that the reads did not confirm the verdict, or what they confirmed against it."""
+        if trigger is Trigger.REFUTED and not attempt.requests.unread:
+            yield "refuted", "a second read did not bear the verdict out; going on"
+        if trigger is Trigger.CONFIRMED:
+            yield from describe_failures(attempt, verdicts)
+
+
+def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
+    previous = trouble.cause in TELLING_CAUSES
+    return Collect(attempt.requests.next_id, ref, trouble.pod, trouble.container, previous)
+
+
+def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
+    """Return the trouble whose pod explains most: of the first cause, then the first by name."""
+    rollout = attempt.workloads.rollouts[ref]
+    rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
+    troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)
+    return min(troubles, key=lambda t: (rank[t.cause], t.pod), default=None)

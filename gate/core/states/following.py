@@ -1,0 +1,72 @@
+"""FOLLOWING: a verdict on every Deployment is awaited."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.following import applied_found, start_following
+from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.transitions import Trigger
+from gate.core.checks.spec import During
+from gate.core.model.fact import Known
+from gate.core.plan.leg import Leg
+from gate.core.rollout.policy import OnFailure
+from gate.core.states.verdicts import Verdicts, has_failed, is_complete
+from gate.core.states.watching import WatchingState
+from gate.core.writes.queue import became_theirs
+
+
+class Following(WatchingState):
+    """Waits until all Deployments are complete, or one has failed."""
+
+    phase = During.ROLLOUT
+
+    def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Start the checks of the rollout; on the way back follow what needed no write, too."""
+        if attempt.course.leg is Leg.BACK:
+            attempt = _with_unchanged(attempt)
+        next_read_at = attempt.requests.next_read_at
+        if not attempt.now < next_read_at < math.inf:
+            next_read_at = attempt.now + attempt.read_interval_seconds
+        attempt = replace(
+            attempt,
+            course=replace(attempt.course, baked_since=math.inf, confirming_since=math.inf),
+            requests=replace(attempt.requests, next_read_at=next_read_at),
+        )
+        return health_checks.start_checks(attempt, self.phase), ()
+
+    def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
+        """Go on with the first failure, or once everything is complete."""
+        if attempt.now < attempt.requests.not_before:
+            return None
+        if has_failed(attempt, verdicts):
+            return Trigger.FAILED
+        return Trigger.COMPLETE if is_complete(attempt, verdicts) else None
+
+
+def _with_unchanged(attempt: Attempt) -> Attempt:
+    """Follow on the way back each Deployment that served before and needs no write to serve again.
+
+    Its configuration may have been restored, so the same predicate has to verify it. A Deployment
+    that somebody else changed before our write is theirs and not ours to verify; one that did not
+    serve before is not followed either.
+    """
+    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+        return attempt
+    for target in attempt.plan.targets:
+        ref, written = target.ref, attempt.ledger.written.get(target.ref)
+        snapshot = attempt.workloads.snapshots.get(ref)
+        if ref in attempt.interference.departures or not isinstance(target.baseline, Known):
+            continue
+        if became_theirs(attempt, ref):
+            continue
+        if snapshot is None or snapshot.live is None or (written is not None and written.changed):
+            continue
+        set_ = attempt.plan.target_set
+        if ref not in attempt.ledger.restored and (ref in set_.bodies or ref in set_.obstacles):
+            continue
+        applied = applied_found(attempt.now, snapshot.live, changed=False)
+        attempt = start_following(attempt, applied, snapshot)
+    return attempt

@@ -1,0 +1,43 @@
+"""INSPECTING: every object that was written is read once more, to report what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.transitions import Trigger
+from gate.core.endings.conclusion import with_endings
+from gate.core.endings.last_reads import begin_inspection, take_in
+from gate.core.model.fact import Known
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import ReadBack
+from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.read_answers import Facts, is_stale
+from gate.core.states.verdicts import Verdicts
+
+
+class Inspecting(StateBehaviour):
+    """Waits for the last look, unless a signal came; the verdict stands either way."""
+
+    is_final = True
+
+    def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Decide the endings, then read what was not just read for the verdict."""
+        confirmed = trigger is Trigger.CONFIRMED
+        return begin_inspection(with_endings(attempt, trigger), confirmed=confirmed)
+
+    def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
+        """Go on once all reads are answered, their time is up, or a signal came."""
+        interrupted = attempt.interference.signal_number is not None
+        over = attempt.now >= attempt.inspection_ends_at or not attempt.awaits(Read)
+        return Trigger.INSPECTED if interrupted or over else None
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield when the reads are no longer waited for."""
+        yield attempt.inspection_ends_at
+
+    def fold_read(self, attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
+        """Keep what was found; it is no observation, since no verdict may change any more."""
+        live = answer.fact.value if isinstance(answer.fact, Known) else None
+        stale = live is not None and is_stale(attempt, live)
+        return take_in(attempt, effect.ref, answer, stale=stale), ()

@@ -1,0 +1,176 @@
+"""What ends an attempt from any state but the last three: signals, lost locks, others, the budget.
+
+If several apply at once, the one nearer to the end wins, as `attempt.transitions` states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import (
+    EVIDENCE_SECONDS,
+    INTERRUPT_SECONDS,
+    Attempt,
+    Ending,
+    Step,
+)
+from gate.core.attempt.transitions import TRANSITIONS, Trigger
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Write
+from gate.core.rollout.policy import OnInterrupt
+from gate.core.rollout.verdict import VerdictKind
+from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.rollback_start import has_writes_back
+from gate.core.states.verdicts import Verdicts
+
+
+def next_trigger(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Trigger | None:
+    """Return what ends the attempt or turns it back, else what its `state` goes on with."""
+    if state.is_final:
+        return state.next_trigger(attempt, verdicts)
+    steps_back = _steps_back(attempt, verdicts)
+    ending = _find_ending(attempt, state, steps_back=steps_back)
+    if ending is not None or steps_back:
+        return ending
+    return state.next_trigger(attempt, verdicts)
+
+
+def wake_times(attempt: Attempt, state: StateBehaviour) -> Iterator[float]:
+    """Yield when the attempt may go on without an event (monotonic seconds), some in the past."""
+    yield from state.wake_times(attempt)
+    if state.is_final:
+        return
+    yield attempt.requests.not_before
+    yield attempt.leg_ends_at
+    yield attempt.gives_up_at
+    yield attempt.interference.interrupted_at + INTERRUPT_SECONDS
+    yield attempt.interference.departed_at + EVIDENCE_SECONDS
+
+
+# -- lost locks, and objects that others took over -------------------------------------------------
+
+
+def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Step:
+    """Record the Deployments that somebody else has taken over, and ask who did.
+
+    They leave the attempt, which is returned unchanged if there are none.
+    """
+    if state.is_final:
+        return attempt, ()
+    gone = {
+        ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
+        for ref, verdict in verdicts.items()
+        if verdict is not None and verdict.kind is VerdictKind.SUPERSEDED
+    }
+    if not gone:
+        return attempt, ()
+    attempt = replace(
+        attempt,
+        interference=replace(
+            attempt.interference,
+            departures=FrozenMap({**attempt.interference.departures, **gone}),
+            departed_at=attempt.now,
+        ),
+    )
+    return _ask_who(attempt, state, gone)
+
+
+def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]) -> Step:
+    """Read who made the change, unless that was read just now: watches do not say.
+
+    Nor do they report at once that a deleted object was created again. While writes are left to
+    be sent nothing is read, because that would delay them. A change that a watch reported before
+    the answer to the last write is handled once that answer is here.
+    """
+    if not state.can_read_aside(attempt):
+        return attempt, ()
+    unknown = []
+    for ref, ending in gone.items():
+        read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
+        fresh = read is not None and live is not None and read.workload == live
+        is_gone = ending.reason is Reason.DELETED and live is None
+        if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
+            unknown.append(ref)
+    return read_all(attempt, unknown, whole_rollout=False)
+
+
+def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether the gate has nothing left to do: a lock is lost, or others took over all."""
+    if attempt.interference.lock_lost is not None:
+        return True
+    if not attempt.interference.departures:
+        return False
+    if all(target.ref in attempt.interference.departures for target in attempt.plan.targets):
+        return True
+    return (
+        attempt.course.leg is Leg.BACK
+        and bool(attempt.workloads.rollouts)
+        and not verdicts
+        and not attempt.writes.queue
+    )
+
+
+def _awaits_who(attempt: Attempt) -> bool:
+    """Tell whether the other writer's name is awaited: a courtesy, `EVIDENCE_SECONDS` at most."""
+    late = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
+    return not late and awaits_read(attempt, attempt.interference.departures)
+
+
+# -- endings ---------------------------------------------------------------------------------------
+
+
+def _find_ending(attempt: Attempt, state: StateBehaviour, *, steps_back: bool) -> Trigger | None:
+    """Return a trigger that ends the attempt from any state; a write under way is awaited first.
+
+    That wait ends with `gives_up_at`, or with `INTERRUPT_SECONDS` after a signal.
+    """
+    if attempt.interference.signal_number is not None:
+        return _answer_signal(attempt, state, steps_back=steps_back)
+    if attempt.now >= attempt.gives_up_at:
+        return Trigger.LOST if attempt.interference.lock_lost is None else Trigger.DEPARTED
+    if attempt.awaits(Write):
+        return None
+    if attempt.interference.contact.refusal is not None:
+        return Trigger.LOST
+    if not steps_back or _awaits_who(attempt):
+        return None
+    return Trigger.DEPARTED
+
+
+def _answer_signal(attempt: Attempt, state: StateBehaviour, *, steps_back: bool) -> Trigger | None:
+    """Answer a signal: wait for the write under way, then roll back or end, by policy."""
+    if attempt.now >= attempt.interference.interrupted_at + INTERRUPT_SECONDS:
+        return Trigger.INTERRUPTED
+    if attempt.awaits(Write):
+        return None
+    if steps_back:
+        return Trigger.INTERRUPTED
+    if attempt.course.leg is Leg.BACK:
+        return None if state.has_writes_ahead else Trigger.INTERRUPTED
+    may_retreat = Trigger.RETREAT in TRANSITIONS[attempt.course.leg][attempt.course.state]
+    wanted = may_retreat and _goes_back_on_signal(attempt)
+    if wanted and has_writes_back(attempt, _still_ours(attempt)):
+        return Trigger.RETREAT
+    return Trigger.INTERRUPTED
+
+
+def _goes_back_on_signal(attempt: Attempt) -> bool:
+    policy = attempt.plan.policy.on_interrupt
+    if policy is not OnInterrupt.AUTO:
+        return policy is OnInterrupt.ROLLBACK
+    rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))
+    return health_checks.has_evidence(attempt) or any(
+        one.has_evidence(attempt.now) for one in rollouts
+    )
+
+
+def _still_ours(attempt: Attempt) -> frozenset[Ref]:
+    return frozenset(
+        ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures
+    )

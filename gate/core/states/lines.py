@@ -1,0 +1,37 @@
+"""Lines of the timeline that more than one module announces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import Attempt
+from gate.core.rollout.verdict import VerdictKind
+from gate.core.states.verdicts import Verdicts
+
+Line = tuple[str, str]
+"""The name of a timeline event, and what it says."""
+
+
+def describe_failures(attempt: Attempt, verdicts: Verdicts) -> Iterator[Line]:
+    """Yield a line for each failed verdict."""
+    against = health_checks.against_all(attempt)
+    if against is not None:
+        yield "failed", f"{against.reason}: {against.message}"
+    for ref, verdict in verdicts.items():
+        if verdict is not None and verdict.kind is VerdictKind.FAILED:
+            yield "failed", f"{attempt.plan.name_of(ref)}: {verdict.reason}: {verdict.message}"
+
+
+def describe_rejection(attempt: Attempt) -> Iterator[Line]:
+    """Yield a line for the write that ended the way out, if one did."""
+    rejection = attempt.writes.rejection
+    if rejection is not None:
+        yield "rejected", f"{attempt.plan.name_of(rejection.ref)}: {rejection.message}"
+
+
+def describe_refusals(before: Attempt, after: Attempt) -> Iterator[Line]:
+    """Yield a line for each write of the way back that is newly refused."""
+    for ref, refusal in after.writes.refusals.items():
+        if ref not in before.writes.refusals:
+            yield "refused", f"{after.plan.name_of(ref)}: {refusal.message}"

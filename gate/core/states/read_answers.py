@@ -1,0 +1,78 @@
+"""Folds the answer to a read: the object's latest state, and what it shows of a rollout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import RETRY_SECONDS, Attempt
+from gate.core.kinds.registry import kind_of
+from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import ReadBack
+from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.snapshot import older
+from gate.core.writes.queue import refused_for_good
+
+Facts = tuple[Observed | Listed, ...]
+"""The observations that an answer contains."""
+
+
+def fold_read(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
+    """Return the attempt after an answered read; a stale or missing answer is asked for again."""
+    match answer.fact:
+        case Known(live) if not is_stale(attempt, live):
+            attempt = replace(
+                attempt,
+                ledger=replace(attempt.ledger, live=attempt.ledger.live.put(effect.ref, live)),
+            )
+            return _decidable(attempt, effect), _facts(attempt.now, answer, live)
+        case Absent():
+            attempt = replace(
+                attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.drop(effect.ref))
+            )
+            nothing = Listed(attempt.now, Kind(effect.ref.kind), effect.ref, ())
+            return _decidable(attempt, effect), (nothing,)
+        case _ if effect.ref in attempt.interference.departures:
+            return attempt, ()
+        case _ if (
+            attempt.course.leg is Leg.FORWARD
+            and attempt.writes.retry
+            and attempt.writes.retry.refused
+        ):
+            return refused_for_good(attempt, attempt.writes.retry.refused), ()
+        case _:
+            later = attempt.now + RETRY_SECONDS
+            return replace(
+                attempt,
+                requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
+            ), ()
+
+
+def is_stale(attempt: Attempt, live: LiveObject) -> bool:
+    """Tell whether a read is older than the state already known: the server lags behind."""
+    known = attempt.ledger.live.get(live.ref)
+    if known is None or known.uid != live.uid:
+        return False
+    return older(live.resource_version, known.resource_version)
+
+
+def _decidable(attempt: Attempt, effect: Read) -> Attempt:
+    """Mark the write that waited for this read as ready to be decided again."""
+    attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
+    retry = attempt.writes.retry
+    if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:
+        return attempt
+    return replace(attempt, writes=replace(attempt.writes, retry=replace(retry, read=True)))
+
+
+def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
+    facts: list[Observed | Listed] = []
+    if live.workload is not None:
+        facts.append(Observed(at, live.workload))
+    if answer.revisions is not None:
+        facts.append(Listed(at, kind_of(live.ref).revision_kind, live.ref, answer.revisions))
+    if answer.pods is not None:
+        facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
+    return tuple(facts)

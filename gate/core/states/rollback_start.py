@@ -1,0 +1,178 @@
+"""RETREAT, the start of a rollback: the reasons are kept and the restoring writes queued."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.endings.rollback_ending import refusal_cause
+from gate.core.model.body import FrozenMap
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.signal_names import signal_name
+from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.rollback_plan import (
+    decided_plan,
+    irreversible,
+    with_unwritten_members,
+    writes_back,
+)
+from gate.core.recovery.resumption import failures_found, why_resumed
+from gate.core.rollout.verdict import VerdictKind
+from gate.core.states.lines import (
+    Line,
+    describe_failures,
+    describe_refusals,
+    describe_rejection,
+)
+from gate.core.states.verdicts import Verdicts, find_culprits
+
+
+def has_writes_back(attempt: Attempt, failures: Collection[Ref]) -> bool:
+    """Tell whether a rollback because of `failures` would write anything."""
+    departed = frozenset(attempt.interference.departures)
+    return bool(writes_back(attempt.plan, attempt.ledger.written, departed, frozenset(failures)))
+
+
+def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
+    """Record the reasons, queue the restoring writes, and drop the rollouts of the way out."""
+    recorded = _recorded_failures(attempt)
+    plan = decided_plan(attempt.plan, attempt.ledger.written)
+    written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
+    attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))
+    concerned = (
+        frozenset(recorded) or find_culprits(verdicts) or frozenset(attempt.workloads.rollouts)
+    )
+    departed = frozenset(attempt.interference.departures)
+    queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
+    followed = {
+        ref: replace(rollout.snapshot, written=False)
+        for ref, rollout in attempt.workloads.rollouts.items()
+    }
+    return replace(
+        attempt,
+        result=replace(
+            attempt.result, failures=recorded or _failures(verdicts), why_back=_why_back(attempt)
+        ),
+        writes=replace(
+            attempt.writes,
+            rejection=None,
+            queue=queue,
+            refusals=FrozenMap(
+                {**_with_irreversible(attempt, departed), **_missing_members(attempt, queue)}
+            ),
+            retry=None,
+            uncertain=False,
+            set_aside=FrozenMap(),
+        ),
+        course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
+        workloads=replace(
+            attempt.workloads,
+            followed_before=attempt.workloads.rollouts,
+            snapshots=FrozenMap({**attempt.workloads.snapshots, **followed}),
+            rollouts=FrozenMap(),
+        ),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
+        health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
+    )
+
+
+# -- why -------------------------------------------------------------------------------------------
+
+
+def _recorded_failures(attempt: Attempt) -> FrozenMap[Ref, Ending]:
+    """Return the verdicts that led a dead gate back; empty if its record has none."""
+    resumed = attempt.plan.resumed
+    return failures_found(resumed) if resumed is not None and resumed.back else FrozenMap()
+
+
+def _failures(verdicts: Verdicts) -> FrozenMap[Ref, Ending]:
+    return FrozenMap(
+        (ref, Ending(Outcome.FAILED, verdict.reason, verdict.message, verdict.causes))
+        for ref, verdict in verdicts.items()
+        if verdict is not None and verdict.kind is VerdictKind.FAILED
+    )
+
+
+def _why_back(attempt: Attempt) -> Ending | None:
+    """Return what led back other than failed verdicts of Deployments, None for nothing else.
+
+    It is a refused write, a signal, a check of a manifest without a Deployment, or the death of
+    the gate that began the attempt.
+    """
+    if attempt.plan.resumed is not None and attempt.plan.resumed.back:
+        return why_resumed(attempt.plan.resumed)
+    rejection = attempt.writes.rejection
+    if rejection is not None:
+        cause = refusal_cause(attempt.plan, rejection)
+        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
+    if attempt.interference.signal_number is None:
+        against = health_checks.against_all(attempt)
+        if against is None:
+            return None
+        return Ending(Outcome.FAILED, against.reason, against.message)
+    causes = [rollout.causes(attempt.now) for rollout in attempt.workloads.rollouts.values()]
+    text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
+
+
+# -- what cannot be restored -----------------------------------------------------------------------
+
+
+def _with_irreversible(attempt: Attempt, departed: frozenset[Ref]) -> FrozenMap[Ref, Rejection]:
+    """Add what cannot be taken back to the refusals: it is not even sent."""
+    stays = irreversible(attempt.plan, attempt.ledger.written, departed)
+    return FrozenMap(
+        {
+            **attempt.writes.refusals,
+            **{ref: Rejection(ref, Reason.IRREVERSIBLE, why) for ref, why in stays.items()},
+        }
+    )
+
+
+def _missing_members(attempt: Attempt, queue: tuple[PlannedWrite, ...]) -> dict[Ref, Rejection]:
+    """Return the members of the set that cannot be restored; none if nothing is applied at all."""
+    if not any(write.verb is Verb.APPLY for write in queue):
+        return {}
+    missing = attempt.plan.target_set.missing
+    return {ref: Rejection(ref, Reason.SET_INCOMPLETE, why) for ref, why in missing.items()}
+
+
+# -- what it announces -----------------------------------------------------------------------------
+
+
+def describe_rollback(before: Attempt, after: Attempt, verdicts: Verdicts) -> Iterator[Line]:
+    """Yield the timeline's lines: why the attempt goes back, and what it will write."""
+    yield from describe_failures(before, verdicts)
+    yield from describe_rejection(before)
+    queue = after.writes.queue
+    said = (_describe_write(after, write) for write in queue if write.verb is not Verb.TAKE_OVER)
+    yield "rollback", "; ".join(said)
+    yield from describe_refusals(before, after)
+
+
+def _describe_write(attempt: Attempt, write: PlannedWrite) -> str:
+    match write.verb:
+        case Verb.DELETE:
+            return f"deleting {attempt.plan.name_of(write.ref)}"
+        case Verb.MERGE if "paused" in write.body.thaw()["spec"]:
+            return f"pausing {attempt.plan.name_of(write.ref)}"
+        case Verb.MERGE:
+            return f"scaling {attempt.plan.name_of(write.ref)} to zero"
+        case _:
+            return _describe_return(attempt, write.ref)
+
+
+def _describe_return(attempt: Attempt, ref: Ref) -> str:
+    for target in attempt.plan.targets:
+        if target.ref == ref and isinstance(target.baseline, Known):
+            baseline = target.baseline.value
+            images = ", ".join(baseline.template.images())
+            return (
+                f"returning {attempt.plan.name_of(ref)} to revision {baseline.revision} ({images})"
+            )
+    return f"restoring {attempt.plan.name_of(ref)}"

@@ -1,0 +1,87 @@
+"""The verdicts on the Deployments of an attempt, from the judge and the health checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gate.core.attempt import health_checks
+from gate.core.attempt.health_checks import combine_verdicts
+from gate.core.attempt.state import Attempt
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.rollout.verdict import Verdict, VerdictKind
+
+Verdicts = Mapping[Ref, Verdict | None]
+"""The verdict on each Deployment that is followed and still ours; None while there is none."""
+
+
+def judge(attempt: Attempt) -> tuple[Attempt, Verdicts]:
+    """Return the attempt and the current verdicts on all Deployments that nobody has taken over.
+
+    A Deployment is judged again only if something of it was observed, a clock has run out, or its
+    verdict names a time; the attempt caches the rulings.
+    """
+    known, rollouts = attempt.workloads.rulings, attempt.workloads.rollouts
+    rulings = known.at(rollouts, attempt.now)
+    if rulings is not known:
+        attempt = replace(attempt, workloads=replace(attempt.workloads, rulings=rulings))
+    departures, against = attempt.interference.departures, health_checks.against(attempt)
+    verdicts = {
+        ref: combine_verdicts(ruling.verdict, against.get(ref))
+        for ref, ruling in zip(rollouts, rulings.all, strict=True)
+        if ref not in departures
+    }
+    return attempt, _without_patience(attempt, verdicts) if attempt.plan.resumed else verdicts
+
+
+def _without_patience(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
+    """Return the verdicts of a recovery: it does not wait where only pauses prevent completion."""
+    held = {ref: one for ref, one in verdicts.items() if one and one.kind is VerdictKind.HELD}
+    done = _find_of_kind(verdicts, VerdictKind.COMPLETE)
+    if not all(ref in done or attempt.workloads.rollouts[ref].is_held() for ref in verdicts):
+        return verdicts
+    ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
+    return {**verdicts, **ended}
+
+
+def keep_ours(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
+    """Return `verdicts` without the Deployments that somebody else has taken over."""
+    departures = attempt.interference.departures
+    return {ref: verdict for ref, verdict in verdicts.items() if ref not in departures}
+
+
+def find_failed(verdicts: Verdicts) -> frozenset[Ref]:
+    """Return the Deployments whose verdict is failed."""
+    return _find_of_kind(verdicts, VerdictKind.FAILED)
+
+
+def find_culprits(verdicts: Verdicts) -> frozenset[Ref]:
+    """Return the failed Deployments that justify a rollback; a pause is left to whoever paused."""
+    return frozenset(
+        ref for ref in find_failed(verdicts) if not _has_reason(verdicts[ref], Reason.PAUSED)
+    )
+
+
+def has_failed(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether a Deployment has failed, or a check of a plan without Deployments."""
+    return bool(find_failed(verdicts)) or health_checks.against_all(attempt) is not None
+
+
+def is_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether everything followed is complete; on the way out that means every target."""
+    if len(_find_of_kind(verdicts, VerdictKind.COMPLETE)) < len(verdicts):
+        return False
+    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)
+    return attempt.course.leg is Leg.BACK or wanted <= set(verdicts)
+
+
+def _find_of_kind(verdicts: Verdicts, kind: VerdictKind) -> frozenset[Ref]:
+    return frozenset(
+        ref for ref, verdict in verdicts.items() if verdict is not None and verdict.kind is kind
+    )
+
+
+def _has_reason(verdict: Verdict | None, reason: Reason) -> bool:
+    return verdict is not None and verdict.reason is reason

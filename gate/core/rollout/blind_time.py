@@ -77,15 +77,19 @@ class Blindness:
             self, silent_since=since, since=began if self.since is None else min(began, self.since)
         )
 
-    def fold(self, at: float, snapshot: Snapshot, live: Workload, ready_pods: int) -> Blindness:
-        """Return it after something was seen; `ready_pods` are those of the followed revision."""
+    def fold(
+        self, at: float, snapshot: Snapshot, live: Workload, limit: float, ready_pods: int
+    ) -> Blindness:
+        """Return it after something was seen; `ready_pods` are those of the followed revision.
+
+        `limit` is the present progress deadline in seconds.
+        """
         kind = snapshot.kind
         sign = kind.sign_of_idleness(snapshot, live, ready_pods)
         counters = kind.controller_counters(snapshot, live) if sign else ()
         is_exceeded = kind.exceeded_deadline(live) is not None
         exceeded_since = min(self.exceeded_since, at) if is_exceeded else math.inf
         known = (self.sign, self.counters, self.exceeded_since, self.limit_seconds)
-        limit = kind.deadline_seconds(live)
         if known == (sign, counters, exceeded_since, limit):
             return self
         same = (sign, counters) == (self.sign, self.counters)

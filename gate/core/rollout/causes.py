@@ -12,25 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gate.core.model.objects import CleanText, ContainerStatus, Template
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import MOST_TELLING, Reason
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
-_MOST_TELLING = (
-    Reason.OUT_OF_MEMORY,
-    Reason.CRASH_LOOP,
-    Reason.IMAGE_PULL,
-    Reason.CONTAINER_CONFIG,
-    Reason.POD_CREATE_DENIED,
-    Reason.REPLICA_SET_CREATE_ERROR,
-    Reason.UNSCHEDULABLE,
-    Reason.READINESS_LOST,
-    Reason.AVAILABILITY_LOST,
-    Reason.CONTROLLER_NOT_OBSERVING,
-    Reason.CONFLICT,
-    Reason.NOT_READY,
-)
-_RANK = {reason: rank for rank, reason in enumerate(_MOST_TELLING)}
+_RANK = {reason: rank for rank, reason in enumerate(MOST_TELLING)}
 NEVER = math.inf
 """A trouble that only the clocks decide."""
 ALREADY = -math.inf

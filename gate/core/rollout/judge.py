@@ -121,7 +121,7 @@ class Rollout:
     def deadline_seconds(self) -> float:
         """How long nothing may move before that is a failure, infinite for no limit."""
         live = self.snapshot.live
-        return math.inf if live is None else self.kind.deadline_seconds(live)
+        return math.inf if live is None else self.kind.deadline_seconds(live, self.policy)
 
     def new_pods(self) -> tuple[PodTrack, ...]:
         """Return the pods of the followed revision that count."""
@@ -175,6 +175,7 @@ class Rollout:
         new = self.new.after(kind, before, after, live.template, self.policy.fail_fast)
         if self.policy.wait_for_termination or kind.pods_show_progress:
             return self._after_all(at, snapshot, new)
+        limit = kind.deadline_seconds(live, self.policy)
         return Rollout(
             self.applied,
             self.policy,
@@ -186,7 +187,7 @@ class Rollout:
             self.settled,
             self.hindrances,
             new,
-            self.blindness.fold(at, snapshot, live, new.ready),
+            self.blindness.fold(at, snapshot, live, limit, new.ready),
         )
 
     def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
@@ -200,7 +201,8 @@ class Rollout:
         )
         same = new.key == snapshot.current_key != ""
         new = new if same else NewPods.of(snapshot, self.policy.fail_fast)
-        blindness = self.blindness.fold(at, snapshot, live, new.ready)
+        limit = kind.deadline_seconds(live, self.policy)
+        blindness = self.blindness.fold(at, snapshot, live, limit, new.ready)
         blind_seconds = blindness.seconds(at)
         return Rollout(
             self.applied,
@@ -285,9 +287,8 @@ class Rollout:
 
     def count(self, live: Workload) -> str:
         """Return in words how many of its pods are available."""
-        which = "new" if self.applied.spec_changed else ""
-        words = which if self.deadline_decides else "old"
-        return self.kind.describe_counts(self.snapshot, live, words)
+        which = ("new" if self.applied.spec_changed else "") if self.deadline_decides else "old"
+        return self.kind.describe_counts(self.snapshot, live, which)
 
     def is_complete(self, live: Workload) -> bool:
         """Tell whether the strict predicate holds: our generation is observed, and all is there."""
@@ -329,12 +330,12 @@ class Rollout:
         reason = self._completion(live)
         if reason is None:
             return None
+        said = self.count(live)
         if reason is Reason.VACUOUS:
-            message = CleanText("0 replicas are wanted, and no pod runs")
-            return Verdict(VerdictKind.COMPLETE, reason, message)
-        if not self.applied.spec_changed:
+            said = "0 replicas are wanted, and no pod runs"
+        elif not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
 
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that a complete version no longer serves; a rollback has only its total."""

@@ -167,7 +167,7 @@ class WorkloadKind(Protocol[W]):
 
     # -- its clocks --------------------------------------------------------------------------------
 
-    def deadline_seconds(self, live: W) -> float:
+    def deadline_seconds(self, live: W, policy: Policy) -> float:
         """Return how long nothing may move, infinite for no limit."""
 
     def exceeded_deadline(self, live: W) -> Condition | None:

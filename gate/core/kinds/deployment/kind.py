@@ -141,7 +141,7 @@ class DeploymentKind:
 
     # -- its clocks --------------------------------------------------------------------------------
 
-    def deadline_seconds(self, live: Deployment) -> float:
+    def deadline_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return its progress deadline, infinite if that is switched off."""
         return clocks.deadline_seconds(live)
 

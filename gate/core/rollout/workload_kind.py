@@ -17,6 +17,8 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast, Policy
 
+R_co = TypeVar("R_co", bound=Revision, covariant=True)
+R_contra = TypeVar("R_contra", bound=Revision, contravariant=True)
 W = TypeVar("W", bound=Workload)
 
 
@@ -50,7 +52,7 @@ class ProgressMarks:
     old: int
 
 
-class View(Protocol):
+class View(Protocol[R_co]):
     """What a kind may look at: one workload with its revisions, pods and events."""
 
     @property
@@ -77,14 +79,14 @@ class View(Protocol):
     def denied_since(self) -> Mapping[str, float]:
         """When each revision (by uid) began to say that its pods cannot be created."""
 
-    def current(self) -> Revision | None:
+    def current(self) -> R_co | None:
         """Return the revision of the live template."""
 
-    def list_owned(self) -> tuple[Revision, ...]:
+    def list_owned(self) -> tuple[R_co, ...]:
         """Return the revisions whose controller is this workload."""
 
 
-class WorkloadKind(Protocol[W]):
+class WorkloadKind(Protocol[W, R_contra]):
     """One kind of workload, of which `gate.core.kinds` has the implementations."""
 
     # -- what it is --------------------------------------------------------------------------------
@@ -103,66 +105,66 @@ class WorkloadKind(Protocol[W]):
 
     # -- its revisions and their pods --------------------------------------------------------------
 
-    def find_current(self, live: W, revisions: Iterable[Revision]) -> str:
+    def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
 
     def current_key(self, live: W, current_uid: str) -> str:
         """Return the key of the revision that is rolled out, "" while there is none."""
 
-    def key_of_revision(self, revision: Revision) -> str:
+    def key_of_revision(self, revision: R_contra) -> str:
         """Return what the pods of a revision have in common."""
 
     def key_of_pod(self, pod: Pod) -> str:
         """Return the key of the revision that a pod is of."""
 
-    def count_pods(self, view: View, revision: Revision) -> PodCounts:
+    def count_pods(self, view: View[R_contra], revision: R_contra) -> PodCounts:
         """Count the pods of a revision."""
 
     def status_counts(self, live: W) -> StatusCounts:
         """Return the counters of its status."""
 
-    def serves(self, view: View, live: W) -> bool:
+    def serves(self, view: View[R_contra], live: W) -> bool:
         """Tell whether the current revision serves, and no other does: a rollback's target."""
 
     # -- when it is done ---------------------------------------------------------------------------
 
-    def completion(self, view: View, live: W, policy: Policy) -> Reason | None:
+    def completion(self, view: View[R_contra], live: W, policy: Policy) -> Reason | None:
         """Return why nothing is left to wait for, None if something is.
 
         The caller has checked that the controller observed our generation.
         """
 
-    def is_rolled_out(self, view: View, live: W) -> bool:
+    def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
 
-    def describe_counts(self, view: View, live: W, which: str = "new") -> str:
+    def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
         """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
 
-    def describe_lag(self, view: View, live: W) -> str:
+    def describe_lag(self, view: View[R_contra], live: W) -> str:
         """Say what only the controller's own status does not show yet, "" if nothing."""
 
     # -- what blocks it ----------------------------------------------------------------------------
 
-    def faults(self, view: View, live: W, limits: FailFast) -> tuple[Fault, ...]:
+    def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
     def may_fail_fast(self, doomed: int, count: int) -> bool:
         """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
 
-    def sign_of_idleness(self, view: View, live: W, ready_pods: int) -> str:
+    def sign_of_idleness(self, view: View[R_contra], live: W, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does.
 
         `ready_pods` are those of the current revision.
         """
 
-    def controller_counters(self, view: View, live: W) -> tuple[int, ...]:
+    def controller_counters(self, view: View[R_contra], live: W) -> tuple[int, ...]:
         """Return numbers that controllers write: while any of them changes, they act."""
 
     @property
     def pods_show_progress(self) -> bool:
         """Whether `progress_marks` and `completion` depend on pods, not on status alone."""
 
-    def progress_marks(self, view: View, live: W) -> ProgressMarks:
+    def progress_marks(self, view: View[R_contra], live: W) -> ProgressMarks:
         """Return how far the rollout is."""
 
     # -- its clocks --------------------------------------------------------------------------------
@@ -186,5 +188,5 @@ class WorkloadKind(Protocol[W]):
         """Return how long the rollout can legally take: the total budget `auto`."""
 
 
-AnyKind: TypeAlias = WorkloadKind[Any]
+AnyKind: TypeAlias = WorkloadKind[Any, Any]
 """A kind as the judge holds it: with the workloads that it recognises."""

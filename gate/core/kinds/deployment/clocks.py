@@ -1,20 +1,14 @@
-"""A Deployment's clocks: how long nothing may move, and how long its rollout can legally take."""
+"""How long a Deployment's rollout can legally take."""
 
 from __future__ import annotations
 
 import math
 
-from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment
+from gate.core.kinds.deployment.objects import Deployment
 from gate.core.model.int_or_percent import Share
 
 SHORTEST_TOTAL_SECONDS = 900.0
 LONGEST_TOTAL_SECONDS = 7200.0
-
-
-def deadline_seconds(live: Deployment) -> float:
-    """Return its progress deadline, infinite if that is switched off."""
-    seconds = live.progress_deadline_seconds
-    return math.inf if seconds >= NO_DEADLINE_SECONDS else float(seconds)
 
 
 def step_size(live: Deployment) -> int:

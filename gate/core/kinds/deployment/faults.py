@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gate.core.kinds.deployment.objects import Deployment
-from gate.core.kinds.deployment.parts import current_of
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.objects import Condition
 from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault, denial_of_pods
@@ -11,13 +10,15 @@ from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
 
-def faults(view: View, live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
+def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
     """Return what keeps the controllers from rolling out; of both, denied pods decide first."""
-    current, found = current_of(view), []
+    current, erring = view.current(), create_error(live)
     failure = current.failure if current is not None else None
+    if failure is None and erring is None:
+        return ()
+    found = []
     if failure is not None:
         found.append(denial_of_pods(failure.message, view.denied_since[view.current_uid], limits))
-    erring = create_error(live)
     if erring is not None:
         grace_seconds = limits.replica_set_create_seconds
         reason = Reason.REPLICA_SET_CREATE_ERROR

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import cast
 
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
     DEPLOYMENT,
+    NO_DEADLINE_SECONDS,
     REPLICA_SET,
     Deployment,
     ReplicaSet,
 )
-from gate.core.kinds.deployment.parts import current_of, owned_by
-from gate.core.model.objects import Condition, Pod, Revision
+from gate.core.model.objects import Condition, Pod
 from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
@@ -37,7 +37,7 @@ class DeploymentKind:
 
     # -- its revisions and their pods --------------------------------------------------------------
 
-    def find_current(self, live: Deployment, revisions: Iterable[Revision]) -> str:
+    def find_current(self, live: Deployment, revisions: Iterable[ReplicaSet]) -> str:
         """Return the uid of the ReplicaSet of the live template, "" if it was not seen.
 
         Found by owner and template, never by hash or revision: hashes collide and revisions are
@@ -51,7 +51,7 @@ class DeploymentKind:
         """Return the uid of the ReplicaSet that is rolled out, "" while there is none."""
         return current_uid
 
-    def key_of_revision(self, revision: Revision) -> str:
+    def key_of_revision(self, revision: ReplicaSet) -> str:
         """Return the uid that the pods of a ReplicaSet name as their owner."""
         return revision.uid
 
@@ -59,14 +59,13 @@ class DeploymentKind:
         """Return the uid of a pod's ReplicaSet."""
         return pod.owner_uid
 
-    def count_pods(self, view: View, revision: Revision) -> PodCounts:
+    def count_pods(self, view: View[ReplicaSet], revision: ReplicaSet) -> PodCounts:
         """Return the pods of a ReplicaSet as its own status counts them."""
-        counted = cast("ReplicaSet", revision)
         return PodCounts(
-            counted.replicas,
-            counted.status_replicas,
-            counted.ready_replicas,
-            counted.available_replicas,
+            revision.replicas,
+            revision.status_replicas,
+            revision.ready_replicas,
+            revision.available_replicas,
         )
 
     def status_counts(self, live: Deployment) -> StatusCounts:
@@ -78,7 +77,7 @@ class DeploymentKind:
             live.available_replicas,
         )
 
-    def serves(self, view: View, live: Deployment) -> bool:
+    def serves(self, view: View[ReplicaSet], live: Deployment) -> bool:
         """Tell whether the current ReplicaSet serves, and no other does.
 
         It serves if the Deployment is `Available` and the ReplicaSet of the live template owns all
@@ -86,35 +85,36 @@ class DeploymentKind:
         disqualify it. `Available=True` alone is not enough: with maxUnavailable 100 % it holds
         without any pod.
         """
-        current = current_of(view)
+        current = view.current()
         if current is None or not live.available or current.available_replicas < 1:
             return False
-        return not any(one.available_replicas for one in owned_by(view) if one.uid != current.uid)
+        others = (one for one in view.list_owned() if one.uid != current.uid)
+        return not any(one.available_replicas for one in others)
 
     # -- when it is done ---------------------------------------------------------------------------
 
-    def completion(self, view: View, live: Deployment, policy: Policy) -> Reason | None:
+    def completion(self, view: View[ReplicaSet], live: Deployment, policy: Policy) -> Reason | None:
         """Return why nothing is left to wait for, None if something is."""
         if not completion.has_completed(view, live, policy):
             return None
         return Reason.VACUOUS if live.replicas == 0 else Reason.COMPLETE
 
-    def is_rolled_out(self, view: View, live: Deployment) -> bool:
+    def is_rolled_out(self, view: View[ReplicaSet], live: Deployment) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(view, live)
 
-    def describe_counts(self, view: View, live: Deployment, which: str = "new") -> str:
+    def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
         """Describe the progress in one line whose numbers agree with each other."""
         return completion.describe_counts(view, live, which)
 
-    def describe_lag(self, view: View, live: Deployment) -> str:
+    def describe_lag(self, view: View[ReplicaSet], live: Deployment) -> str:
         """Say that only the Deployment's own counters are not there yet, "" otherwise."""
         return completion.describe_lag(view, live)
 
-    def progress_marks(self, view: View, live: Deployment) -> ProgressMarks:
+    def progress_marks(self, view: View[ReplicaSet], live: Deployment) -> ProgressMarks:
         """Return how far the rollout is, by the status of the ReplicaSets."""
-        current = current_of(view)
-        old = sum(one.replicas for one in owned_by(view) if one.uid != view.current_uid)
+        current = view.current()
+        old = sum(one.replicas for one in view.list_owned() if one.uid != view.current_uid)
         if current is None:
             return ProgressMarks(0, 0, 0, old)
         return ProgressMarks(
@@ -123,7 +123,9 @@ class DeploymentKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
-    def faults(self, view: View, live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
+    def faults(
+        self, view: View[ReplicaSet], live: Deployment, limits: FailFast
+    ) -> tuple[Fault, ...]:
         """Return what keeps the controllers from rolling out."""
         return faults.faults(view, live, limits)
 
@@ -131,11 +133,11 @@ class DeploymentKind:
         """Tell whether two pods, or all that exist, are beyond hope."""
         return doomed >= ENOUGH_DOOMED_PODS or doomed == count
 
-    def sign_of_idleness(self, view: View, live: Deployment, ready_pods: int) -> str:
+    def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does."""
         return idleness.sign_of_idleness(view, live, ready_pods)
 
-    def controller_counters(self, view: View, live: Deployment) -> tuple[int, ...]:
+    def controller_counters(self, view: View[ReplicaSet], live: Deployment) -> tuple[int, ...]:
         """Return what controllers count: a change shows that they act."""
         return idleness.controller_counters(view, live)
 
@@ -143,7 +145,8 @@ class DeploymentKind:
 
     def deadline_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return its progress deadline, infinite if that is switched off."""
-        return clocks.deadline_seconds(live)
+        seconds = live.progress_deadline_seconds
+        return math.inf if seconds >= NO_DEADLINE_SECONDS else float(seconds)
 
     def exceeded_deadline(self, live: Deployment) -> Condition | None:
         """Return `Progressing=False` with reason `ProgressDeadlineExceeded`, None without it."""

@@ -121,7 +121,7 @@ class Rollout:
     def deadline_seconds(self) -> float:
         """How long nothing may move before that is a failure, infinite for no limit."""
         live = self.snapshot.live
-        return math.inf if live is None else self.kind.deadline_seconds(live, self.policy)
+        return math.inf if live is None else self._deadline_seconds(live)
 
     def new_pods(self) -> tuple[PodTrack, ...]:
         """Return the pods of the followed revision that count."""
@@ -228,9 +228,9 @@ class Rollout:
         live = self.snapshot.live
         said = f"the {self.ref.kind} could not be read yet"
         if live is not None:
-            said = self.count(live) + self.kind.describe_lag(self.snapshot, live)
-        kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
-        return Verdict(kind, reason, CleanText(said), self.causes(now))
+            said = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
+        verdict = (VerdictKind.PROGRESSING, Reason.PROGRESSING)
+        return Verdict(*verdict, CleanText(said), self.causes(now))
 
     def ruling(self, now: float) -> Verdict | None:
         """Return the verdict of the first rule that applies, None while none does."""
@@ -260,35 +260,36 @@ class Rollout:
         ruled = self.ruling(now)
         if ruled is not None and ruled.kind is VerdictKind.FAILED:
             return ruled.reason is not Reason.PAUSED
-        if any(fault.is_evidence for fault in self._faults()):
-            return True
-        return self.new.suspicious or self._has_crashed()
-
-    def _has_crashed(self) -> bool:
-        """Look through all new pods: too much work for anything but a signal."""
         live = self.snapshot.live
-        return live is not None and any(
+        if live is None or self.new.suspicious:
+            return self.new.suspicious
+        return any(fault.is_evidence for fault in self._faults(live)) or self._has_crashed(live)
+
+    def _has_crashed(self, live: Workload) -> bool:
+        """Look through all new pods: too much work for anything but a signal."""
+        return any(
             has_crashed(track, live.template)
             for track in self.snapshot.pods.values()
-            if self.new.is_of(self.kind, track)
+            if self.new.is_of(self.snapshot.kind, track)
         )
 
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
-        hindering = (fault.cause() for fault in self._faults())
+        live = self.snapshot.live
+        hindering = (fault.cause() for fault in (self._faults(live) if live is not None else ()))
         return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
 
-    def _faults(self) -> tuple[Fault, ...]:
-        live = self.snapshot.live
-        if live is None:
-            return ()
-        return self.kind.faults(self.snapshot, live, self.policy.fail_fast)
+    def _faults(self, live: Workload) -> tuple[Fault, ...]:
+        return self.snapshot.kind.faults(self.snapshot, live, self.policy.fail_fast)
+
+    def _deadline_seconds(self, live: Workload) -> float:
+        return self.snapshot.kind.deadline_seconds(live, self.policy)
 
     def count(self, live: Workload) -> str:
         """Return in words how many of its pods are available."""
         which = ("new" if self.applied.spec_changed else "") if self.deadline_decides else "old"
-        return self.kind.describe_counts(self.snapshot, live, which)
+        return self.snapshot.kind.describe_counts(self.snapshot, live, which)
 
     def is_complete(self, live: Workload) -> bool:
         """Tell whether the strict predicate holds: our generation is observed, and all is there."""
@@ -297,7 +298,7 @@ class Rollout:
     def _completion(self, live: Workload) -> Reason | None:
         if not self._is_observed(live):
             return None
-        return self.kind.completion(self.snapshot, live, self.policy)
+        return self.snapshot.kind.completion(self.snapshot, live, self.policy)
 
     def is_held(self) -> bool:
         """Tell whether the controller knows of a pause: it scales nothing while it lasts."""
@@ -307,7 +308,7 @@ class Rollout:
     def _judge_pause(self, live: Workload, now: float) -> Verdict | None:
         """Return that a pause holds it or, in the end, failed it; what is complete is not held."""
         if not live.paused or (
-            self.is_complete(live) and self.kind.is_rolled_out(self.snapshot, live)
+            self.is_complete(live) and self.snapshot.kind.is_rolled_out(self.snapshot, live)
         ):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
@@ -319,11 +320,11 @@ class Rollout:
         clock, observed = self.blindness.clock(now), self._is_observed(live)
         if observed:
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
-            of_pods = self.new.fatal(self.kind, clock, tolerated)
+            of_pods = self.new.fatal(self.snapshot.kind, clock, tolerated)
             if of_pods is not None:
                 return of_pods
         return self.hindrances.fatal(
-            self._faults(), self.progress.last_clock, clock, observed=observed
+            self._faults(live), self.progress.last_clock, clock, observed=observed
         )
 
     def _complete(self, live: Workload) -> Verdict | None:
@@ -346,30 +347,29 @@ class Rollout:
         live = self.snapshot.live
         if live is None or not (self.settled and self.deadline_decides):
             return None
-        return Availability.of(self.new_pods(), self.deadline_seconds)
+        return Availability.of(self.new_pods(), self._deadline_seconds(live))
 
     def _late(self, live: Workload, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first; a rollback has only its total."""
         stalled = None
         if self.deadline_decides:
             stalled = self._find_exceeded_deadline(live, now) or no_progress(
-                live, self.deadline_seconds, self.progress, self.blindness, now
+                live, self._deadline_seconds(live), self.progress, self.blindness, now
             )
         if stalled is not None or now < self.ends_at:
             return stalled
         clock = self.blindness.clock(now)
-        over = total_over(self.deadline_seconds, self.progress, self.total_seconds, clock)
-        count = self.count(live) + self.kind.describe_lag(self.snapshot, live)
+        over = total_over(self._deadline_seconds(live), self.progress, self.total_seconds, clock)
+        count = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
         return replace(over, message=CleanText(f"{over.message}: {count}"))
 
     def _find_exceeded_deadline(self, live: Workload, now: float) -> Cause | None:
         """Return the controller's deadline condition as a cause, if it can be believed now."""
-        condition = self.kind.exceeded_deadline(live) if self._is_observed(live) else None
+        condition = self.snapshot.kind.exceeded_deadline(live) if self._is_observed(live) else None
         if condition is None or not self.blindness.condition_stands(now):
             return None
-        current = self.snapshot.current()
-        name = current.name if current is not None else ""
-        return condition_exceeded(condition, self.applied, name, self.deadline_seconds, now)
+        name = current.name if (current := self.snapshot.current()) is not None else ""
+        return condition_exceeded(condition, self.applied, name, self._deadline_seconds(live), now)
 
     def _fail_for(self, why: Cause | None, now: float) -> Verdict | None:
         if why is None:
@@ -385,16 +385,16 @@ class Rollout:
         yield from blindness.times(now)
         for clock in self._clocks(blindness.clock(now)):
             yield blindness.time_of(clock, now)
-        if live is not None and self.kind.exceeded_deadline(live) is not None:
-            yield condition_believed_at(self.deadline_seconds, self.applied.at)
+        if live is not None and self.snapshot.kind.exceeded_deadline(live) is not None:
+            yield condition_believed_at(self._deadline_seconds(live), self.applied.at)
 
     def _clocks(self, clock: float) -> Iterator[float]:
         """Iterate the times that are due by the clock that stops while blind."""
         live = self.snapshot.live
-        yield from self.hindrances.ripe_times(self._faults(), self.progress.last_clock)
         yield from self.new.ripe_times(clock)
         availability = self._availability()
         if availability is not None:
             yield from availability.times()
         if live is not None:
-            yield stalled_at(self.progress, live, self.deadline_seconds)
+            yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
+            yield stalled_at(self.progress, live, self._deadline_seconds(live))

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from bench.measure import table
+from gate.core.kinds.registry import unseen
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.fold import applied_found
 from gate.wire import decode
 
@@ -38,7 +38,7 @@ def _judge(header: bytes, lines: list[bytes]) -> int:
     applied = decode.live_object(_applied(header))
     if applied.workload is None:
         raise SystemExit("bench: a recording without a Deployment")
-    snapshot = Snapshot(applied.ref).fold(Observed(0.0, applied.workload))
+    snapshot = unseen(applied.ref).fold(Observed(0.0, applied.workload))
     rollout = Rollout.start(applied_found(0.0, applied.workload), snapshot, Policy())
     at = 0.0
     for line in lines:

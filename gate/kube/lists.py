@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gate.core.model.objects import Deployment as Workload
-from gate.core.model.objects import Watched
+from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer

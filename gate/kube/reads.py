@@ -16,7 +16,7 @@ from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched
+from gate.core.model.objects import Pod, Ref, Revision, Watched
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind
@@ -32,7 +32,7 @@ from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
-Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
+Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
 """What belongs to a workload: what holds its revisions, and its pods."""
 
 
@@ -165,7 +165,7 @@ def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
 def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
     things = [thing for listing in listed for thing in listing]
     return (
-        tuple(thing for thing in things if isinstance(thing, ReplicaSet)),
+        tuple(thing for thing in things if isinstance(thing, Revision)),
         tuple(thing for thing in things if isinstance(thing, Pod)),
     )
 

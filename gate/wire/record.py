@@ -224,7 +224,7 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
         "replica_set": baseline.replica_set,
         "revision": baseline.revision,
         "template": baseline.template.body.thaw(),
-        "hash": baseline.pod_template_hash,
+        "hash": baseline.label_value,
     }
 
 

@@ -131,7 +131,7 @@ def test_the_cluster_tells_about_itself(adapter: Adapter, namespace: str) -> Non
 def test_a_dry_run_writes_nothing(adapter: Adapter, body: JSON) -> None:
     """A dry run gives the object with the server's defaults, and leaves none behind."""
     would = adapter.writer.dry_run(adapter.effect(Verb.APPLY, body, None))
-    assert would.workload is not None
+    assert isinstance(would.workload, Deployment)
     assert would.workload.progress_deadline_seconds == 600
     assert adapter.reader.live(adapter.web) == Absent()
 
@@ -283,7 +283,7 @@ def test_taking_over_from_kubectl_apply(
     applied = adapter.write(Verb.APPLY, later, taken.live)
     assert isinstance(applied, Written)
     assert applied.live is not None
-    assert applied.live.workload is not None
+    assert isinstance(applied.live.workload, Deployment)
     assert applied.live.workload.min_ready_seconds == 0
 
 
@@ -324,7 +324,7 @@ def test_a_whole_rollout_is_read(
     objects.wait_complete("web")
     back = adapter.reader.perform(Read(1, adapter.web, whole_rollout=True))
     assert isinstance(back.fact, Known)
-    assert back.fact.value.workload is not None
+    assert isinstance(back.fact.value.workload, Deployment)
     assert back.fact.value.workload.available
     [replica_set] = back.revisions or ()
     assert replica_set.owner_uid == back.fact.value.uid

@@ -227,7 +227,7 @@ def _pod_track(value: PodTrack, form: Form) -> None:
 
 def _live_object(value: LiveObject, form: Form) -> None:
     form.atoms.append(value.managed.digest)
-    if value.workload is not None:
+    if isinstance(value.workload, Deployment):
         _deployment(value.workload, form)
         return
     form.atoms += (value.uid, value.body.digest)

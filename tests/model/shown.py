@@ -251,7 +251,7 @@ def live_of(cluster: Cluster) -> LiveObject:
 def deployment(cluster: Cluster) -> core.Deployment:
     """Return the Deployment as a watch shows it."""
     found = live_of(cluster).workload
-    assert found is not None
+    assert isinstance(found, core.Deployment)
     return found
 
 

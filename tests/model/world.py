@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
@@ -369,7 +370,7 @@ def live_fact(cluster: Cluster) -> Fact[LiveObject]:
 
 def snapshot_of(cluster: Cluster) -> Snapshot:
     """Return what is known of the Deployment once all is listed."""
-    snapshot = Snapshot(WEB)
+    snapshot = unseen(WEB)
     for fact in listed(cluster, 0.0):
         snapshot = snapshot.fold(fact)
     return snapshot

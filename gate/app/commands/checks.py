@@ -27,7 +27,7 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
-from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
+from gate.core.model.objects import Ref, Revision, deployment_ref
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
@@ -137,18 +137,18 @@ def _subject(live: Live, at: float) -> Subject:
     )
 
 
-def _version(replica_set: ReplicaSet | None) -> Version | None:
+def _version(replica_set: Revision | None) -> Version | None:
     if replica_set is None:
         return None
-    return Version(replica_set.name, replica_set.pod_template_hash)
+    return Version(replica_set.name, replica_set.label_value)
 
 
-def _other(live: Live) -> ReplicaSet | None:
+def _other(live: Live) -> Revision | None:
     current = live.snapshot.current()
     serving = [
         one
         for one in live.snapshot.list_owned()
-        if one.available_replicas and (current is None or one.uid != current.uid)
+        if live.snapshot.count_pods(one).available and (current is None or one.uid != current.uid)
     ]
     return max(serving, key=lambda one: one.revision or 0, default=None)
 

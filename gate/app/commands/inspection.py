@@ -223,6 +223,7 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
 def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
     current = live.snapshot.current()
     owned = sorted(live.snapshot.list_owned(), key=lambda rs: rs.revision or 0, reverse=True)
+    pods = {rs.uid: live.snapshot.count_pods(rs).created for rs in owned}
     return tuple(
         Revision(
             number=rs.revision,
@@ -230,8 +231,8 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             images=rs.template.images(),
             change_cause=rs.change_cause,
             created_at=rs.created_at,
-            pods=rs.status_replicas,
-            running=rs.status_replicas > 0 if current is None else rs.uid == current.uid,
+            pods=pods[rs.uid],
+            running=pods[rs.uid] > 0 if current is None else rs.uid == current.uid,
             judged=memory.of_replica_set(rs),
             returns=returns,
         )

@@ -33,7 +33,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
+from gate.core.model.objects import Ref, Revision, deployment_ref
 from gate.core.model.outcome import Outcome
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
@@ -120,7 +120,7 @@ def pause(
 
 def arrive(
     session: Session, settings: Settings, name: str, console: Console, command: str
-) -> ReplicaSet | None:
+) -> Revision | None:
     """Announce the cluster, refuse a wrong one, or a Deployment that does not exist.
 
     Returns the ReplicaSet that `undo --to-revision` names, by its number as the command begins.
@@ -134,7 +134,7 @@ def arrive(
     return named_revision(settings, live) if command == "undo" else None
 
 
-def command_of(name: str, named: ReplicaSet | None) -> Command:
+def command_of(name: str, named: Revision | None) -> Command:
     """Return what prepares a command; `named` is what `undo --to-revision` returns to."""
     return COMMANDS[name] if named is None else partial(undo, named=named)
 

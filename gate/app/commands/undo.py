@@ -36,7 +36,7 @@ from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, ReplicaSet, Template, deployment_ref
+from gate.core.model.objects import Ref, Revision, Template, deployment_ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_body import body_with_template, without_pause
@@ -80,7 +80,7 @@ def undo(
     console: Console,
     claim: Claim,
     *,
-    named: ReplicaSet | None = None,
+    named: Revision | None = None,
 ) -> Ready:
     """Prepare to return to an earlier version, or to what `--to-revision` named at the start."""
     found = with_number_of_now(read_subject(session, settings, name, console, claim.memory), named)
@@ -239,7 +239,7 @@ def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
         yield replace(item, is_return=True)
 
 
-def _is_restarted(replica_set: ReplicaSet | None) -> bool:
+def _is_restarted(replica_set: Revision | None) -> bool:
     return replica_set is not None and is_restarted(replica_set.template)
 
 

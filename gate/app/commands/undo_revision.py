@@ -7,13 +7,13 @@ from dataclasses import replace
 from gate.app.commands.undo_subject import UndoSubject
 from gate.app.runtime.live_state import Live
 from gate.config import Settings
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Revision
 from gate.core.model.outcome import Reason
 from gate.core.versions.undo_choice import revision_name
 from gate.errors import RefusedError
 
 
-def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
+def named_revision(settings: Settings, live: Live) -> Revision | None:
     """Return the ReplicaSet that `--to-revision` names, None without it.
 
     RefusedError if there is no such revision.
@@ -32,7 +32,7 @@ def named_revision(settings: Settings, live: Live) -> ReplicaSet | None:
     return replica_set
 
 
-def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
+def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubject:
     """Set `to_revision` to the ReplicaSet's current number: a return to it renumbers it.
 
     RefusedError if that ReplicaSet is gone.

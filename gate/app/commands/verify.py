@@ -20,7 +20,7 @@ from gate.config import Settings, policy
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Ref, deployment_ref
+from gate.core.model.objects import Ref, Workload, deployment_ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
@@ -155,7 +155,7 @@ def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple
         listing = list_all(
             session.client, registry.DEFAULT.watched.kind, session.namespace, selection
         )
-        found |= {one.ref.name for one in listing.objects if isinstance(one, Deployment)}
+        found |= {one.ref.name for one in listing.objects if isinstance(one, Workload)}
     if not found:
         raise RefusedError(
             f"no Deployment in namespace {session.namespace} has the labels {settings.selector}",

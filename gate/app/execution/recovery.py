@@ -23,6 +23,7 @@ from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
@@ -217,7 +218,7 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
     return {
         one.ref: watching.snapshot(one.ref)
         if one.ref in watching.selectors
-        else Snapshot(one.ref, workload=gone)
+        else replace(unseen(one.ref), workload=gone)
         for one in record.followed
     }
 

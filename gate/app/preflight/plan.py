@@ -25,6 +25,7 @@ from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.runtime.session import Session
 from gate.config import Settings
+from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
@@ -35,7 +36,6 @@ from gate.core.plan.plan import Plan, PlannedWrite, Target
 from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.progress import step_size
 from gate.core.ssa import unions
 from gate.duration import format_seconds
 from gate.errors import RefusedError
@@ -187,10 +187,10 @@ def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
     if item.claims is None:
         return trial
     body = unions.with_unions(trial.body.thaw(), item.body)
-    deployment = trial.workload
-    if deployment is not None:
-        deployment = replace(deployment, recreate=True, max_surge="0", max_unavailable="0")
-    return replace(trial, body=Body.of(body), workload=deployment)
+    workload = trial.workload
+    if workload is not None:
+        workload = kind_of(trial.ref).without_rolling_update(workload)
+    return replace(trial, body=Body.of(body), workload=workload)
 
 
 def managers_taken_over(item: Prepared) -> set[str]:
@@ -235,8 +235,9 @@ def warn_of_short_timeout(
         live = trial.workload if trial is not None else None
         if timeout_seconds is None or live is None or not _changes(item, trials):
             continue
-        steps = math.ceil(live.replicas / step_size(live))
-        least = steps * (live.min_ready_seconds + LEAST_START_SECONDS)
+        kind = kind_of(item.ref)
+        steps = math.ceil(live.replicas / kind.step_size(live))
+        least = steps * (kind.step_seconds(live) + LEAST_START_SECONDS)
         if timeout_seconds < least:
             warn(
                 f"{name(item.ref)}: its {steps} steps take {format_seconds(least)} at least, "

@@ -17,6 +17,7 @@ from gate.core.attempt import health_checks
 from gate.core.attempt.following import applied_of, start_following
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.checks.spec import Check
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -177,7 +178,7 @@ class _Player:
 
     @staticmethod
     def _snapshot(ref: Ref, before: Iterable[Watched]) -> Snapshot:
-        snapshot = Snapshot(ref)
+        snapshot = unseen(ref)
         for thing in before:
             snapshot = snapshot.fold(Observed(0.0, thing))
         return snapshot

@@ -9,9 +9,17 @@ from typing import Any
 
 from gate.app.runtime.session import Session
 from gate.core.attempt.following import applied_found
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Ref, ReplicaSet, Watched, deployment_ref
+from gate.core.model.objects import (
+    NO_DEADLINE_SECONDS,
+    Ref,
+    Revision,
+    Watched,
+    Workload,
+    deployment_ref,
+)
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed
@@ -26,10 +34,10 @@ class Live:
     """A Deployment that exists, with its ReplicaSets and pods, as one read found them."""
 
     object: LiveObject
-    workload: Deployment
+    workload: Workload
     snapshot: Snapshot
 
-    def revision(self, number: int) -> ReplicaSet | None:
+    def revision(self, number: int) -> Revision | None:
         """Return the ReplicaSet of a revision, None if it is gone."""
         return next((rs for rs in self.snapshot.list_owned() if rs.revision == number), None)
 
@@ -60,7 +68,7 @@ def read_live(session: Session, name: str) -> Live:
         raise TypeError(f"{ref} was read as something else")
     replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
     now = session.clock.now()
-    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.workload))
+    snapshot = replace(unseen(ref), written=True).fold(Observed(now, found.workload))
     snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
     snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
     return Live(found, found.workload, snapshot)
@@ -73,7 +81,7 @@ def standing(live: Live, now: float) -> Rollout:
     ready; a ready pod is not blamed for crashes of months ago.
     """
     deployment = live.workload
-    snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))
+    snapshot = unseen(deployment.ref).fold(Observed(now, deployment))
     later: list[Watched] = [*live.snapshot.revisions.values()]
     for track in live.snapshot.pods.values():
         if track.pod.ready:
@@ -82,7 +90,7 @@ def standing(live: Live, now: float) -> Rollout:
             later.append(track.pod)
     found = applied_found(now, deployment)
     rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
-    believed_at = now - deployment.progress_deadline_seconds
+    believed_at = now - min(rollout.deadline_seconds, NO_DEADLINE_SECONDS)
     rollout = replace(rollout, applied=replace(found, at=believed_at))
     for thing in later:
         rollout = rollout.observe(Observed(now, thing))

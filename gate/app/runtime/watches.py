@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gate.app.runtime.session import Session
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet
+from gate.core.model.objects import Pod, Ref, Revision, Workload
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
@@ -42,7 +43,7 @@ class Watching:
         self._session = session
         self.selectors = FrozenMap(selectors)
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
-        self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
+        self._snapshots = FrozenMap((ref, unseen(ref)) for ref in selectors)
         self._owners = Owners()
         self._listed: set[tuple[Ref, Kind]] = set()
         self._why_not = ""
@@ -137,12 +138,10 @@ def _rank(event: Message) -> int:
     """Return the sort rank of an observation's kind: a Deployment before what it owns."""
     match event:
         case (
-            Observed(_, Deployment())
-            | Vanished(kind=Kind.DEPLOYMENT)
-            | Listed(kind=Kind.DEPLOYMENT)
+            Observed(_, Workload()) | Vanished(kind=Kind.DEPLOYMENT) | Listed(kind=Kind.DEPLOYMENT)
         ):
             return 0
-        case Observed(_, ReplicaSet()) | Vanished(kind=Kind.REPLICA_SET):
+        case Observed(_, Revision()) | Vanished(kind=Kind.REPLICA_SET):
             return 1
         case Listed(kind=Kind.REPLICA_SET):
             return 1

@@ -8,7 +8,7 @@ from gate.core.attempt.state import Attempt, leg_timeout
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment
+from gate.core.model.objects import Workload
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.rollout.applied import Applied
@@ -51,7 +51,7 @@ def applied_of(
     )
 
 
-def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Applied:
+def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied:
     """Return what is followed without a write, as by `verify`: its whole template is "ours".
 
     `changed` is false if it is known to be as it was before.

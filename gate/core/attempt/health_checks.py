@@ -134,11 +134,11 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     (ref,) = refs
     rollout, target = attempt.workloads.rollouts[ref], attempt.plan.target(ref)
     current = rollout.snapshot.current()
-    new = Version() if current is None else Version(current.name, current.pod_template_hash)
+    new = Version() if current is None else Version(current.name, current.label_value)
     baseline = None
     if isinstance(target.baseline, Known):
         served = target.baseline.value
-        baseline = Version(served.replica_set, served.pod_template_hash)
+        baseline = Version(served.replica_set, served.label_value)
     live = rollout.snapshot.live
     return Subject(
         namespace=ref.namespace,

@@ -16,7 +16,7 @@ from gate.core.model.environment_values import without_values
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
@@ -296,7 +296,7 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
     return record.origin if record.command == "apply" and not serves_again else None
 
 
-def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
+def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
     rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
     owned = rollout.snapshot.list_owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)

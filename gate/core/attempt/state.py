@@ -330,8 +330,7 @@ class Attempt:
     @property
     def read_interval_seconds(self) -> float:
         """Time between full reads: several a deadline, or blindness would pass unnoticed."""
-        lives = (rollout.snapshot.live for rollout in self.workloads.rollouts.values())
-        deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
+        deadlines = [rollout.deadline_seconds for rollout in self.workloads.rollouts.values()]
         often = max(
             SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
         )

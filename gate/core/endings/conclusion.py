@@ -23,7 +23,7 @@ from gate.core.endings.rollback_ending import (
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Deployment, Ref
+from gate.core.model.objects import CleanText, Ref, Workload
 from gate.core.model.outcome import Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
@@ -276,7 +276,7 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
     return departure if found is None else replace(departure, message=found.message)
 
 
-def _writer(read: LiveObject | None, live: Deployment | None) -> str:
+def _writer(read: LiveObject | None, live: Workload | None) -> str:
     """Name the field manager that wrote the live template last, "" if that is not known.
 
     Only reads have managed fields, so the object that was read must have that template.

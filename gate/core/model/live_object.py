@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.core.model.body import Body
-from gate.core.model.objects import Deployment, Ref
+from gate.core.model.objects import Ref, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,4 +21,4 @@ class LiveObject:
     resource_version: str
     body: Body
     managed: Body
-    workload: Deployment | None = None
+    workload: Workload | None = None

@@ -85,35 +85,24 @@ class Condition:
     message: CleanText
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """An apps/v1 Deployment.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """An object whose rollout is judged: the part that all kinds of workload have.
 
-    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas` is
-    None if the server has no such field. `max_surge` and `max_unavailable` are as the API gives
-    them, a number or a percentage; both are "0" for the strategy Recreate.
+    `replicas` is how many pods are wanted. `revision` is the number that the controller gave to
+    its present template, None if it gave none.
     """
 
     ref: Ref
     uid: str
     resource_version: str
     generation: int
-    revision: int | None
+    observed_generation: int
     deleting: bool
     paused: bool
     replicas: int
-    min_ready_seconds: int
-    progress_deadline_seconds: int
-    recreate: bool
-    max_surge: str
-    max_unavailable: str
+    revision: int | None
     template: Template
-    observed_generation: int
-    status_replicas: int
-    updated_replicas: int
-    ready_replicas: int
-    available_replicas: int
-    terminating_replicas: int | None
     conditions: tuple[Condition, ...]
 
     def condition(self, condition_type: str) -> Condition | None:
@@ -122,6 +111,55 @@ class Deployment:
             if condition.type == condition_type:
                 return condition
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """An object that keeps one pod template of a workload: a ReplicaSet or a ControllerRevision.
+
+    `owner_uid` is that of its controller, "" without one. `revision` is its number.
+    `earlier_revisions` are the numbers that it had before it was used again. `label_value` is that
+    of the label by which metrics tell versions apart, "" without one.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+    owner_uid: str
+    revision: int | None
+    deleting: bool
+    created_at: str
+    change_cause: CleanText
+    template: Template
+    label_value: str = ""
+    earlier_revisions: tuple[int, ...] = ()
+
+    @property
+    def failure(self) -> Condition | None:
+        """What keeps pods of this revision from being created, if the object says so itself."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment(Workload):
+    """An apps/v1 Deployment.
+
+    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas` is
+    None if the server has no such field. `max_surge` and `max_unavailable` are as the API gives
+    them, a number or a percentage; both are "0" for the strategy Recreate.
+    """
+
+    min_ready_seconds: int
+    progress_deadline_seconds: int
+    recreate: bool
+    max_surge: str
+    max_unavailable: str
+    status_replicas: int
+    updated_replicas: int
+    ready_replicas: int
+    available_replicas: int
+    terminating_replicas: int | None
 
     @property
     def available(self) -> bool:
@@ -140,30 +178,17 @@ class Deployment:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaSet:
-    """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSet(Revision):
+    """An apps/v1 ReplicaSet; `label_value` is that of its label `pod-template-hash`.
 
-    `pod_template_hash` is its label, by which metrics tell versions apart; "" without one.
-
-    `earlier_revisions` are the numbers that it had before it was used again (annotation
-    `deployment.kubernetes.io/revision-history`).
+    `earlier_revisions` come from the annotation `deployment.kubernetes.io/revision-history`.
 
     `generation` and `min_ready_seconds` tell whether its counters already follow the Deployment's
     own `minReadySeconds`; None if nobody read them.
     """
 
-    name: str
-    namespace: str
-    uid: str
-    resource_version: str
-    owner_uid: str
-    revision: int | None
-    deleting: bool
-    created_at: str
-    change_cause: CleanText
     replicas: int
-    template: Template
     observed_generation: int
     status_replicas: int
     ready_replicas: int
@@ -171,8 +196,6 @@ class ReplicaSet:
     conditions: tuple[Condition, ...]
     generation: int | None = None
     min_ready_seconds: int | None = None
-    pod_template_hash: str = ""
-    earlier_revisions: tuple[int, ...] = ()
 
     @property
     def failure(self) -> Condition | None:
@@ -253,4 +276,4 @@ class ClusterEvent:
     at: str
 
 
-Watched = Deployment | ReplicaSet | Pod | ClusterEvent
+Watched = Workload | Revision | Pod | ClusterEvent

@@ -1,10 +1,10 @@
-"""The judge of one Deployment's rollout: from what is observed to a verdict."""
+"""The judge of one workload's rollout: from what is observed to a verdict."""
 
 __all__ = [
     "applied",
     "baseline",
     "causes",
-    "completion",
+    "controller_faults",
     "judge",
     "observations",
     "owners",
@@ -14,4 +14,5 @@ __all__ = [
     "ruling",
     "snapshot",
     "verdict",
+    "workload_kind",
 ]

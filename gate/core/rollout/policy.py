@@ -10,7 +10,7 @@ from gate.core.model.int_or_percent import Share
 
 
 class OnFailure(enum.StrEnum):
-    """What a failed verdict does to a Deployment that has a baseline."""
+    """What a failed verdict does to a workload that has a baseline."""
 
     ROLLBACK = "rollback"
     PAUSE = "pause"
@@ -18,7 +18,7 @@ class OnFailure(enum.StrEnum):
 
 
 class OnFirstFailure(enum.StrEnum):
-    """What a failed verdict does to a Deployment that has none."""
+    """What a failed verdict does to a workload that has none."""
 
     KEEP = "keep"
     SCALE_TO_ZERO = "scale-to-zero"
@@ -88,3 +88,8 @@ class Policy:
     def longest_bake_seconds(self) -> float:
         """How long the bake window may last at most."""
         return max(self.bake_seconds, self.evidence_seconds)
+
+
+def amount(share: Share | None, total: int, default: int) -> int:
+    """Return how many of `total` pods a share is, rounded up; `default` if there is none."""
+    return default if share is None else share.of(total, round_up=True)

@@ -249,8 +249,9 @@ def _is_paused_half_way(target: Target) -> bool:
         return False
     name = target.baseline.value.replica_set if isinstance(target.baseline, Known) else ""
     wanted = live.replicas
-    pods = [one for one in target.snapshot.list_owned() if one.status_replicas]
-    return [(one.name, one.status_replicas, one.available_replicas) for one in pods] != [
+    owned = target.snapshot.list_owned()
+    counts = [(one.name, target.snapshot.count_pods(one)) for one in owned]
+    return [(name, count.created, count.available) for name, count in counts if count.created] != [
         (name, wanted, wanted)
     ]
 

@@ -12,13 +12,12 @@ from gate.core.endings.differences import differences
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.naming import Naming
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
-from gate.core.rollout.completion import describe_counts
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
@@ -43,7 +42,7 @@ def standing(name: str, snapshot: Snapshot, count: str = "") -> Iterator[tuple[s
         return
     revision = f", revision {current.revision}" if current and current.revision else ""
     yield "replicaset", f"{name}: following {_replica_set_line(snapshot)}{revision}"
-    yield "progress", f"{name}: {count or describe_counts(snapshot, live)}"
+    yield "progress", f"{name}: {count or snapshot.kind.describe_counts(snapshot, live)}"
 
 
 def narrate_move(
@@ -269,7 +268,7 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[tuple[str, str]]:
 
 
 def _narrate_revisions(
-    ref: Ref, name: Naming, before: ReplicaSet | None, after: ReplicaSet | None
+    ref: Ref, name: Naming, before: Revision | None, after: Revision | None
 ) -> Iterator[tuple[str, str]]:
     """Report that the controller gave the next revision to a ReplicaSet that it uses again."""
     if before is None or after is None or not before.revision or not after.revision:

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
-from gate.core.model.objects import Ref, ReplicaSet, Template
+from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 
@@ -124,7 +124,7 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
-    def failure_of(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+    def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a ReplicaSet by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
         newest = next(named, None)
@@ -143,7 +143,7 @@ class History:
         """Return the members of a version that an attempt of this history had written."""
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
-    def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+    def of_replica_set(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a ReplicaSet, None if there is none.
 
         A restart makes several ReplicaSets of one template; one of them alone may have failed or

@@ -15,7 +15,7 @@ from typing import Final
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.objects import CleanText, Container, Ref, ReplicaSet, Template
+from gate.core.model.objects import CleanText, Container, Ref, Revision, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import TargetSet
@@ -244,7 +244,7 @@ def _as_it_was(target: Target) -> Fact[Baseline]:
     if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
         return target.baseline
     name, revision = current.name, current.revision or live.revision
-    return Known(Baseline(name, revision, live.template, current.pod_template_hash))
+    return Known(Baseline(name, revision, live.template, current.label_value))
 
 
 def _goes_on(candidates: Candidates, target: Target) -> bool:
@@ -283,13 +283,13 @@ def _template_of(body: Body, version: JudgedVersion) -> Template | None:
 
 
 def _baseline(
-    version: JudgedVersion, owned: ReplicaSet | None, template: Template | None
+    version: JudgedVersion, owned: Revision | None, template: Template | None
 ) -> Fact[Baseline]:
     if template is None:
         return Absent()
     if owned is None:
         return Known(Baseline(version.replica_set, version.revision, template))
-    return Known(Baseline(owned.name, owned.revision, template, owned.pod_template_hash))
+    return Known(Baseline(owned.name, owned.revision, template, owned.label_value))
 
 
 # -- the objects beside the Deployments ------------------------------------------------------------

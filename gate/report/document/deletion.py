@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.run import Run
@@ -49,7 +49,7 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     )
 
 
-def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
+def _is_of(attempt: Attempt, ref: Ref, replica_set: Revision) -> bool:
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""

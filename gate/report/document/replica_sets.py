@@ -5,10 +5,9 @@ from __future__ import annotations
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.document.versions import judged_rollout, new_replica_set
-from gate.report.kinds import registry
-from gate.report.kinds.kind import Branch
 from gate.report.schema.result import ReplicaSetResult, TreeResult
 
 MOST_REPLICA_SETS = 6
@@ -32,7 +31,7 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
 def _tree(moment: str, snapshot: Snapshot, new_uid: str) -> TreeResult:
     """Return the ReplicaSets that have or want pods, the new one first, then by revision."""
-    branches = registry.of_ref(snapshot.ref).branches(snapshot)
+    branches = branches_of(snapshot)
     there = [one for one in branches if one.uid == new_uid or one.has_pods]
     there.sort(key=lambda one: one.uid != new_uid)
     return {
@@ -47,8 +46,8 @@ def _branch(one: Branch, new_uid: str) -> ReplicaSetResult:
         "role": "new" if one.uid == new_uid else "old",
         "revision": one.number,
         "images": list(one.images),
-        "wanted": one.wanted,
-        "ready": one.ready,
-        "available": one.available,
+        "wanted": one.count.wanted,
+        "ready": one.count.ready,
+        "available": one.count.available,
         "pods": pod_lines(one.pods),
     }

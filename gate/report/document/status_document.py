@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gate.core.model.objects import Workload
 from gate.core.rollout.judge import Rollout
+from gate.report.document.branches import branches_of
 from gate.report.document.pods import pod_state
-from gate.report.kinds import registry
-from gate.report.kinds.kind import WorkloadKind
 
 
 def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
@@ -18,7 +18,6 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     `revision` and `replicas` are None and the lists are empty.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live
-    kind = registry.of_ref(rollout.ref)
     causes = verdict.causes or rollout.causes(now)
     return {
         "namespace": rollout.ref.namespace,
@@ -32,19 +31,31 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         ],
         "revision": live.revision if live is not None else None,
         "images": list(live.template.images()) if live is not None else [],
-        "replicas": dict(kind.counters(rollout.snapshot)) if live is not None else None,
+        "replicas": _replicas(rollout, live) if live is not None else None,
         "conditions": [
             {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
             for one in (live.conditions if live is not None else ())
         ],
-        "pods": list(_pods(rollout, kind)),
+        "pods": list(_pods(rollout)),
     }
 
 
-def _pods(rollout: Rollout, kind: WorkloadKind) -> Iterator[dict[str, Any]]:
+def _replicas(rollout: Rollout, live: Workload) -> dict[str, int]:
+    """Return `spec.replicas` as `wanted`, and the counters of the status (apps/v1)."""
+    count = rollout.kind.status_counts(live)
+    return {
+        "wanted": live.replicas,
+        "total": count.total,
+        "updated": count.updated,
+        "ready": count.ready,
+        "available": count.available,
+    }
+
+
+def _pods(rollout: Rollout) -> Iterator[dict[str, Any]]:
     current = rollout.snapshot.current()
     uid = current.uid if current is not None else ""
-    mine = [(one, track) for one in kind.branches(rollout.snapshot) for track in one.pods]
+    mine = [(one, track) for one in branches_of(rollout.snapshot) for track in one.pods]
     for branch, track in sorted(mine, key=lambda each: (each[0].uid != uid, each[1].pod.name)):
         yield {
             "name": track.pod.name,

@@ -9,7 +9,7 @@ from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import LOCK_REASONS, Outcome
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
@@ -49,7 +49,7 @@ def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
-def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
+def new_replica_set(rollout: Rollout) -> Revision | None:
     """Return the new version's ReplicaSet: additions of others to our template are part of it.
 
     If the live template is no longer ours, it is the one with exactly what we applied.
@@ -99,7 +99,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     }
 
 
-def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+def _returned_to(attempt: Attempt, ref: Ref) -> Revision | None:
     """Return the ReplicaSet that a complete way back ended with, None if there was none."""
     ending, rollout = attempt.result.endings.get(ref), attempt.workloads.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
@@ -122,7 +122,7 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
 def _version_of(
     attempt: Attempt,
     ref: Ref,
-    replica_set: ReplicaSet | None,
+    replica_set: Revision | None,
     images: list[str],
     image_ids: list[str],
 ) -> NewVersion:
@@ -149,7 +149,7 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     return _version_of(attempt, ref, tried, list(deployment.template.images()), [])
 
 
-def _find_tried_before(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
     """Return the ReplicaSet of the version that an earlier gate rolled out, None if it is gone."""
     trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
     if trial is None or trial.workload is None or snapshot is None:
@@ -175,7 +175,7 @@ def _images(body: Body) -> Iterable[str]:
             yield container["image"]
 
 
-def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
+def _image_ids(snapshot: Snapshot, replica_set: Revision | None) -> list[str]:
     """Return each image id once: a tag that moved has two."""
     found = {
         status.image_id: None
@@ -289,7 +289,7 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
         return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"
-    with_pods = [rs for rs in snapshot.list_owned() if rs.status_replicas > 0]
+    with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
     if not with_pods and snapshot.live.replicas == 0:
         return "none"
     kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
@@ -298,7 +298,7 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     return next(iter(kinds), "other")
 
 
-def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
+def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
     """Return whose ReplicaSet it is; one that is both new and baseline counts as the leg's."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import NO_DEADLINE_SECONDS
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.report.live.view import ClockView
@@ -46,9 +45,9 @@ def _no_progress(rollout: Rollout, now: float) -> Iterator[ClockView]:
     live, progress = rollout.snapshot.live, rollout.progress
     if live is None or live.paused or progress.complete:
         return
-    if live.progress_deadline_seconds < NO_DEADLINE_SECONDS:
+    if math.isfinite(rollout.deadline_seconds):
         seconds = max(0.0, rollout.blindness.clock(now) - progress.last_clock)
-        yield ClockView(NO_PROGRESS, seconds, live.progress_deadline_seconds)
+        yield ClockView(NO_PROGRESS, seconds, rollout.deadline_seconds)
 
 
 def _whole(rollout: Rollout, now: float) -> Iterator[ClockView]:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.model.fact import Absent
+from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import PodRank, alike
 from gate.report.kinds import registry
-from gate.report.kinds.kind import Branch
 from gate.report.live.view import DeploymentView, Mark, PodGroup, PodView, ReplicaSetView
 
 MARKS: Final = {
@@ -73,7 +74,7 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
     """Return the view of a Deployment that is not followed now: before a write, what runs."""
     live = snapshot.live
     missing = "does not exist" if isinstance(snapshot.workload, Absent) else "not read yet"
-    words = f"{live.available_replicas} of {live.replicas} pods available" if live else missing
+    words = f"{_available(snapshot, live)} of {live.replicas} pods available" if live else missing
     parts = tuple(_versions(snapshot, roles))
     kind = registry.of_ref(snapshot.ref)
     return DeploymentView(
@@ -83,11 +84,15 @@ def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentVie
 
 def _versions(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
     """Yield the versions that have a role or pods, or want pods."""
-    branches = registry.of_ref(snapshot.ref).branches(snapshot)
+    branches = branches_of(snapshot)
     shown = [one for one in branches if one.uid in roles or one.has_pods]
     for branch in sorted(shown, key=lambda one: _place(roles.get(one.uid, "old"))):
         found = _version(branch, roles.get(branch.uid, "old"))
         yield replace(found, short=branch.name.removeprefix(f"{snapshot.ref.name}-"))
+
+
+def _available(snapshot: Snapshot, live: Workload) -> int:
+    return snapshot.kind.status_counts(live).available
 
 
 def _place(role: str) -> int:
@@ -100,8 +105,8 @@ def _version(branch: Branch, role: str) -> ReplicaSetView:
         branch.name,
         branch.name,
         ", ".join(branch.images),
-        branch.ready,
-        branch.wanted,
+        branch.count.ready,
+        branch.count.wanted,
         tuple(
             PodGroup(
                 _POD_MARKS[state.rank],

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core.model.fact import Absent
-from gate.core.model.objects import Deployment
+from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.kinds import registry
-from gate.report.kinds.kind import Branch, WorkloadKind
+from gate.report.kinds.kind import WorkloadKind
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
 _MOST_BRANCHES = 6
@@ -35,9 +36,9 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
     kind = registry.of_ref(rollout.ref)
-    counts = kind.counts(rollout.snapshot)
+    title = f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}"
     lines = [
-        *_fold_lines("", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {counts}", style),
+        *_fold_lines("", "  ", title, style),
         *_verdict(rollout, now, style),
         *(_fold_lines("  ", "  ", remembered, style) if remembered else ()),
         *_branches(rollout, kind, style),
@@ -45,6 +46,16 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
         *_causes(rollout, now, style),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _counts(rollout: Rollout, live: Workload) -> str:
+    """Return what is wanted, and what is ready in all versions."""
+    snapshot = rollout.snapshot
+    ready = sum(snapshot.count_pods(one).ready for one in snapshot.list_owned())
+    revision = f"revision {live.revision}, " if live.revision is not None else ""
+    paused = ", paused" if live.paused else ""
+    noun = "pod" if live.replicas == 1 else "pods"
+    return f"{revision}{live.replicas} {noun} wanted, {ready} ready{paused}"
 
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
@@ -61,7 +72,7 @@ def _branches(rollout: Rollout, kind: WorkloadKind, style: Style) -> Iterator[st
     """Yield the versions that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
     uid = current.uid if current is not None else ""
-    every = kind.branches(rollout.snapshot)
+    every = branches_of(rollout.snapshot)
     live = sorted(
         (one for one in every if one.uid == uid or one.has_pods), key=lambda one: one.uid != uid
     )
@@ -95,11 +106,12 @@ def _branch(branch: Branch, words: str, *, last: bool, style: Style) -> Iterator
 
 def _branch_words(branch: Branch, role: str) -> str:
     revision = f"revision {branch.number}, " if branch.number is not None else ""
-    ready = f"{branch.ready} of {branch.wanted} ready"
-    return f"{role}, {revision}{ready}, {branch.available} available, {', '.join(branch.images)}"
+    count, images = branch.count, ", ".join(branch.images)
+    ready = f"{count.ready} of {count.wanted} ready"
+    return f"{role}, {revision}{ready}, {count.available} available, {images}"
 
 
-def _conditions(live: Deployment, style: Style) -> Iterator[str]:
+def _conditions(live: Workload, style: Style) -> Iterator[str]:
     if not live.conditions:
         return
     yield "conditions"

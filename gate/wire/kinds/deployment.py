@@ -172,7 +172,7 @@ def build_replica_set(found: ReplicaSet) -> core.ReplicaSet:
         conditions=build.conditions(status.conditions),
         generation=meta.generation,
         min_ready_seconds=spec.min_ready_seconds or 0,
-        pod_template_hash=build.line((meta.labels or Labels()).pod_template_hash),
+        label_value=build.line((meta.labels or Labels()).pod_template_hash),
         earlier_revisions=_earlier_revisions(meta),
     )
 

@@ -8,11 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from gate.core.model.objects import Deployment, Watched
+from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 
-Workload = Deployment
-"""The value of any workload."""
 Value_co = TypeVar("Value_co", bound=Watched, covariant=True)
 
 

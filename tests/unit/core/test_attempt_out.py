@@ -11,9 +11,10 @@ import pytest
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Unknown
 from gate.core.model.lock import lock_of
-from gate.core.model.objects import CleanText
+from gate.core.model.objects import CleanText, ReplicaSet
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
@@ -89,7 +90,9 @@ def test_a_read_that_contradicts_completion_goes_on() -> None:
         truth = player.read(effect)
         assert truth.revisions is not None
         behind = [
-            replace(one, available_replicas=0, resource_version="9999") for one in truth.revisions
+            replace(one, available_replicas=0, resource_version="9999")
+            for one in truth.revisions
+            if isinstance(one, ReplicaSet)
         ]
         return replace(truth, revisions=tuple(behind))
 
@@ -677,7 +680,7 @@ def test_a_target_that_is_never_followed_is_not_verified() -> None:
     server = Server()
     ref = server.put(manifest("v1"))
     plan = watched(server, ref)
-    unread = replace(plan.targets[0], snapshot=type(plan.targets[0].snapshot)(ref))
+    unread = replace(plan.targets[0], snapshot=unseen(ref))
     player = Player(server, replace(plan, targets=(unread,)))
     assert ends(player.run())[0] == 9
 

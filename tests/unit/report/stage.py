@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import Verb
@@ -36,7 +38,6 @@ from gate.core.protocol.events import (
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.document.course import Course
 from gate.report.document.run import Run
@@ -99,7 +100,7 @@ class Stage:
     def _plan(self, bodies: list[dict[str, Any]], policy: Policy, *, exists: bool) -> Plan:
         targets = []
         for ref, workload in self.workloads.items():
-            snapshot = Snapshot(ref, Absent())
+            snapshot = replace(unseen(ref), workload=Absent())
             for thing in workload.objects() if exists else ():
                 snapshot = snapshot.fold(Observed(100.0, thing))
             targets.append(Target(ref, snapshot, baseline_of(snapshot)))

@@ -214,7 +214,7 @@ def test_a_replica_set_is_read_field_by_field() -> None:
         conditions=(Condition("ReplicaFailure", "True", "FailedCreate", text("quota")),),
         generation=2,
         min_ready_seconds=5,
-        pod_template_hash="abc",
+        label_value="abc",
     )
     assert "pod-template-hash" not in found.template.body.thaw()["metadata"]["labels"]
 

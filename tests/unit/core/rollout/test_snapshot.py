@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.kinds.registry import unseen
 from gate.core.model.objects import CleanText, Watched, deployment_ref
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import MOST_EVENTS, Snapshot
@@ -27,7 +28,7 @@ from tests.unit.core.world import (
 
 def seen(*things: Watched) -> Snapshot:
     """Return what is known after these were seen at 1 s."""
-    snapshot = Snapshot(WEB)
+    snapshot = unseen(WEB)
     for thing in things:
         snapshot = snapshot.fold(Observed(1.0, thing))
     return snapshot

@@ -11,6 +11,7 @@ import pytest
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Pod, ReplicaSet, Watched, deployment_ref
 from gate.core.plan.plan import Plan, Target
@@ -19,7 +20,6 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import applied_fields
 from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core.leaves import manifest
@@ -67,7 +67,7 @@ def following(count: int) -> Attempt:
     """Follow that many Deployments that are not complete yet."""
     targets = []
     for number in range(count):
-        snapshot = Snapshot(ref_of(f"web-{number}"))
+        snapshot = unseen(ref_of(f"web-{number}"))
         for thing in objects_of(f"web-{number}"):
             snapshot = snapshot.fold(Observed(0.0, thing))
         targets.append(Target(snapshot.ref, snapshot, Absent()))

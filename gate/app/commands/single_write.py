@@ -28,6 +28,7 @@ from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -316,7 +317,7 @@ def _is_back(ended: Attempt, ref: Ref) -> bool:
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
-    return ending is not None and bool(restored) and not any(one.is_deployment for one in restored)
+    return ending is not None and bool(restored) and not any(is_workload(one) for one in restored)
 
 
 def locks(

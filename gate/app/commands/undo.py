@@ -30,6 +30,7 @@ from gate.app.runtime.live_state import read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings, policy
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.environment_values import with_values
@@ -70,7 +71,7 @@ def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
 
 
 def _deployments(history: History) -> set[Ref]:
-    return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
+    return {ref for one in history.once_verified for ref in one.members if is_workload(ref)}
 
 
 def undo(
@@ -95,7 +96,7 @@ def undo(
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     wished = wished_permissions(settings, {ref.namespace for ref in refs}, secrets)
     first_questions.check_access(session, name, needs, wished)
-    deployments = [item.live for item in items if item.is_deployment and item.live is not None]
+    deployments = [item.live for item in items if item.is_workload and item.live is not None]
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster)
     if not settings.allow_managed:
@@ -302,7 +303,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     if body is None:
         return None
     complete = with_values(body, None)
-    if complete is not None or not ref.is_deployment:
+    if complete is not None or not is_workload(ref):
         return complete
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)

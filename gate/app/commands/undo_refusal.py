@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gate.app.commands.undo_subject import UndoSubject
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -110,7 +111,7 @@ def _whose(found: UndoSubject, ref: Ref) -> str:
     digest, fact = found.digests().get(ref), found.lives.get(ref)
     deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
     for one in sorted(deployments):
-        if one.is_deployment and found.memory.history(one).has_written(ref, digest):
+        if is_workload(one) and found.memory.history(one).has_written(ref, digest):
             return f"is as a run on {one} left it, which this undo does not return"
     live = fact.value if isinstance(fact, Known) else None
     if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):

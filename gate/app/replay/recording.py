@@ -19,12 +19,14 @@ from gate.config.settings import taken_by
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.run import Tick
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.int_or_percent import Share
 from gate.core.model.live_object import LiveObject
 from gate.core.protocol.effects import Write
 from gate.core.rollout.policy import FailFast, Policy
 from gate.errors import UsageError
+from gate.kube.kinds import registry
 from gate.report.document.document import document
 from gate.report.document.run import Run
 from gate.report.schema.recorded_result import recorded_end
@@ -33,7 +35,6 @@ from gate.wire import trace
 from gate.wire.recorder import Recorder
 from gate.wire.secret_values import SecretValues
 
-_KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits until its recording is written."""
 _START_BYTES: Final = 4096
@@ -202,11 +203,11 @@ class Tape:
     ) -> None:
         """Take a response of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
-        if kind not in _KINDS:
+        if kind not in registry.WATCHED_PLURALS:
             return
         if method == "GET" and not name:
             self._on_list(path, body)
-        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
+        elif method == "PATCH" and kind in registry.WORKLOAD_PLURALS and _is_apply(query):
             self._applied_one(body)
 
     def line(self, line: bytes) -> None:
@@ -219,7 +220,7 @@ class Tape:
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent; after the applies it belongs to the way back."""
-        if self.complete and effect.ref.is_deployment:
+        if self.complete and is_workload(effect.ref):
             self._recorder.record_return(self._clock.now())
 
     def on_step(self, attempt: Attempt) -> None:

@@ -22,7 +22,7 @@ from gate.core.model.objects import (
 )
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
@@ -66,11 +66,11 @@ def read_live(session: Session, name: str) -> Live:
     found = read_object(session, ref)
     if found.workload is None:
         raise TypeError(f"{ref} was read as something else")
-    replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
+    lists = Reader(session.client, session.resources, session.clock).lists(found)
     now = session.clock.now()
     snapshot = replace(unseen(ref), written=True).fold(Observed(now, found.workload))
-    snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
-    snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
+    for kind, things in lists:
+        snapshot = snapshot.fold(Listed(now, kind, ref, things))
     return Live(found, found.workload, snapshot)
 
 

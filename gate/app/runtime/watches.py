@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gate.app.runtime.session import Session
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Pod, Ref, Revision, Workload
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
@@ -19,12 +19,13 @@ from gate.core.rollout.owners import Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Message
 from gate.errors import RefusedError
+from gate.kube.kinds import registry
 from gate.kube.watch import watches_of
+from gate.wire.kinds.registry import kind_of
 
 LONGEST_NAP_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
-NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
-"""What has to be listed before a baseline can be determined; Events only explain."""
+_LAST: Final = 99
 
 
 class Watching:
@@ -107,7 +108,11 @@ class Watching:
         self._watches.join(LEAVE_SECONDS)
 
     def _is_settled(self) -> bool:
-        return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
+        return all(
+            (ref, kind) in self._listed
+            for ref in self._snapshots
+            for kind in registry.needed_kinds(ref)
+        )
 
     def _hear(self, event: Message) -> None:
         self._note(event)
@@ -135,17 +140,11 @@ class Watching:
 
 
 def _rank(event: Message) -> int:
-    """Return the sort rank of an observation's kind: a Deployment before what it owns."""
+    """Return the sort rank of an observation's kind: a workload before what it owns."""
     match event:
-        case (
-            Observed(_, Workload()) | Vanished(kind=Kind.DEPLOYMENT) | Listed(kind=Kind.DEPLOYMENT)
-        ):
-            return 0
-        case Observed(_, Revision()) | Vanished(kind=Kind.REPLICA_SET):
-            return 1
-        case Listed(kind=Kind.REPLICA_SET):
-            return 1
-        case Observed(_, Pod()) | Vanished(kind=Kind.POD) | Listed(kind=Kind.POD):
-            return 2
+        case Observed(_, thing):
+            return registry.place_of(kind_of(thing))
+        case Vanished(kind=kind) | Listed(kind=kind):
+            return registry.place_of(kind)
         case _:
-            return 3
+            return _LAST

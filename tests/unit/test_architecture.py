@@ -362,6 +362,7 @@ def kinds_named_by(path: Path) -> Iterator[str]:
     """Yield what in a file names a kind of workload, docstrings aside."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     starts = tuple(f"{word.lower()}/" for word in WORKLOAD_WORDS)
+    classes = {*WORKLOAD_WORDS, "deployment_ref"}
     members = {re.sub(r"(?<!^)(?=[A-Z])", "_", word).upper() for word in WORKLOAD_WORDS}
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -375,7 +376,7 @@ def kinds_named_by(path: Path) -> Iterator[str]:
             case ast.Attribute(attr="is_deployment"):
                 yield "is_deployment"
             case ast.ImportFrom(module="gate.core.model.objects", names=names):
-                yield from (one.name for one in names if one.name in WORKLOAD_WORDS)
+                yield from (one.name for one in names if one.name in classes)
 
 
 def acts(path: Path) -> list[str]:

@@ -26,6 +26,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import is_workload
@@ -34,7 +35,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, Revision, deployment_ref
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
@@ -142,7 +143,7 @@ def command_of(name: str, named: Revision | None) -> Command:
 
 def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
     """Check permissions and guards; return the Deployment and what it owns."""
-    needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    needs = list_needed(session.resources, [workload_ref(session.namespace, name)], creates=())
     wished = tuple(wished_permissions(settings, [session.namespace]))
     live = _read_with_rights(session, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(session, settings, live.object)
@@ -151,7 +152,7 @@ def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
 
 def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
     """Check permissions and guards; return the Deployment alone, without what it owns."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
     live = _read_with_rights(session, name, needs, (), lambda: read_object(session, ref))
     _refuse_guarded(session, settings, live)
@@ -288,7 +289,7 @@ def is_done(
     """
     if command != "undo" or settings.to_revision is not None:
         return None
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
 
     def is_undone(ended: Attempt) -> bool:
         resumed = ended.plan.resumed
@@ -331,5 +332,5 @@ def locks(
         return []
     if command != "undo":
         return [lock_of(session.namespace, name)]
-    memory = look_at_locks(session, settings, console, [deployment_ref(session.namespace, name)])
+    memory = look_at_locks(session, settings, console, [workload_ref(session.namespace, name)])
     return locks_of_sets(name, memory, session.namespace)

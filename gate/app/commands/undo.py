@@ -29,6 +29,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
@@ -37,7 +38,7 @@ from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, Revision, Template, deployment_ref
+from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_body import body_with_template, without_pause
@@ -65,7 +66,7 @@ from gate.manifests.kinds.registry import find
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
     """Return the locks of all Deployments that an undo of `name` may write."""
-    ref = deployment_ref(namespace, name)
+    ref = workload_ref(namespace, name)
     members = {ref, *_deployments(memory.history(ref))}
     return [lock_of(member.namespace, member.name) for member in members]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.following import applied_found
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
@@ -18,7 +19,6 @@ from gate.core.model.objects import (
     Revision,
     Watched,
     Workload,
-    deployment_ref,
 )
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
@@ -62,7 +62,7 @@ def selector_of(live: LiveObject) -> Mapping[str, Any]:
 
 def read_live(session: Session, name: str) -> Live:
     """Read a Deployment and what it owns; RefusedError if there is none of that name."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     found = read_object(session, ref)
     if found.workload is None:
         raise TypeError(f"{ref} was read as something else")

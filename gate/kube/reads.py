@@ -97,11 +97,15 @@ class Reader:
         except decode.DecodeError as error:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
-    def parts(self, live: LiveObject) -> Parts:
-        """Read what a workload selects; ApiError if that fails."""
+    def lists(self, live: LiveObject) -> tuple[tuple[Kind, tuple[Watched, ...]], ...]:
+        """Read what a workload selects, kind by kind; ApiError if that fails."""
         selector = self._selectors[live.ref] = query_of(live.body.thaw()["spec"]["selector"])
-        listed = each(self._clock, self._lists(live.ref, selector), _kinds_of_parts(live.ref))
-        return _sorted_out(listed)
+        kinds = _kinds_of_parts(live.ref)
+        listed = each(self._clock, self._lists(live.ref, selector), kinds)
+        return tuple(zip(kinds, map(tuple, listed), strict=True))
+
+    def _parts(self, live: LiveObject) -> Parts:
+        return _sorted_out([things for _, things in self.lists(live)])
 
     def _rollout(self, ref: Ref) -> tuple[Known[LiveObject] | Absent, Parts]:
         """Read the workload and its parts in parallel, if its selector is known already.
@@ -112,7 +116,7 @@ class Reader:
         selector = self._selectors.get(ref)
         if selector is None:
             fact = self.live(ref)
-            return fact, self.parts(fact.value) if isinstance(fact, Known) else ((), ())
+            return fact, self._parts(fact.value) if isinstance(fact, Known) else ((), ())
         lists = self._lists(ref, selector)
         questions: list[Callable[[], Any]] = [partial(self.live, ref)]
         questions += [partial(lists, kind) for kind in _kinds_of_parts(ref)]
@@ -120,7 +124,7 @@ class Reader:
         if isinstance(fact, Absent):
             return fact, ((), ())
         if query_of(fact.value.body.thaw()["spec"]["selector"]) != selector:
-            return fact, self.parts(fact.value)
+            return fact, self._parts(fact.value)
         return fact, _sorted_out(listed)
 
     def _lists(self, ref: Ref, selector: str) -> Callable[[Kind], Sequence[Watched]]:

@@ -189,7 +189,7 @@ def read(path: Path) -> Recording:
             before_live=tuple(
                 decode.live_object(bytes(raw))
                 for raw, found in zip(header.before or (), before, strict=True)
-                if registry.is_workload(found)
+                if isinstance(found, core.Workload)
             ),
             applied=tuple(_workload(bytes(found)) for found in applied),
             policy=header.policy or {},

@@ -119,7 +119,7 @@ def prepare_attempt(
     preflight.guard_outcome(settings, items, trials, paused)
     watching.settle(settings.connect_timeout)
     limits = policy(settings)
-    targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
+    targets = tuple(watching.target(item.ref) for item in items if item.is_workload)
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     plan = return_target.with_target_set(session, plan, memory)

@@ -22,12 +22,12 @@ from gate.app.runtime import check_sources
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session, open_session
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.objects import Ref, Revision
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
@@ -80,11 +80,11 @@ def _refs(
     Their namespace is "" while nothing has set it.
     """
     listed = read_manifest(settings, stdin).deployments if settings.file else ()
-    refs = [deployment_ref(item.namespace or "", item.name) for item in listed]
+    refs = [workload_ref(item.namespace or "", item.name) for item in listed]
     there = {ref.name for ref in refs}
-    refs += [deployment_ref("", name) for name in names if name not in there]
+    refs += [workload_ref("", name) for name in names if name not in there]
     if not refs:
-        refs = [deployment_ref("", one.deployment) for one in wanted if one.deployment]
+        refs = [workload_ref("", one.deployment) for one in wanted if one.deployment]
     return list(dict.fromkeys(refs))
 
 

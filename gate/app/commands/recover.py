@@ -20,6 +20,7 @@ from gate.app.preflight.guards import refuse_protected
 from gate.app.runtime.command_end import Passed, Run
 from gate.app.runtime.live_state import read_object
 from gate.app.runtime.session import Session, connect_learning_secrets
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.deployment.objects import deployment_ref
@@ -104,7 +105,7 @@ def _read_locks(
         if held is None
     )
     for name in (name for name, held in found.items() if held is None):
-        read_object(session, deployment_ref(session.namespace, name))
+        read_object(session, workload_ref(session.namespace, name))
     others = _list_leases(session, leases, gone) if gone else ()
     naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
     seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}

@@ -26,6 +26,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.deployment.objects import deployment_ref
@@ -143,7 +144,7 @@ def command_of(name: str, named: Revision | None) -> Command:
 
 def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
     """Check permissions and guards; return the Deployment and what it owns."""
-    needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    needs = list_needed(session.resources, [workload_ref(session.namespace, name)], creates=())
     wished = tuple(wished_permissions(settings, [session.namespace]))
     live = _read_with_rights(session, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(session, settings, live.object)
@@ -152,7 +153,7 @@ def _check_and_read(session: Session, settings: Settings, name: str) -> Live:
 
 def _alone(session: Session, settings: Settings, name: str) -> LiveObject:
     """Check permissions and guards; return the Deployment alone, without what it owns."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
     live = _read_with_rights(session, name, needs, (), lambda: read_object(session, ref))
     _refuse_guarded(session, settings, live)
@@ -289,7 +290,7 @@ def is_done(
     """
     if command != "undo" or settings.to_revision is not None:
         return None
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
 
     def is_undone(ended: Attempt) -> bool:
         resumed = ended.plan.resumed
@@ -332,5 +333,5 @@ def locks(
         return []
     if command != "undo":
         return [lock_of(deployment_ref(session.namespace, name))]
-    memory = look_at_locks(session, settings, console, [deployment_ref(session.namespace, name)])
+    memory = look_at_locks(session, settings, console, [workload_ref(session.namespace, name)])
     return locks_of_sets(name, memory, session.namespace)

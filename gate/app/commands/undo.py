@@ -29,8 +29,8 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
@@ -66,7 +66,7 @@ from gate.manifests.kinds.registry import find
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
     """Return the locks of all Deployments that an undo of `name` may write."""
-    ref = deployment_ref(namespace, name)
+    ref = workload_ref(namespace, name)
     members = {ref, *_deployments(memory.history(ref))}
     return [lock_of(member) for member in members]
 
@@ -97,7 +97,7 @@ def undo(
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     wished = wished_permissions(settings, {ref.namespace for ref in refs}, secrets)
     first_questions.check_access(session, name, needs, wished)
-    deployments = [item.live for item in items if item.is_deployment and item.live is not None]
+    deployments = [item.live for item in items if item.is_workload and item.live is not None]
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster)
     if not settings.allow_managed:

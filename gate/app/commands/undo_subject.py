@@ -12,8 +12,8 @@ from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
@@ -67,7 +67,7 @@ def read_subject(
     session: Session, settings: Settings, name: str, console: Console, memory: Memory
 ) -> UndoSubject:
     """Read what runs, and the live state of every object of the verified versions."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     needs = list_needed(session.resources, [ref], creates=())
     try:
         live = read_live(session, name)

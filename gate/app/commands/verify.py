@@ -16,8 +16,8 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
@@ -163,7 +163,7 @@ def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple
             reason=Reason.NOT_FOUND,
             hint="is the namespace right? -n NAMESPACE",
         )
-    return tuple(deployment_ref(session.namespace, name) for name in sorted(found))
+    return tuple(workload_ref(session.namespace, name) for name in sorted(found))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

@@ -76,7 +76,7 @@ def refuse_empty(
         trial = trials.get(item.ref)
         made = trial.workload.replicas if trial is not None and trial.workload else None
         asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
-        if item.is_deployment and asked == 0:
+        if item.is_workload and asked == 0:
             raise RefusedError(
                 f"{name(item.ref)} has replicas: 0, so that no pod would prove it",
                 reason=Reason.VACUOUS,

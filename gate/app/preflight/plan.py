@@ -220,7 +220,7 @@ def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, war
     """Warn if configuration changes but no pod template does: pods read it when they start."""
     changed = [item for item in items if _changes(item, trials)]
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
-    if configuration and not any(item.is_deployment for item in changed):
+    if configuration and not any(item.is_workload for item in changed):
         names = ", ".join(map(naming(item.ref for item in items), configuration))
         warn(f"only configuration changes ({names}): running pods keep what they started with")
 
@@ -272,7 +272,7 @@ def plan_of(
     writes: list[PlannedWrite] = []
     for item in items:
         writes.extend(item.writes())
-        if item.ref in resumed and item.is_deployment and _is_paused(item):
+        if item.ref in resumed and item.is_workload and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
     return Plan(command, targets, objects, tuple(writes), policy)

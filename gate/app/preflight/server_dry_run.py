@@ -48,7 +48,7 @@ class Prepared:
         return self.before.value if isinstance(self.before, Known) else None
 
     @property
-    def is_deployment(self) -> bool:
+    def is_workload(self) -> bool:
         """Whether its rollout is followed."""
         return is_workload(self.ref)
 

@@ -26,6 +26,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.protocol.effects import Write
 from gate.core.rollout.policy import FailFast, Policy
 from gate.errors import UsageError
+from gate.kube.kinds import registry
 from gate.report.document.document import document
 from gate.report.document.run import Run
 from gate.report.schema.recorded_result import recorded_end
@@ -34,7 +35,6 @@ from gate.wire import trace
 from gate.wire.recorder import Recorder
 from gate.wire.secret_values import SecretValues
 
-_KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits until its recording is written."""
 _START_BYTES: Final = 4096
@@ -203,11 +203,11 @@ class Tape:
     ) -> None:
         """Take a response of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
-        if kind not in _KINDS:
+        if kind not in registry.WATCHED_PLURALS:
             return
         if method == "GET" and not name:
             self._on_list(path, body)
-        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
+        elif method == "PATCH" and kind in registry.WORKLOAD_PLURALS and _is_apply(query):
             self._applied_one(body)
 
     def line(self, line: bytes) -> None:

@@ -12,5 +12,6 @@ __all__ = [
     "session",
     "watches",
     "worker_lanes",
+    "workload_names",
     "world",
 ]

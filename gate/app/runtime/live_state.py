@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.following import applied_found
-from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, deployment_ref
+from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision, Watched, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
@@ -56,15 +57,15 @@ def selector_of(live: LiveObject) -> Mapping[str, Any]:
 
 def read_live(session: Session, name: str) -> Live:
     """Read a Deployment and what it owns; RefusedError if there is none of that name."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     found = read_object(session, ref)
     if found.workload is None:
         raise TypeError(f"{ref} was read as something else")
-    replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
+    lists = Reader(session.client, session.resources, session.clock).lists(found)
     now = session.clock.now()
     snapshot = replace(unseen(ref), written=True).fold(Observed(now, found.workload))
-    snapshot = snapshot.fold(Listed(now, snapshot.kind.revision_kind, ref, replica_sets))
-    snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
+    for kind, things in lists:
+        snapshot = snapshot.fold(Listed(now, kind, ref, things))
     return Live(found, found.workload, snapshot)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import KINDS, unseen
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Pod, Ref, Revision, Workload
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
@@ -19,17 +19,13 @@ from gate.core.rollout.owners import Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Message
 from gate.errors import RefusedError
+from gate.kube.kinds import registry
 from gate.kube.watch import watches_of
+from gate.wire.kinds.registry import kind_of
 
 LONGEST_NAP_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
-_RANKS: Final = {
-    **{kind.revision_kind: 1 for kind in KINDS},
-    **{kind.name: 0 for kind in KINDS},
-    Kind.POD: 2,
-}
-_LAST: Final = len(_RANKS)
-"""What has to be listed before a baseline can be determined; Events only explain."""
+_LAST: Final = 99
 
 
 class Watching:
@@ -114,8 +110,8 @@ class Watching:
     def _is_settled(self) -> bool:
         return all(
             (ref, kind) in self._listed
-            for ref, known in self._snapshots.items()
-            for kind in (known.kind.name, known.kind.revision_kind, Kind.POD)
+            for ref in self._snapshots
+            for kind in registry.needed_kinds(ref)
         )
 
     def _hear(self, event: Message) -> None:
@@ -146,13 +142,9 @@ class Watching:
 def _rank(event: Message) -> int:
     """Return the sort rank of an observation's kind: a workload before what it owns."""
     match event:
-        case Observed(_, Workload()):
-            return 0
-        case Observed(_, Revision()):
-            return 1
-        case Observed(_, Pod()):
-            return 2
+        case Observed(_, thing):
+            return registry.place_of(kind_of(thing))
         case Vanished(kind=kind) | Listed(kind=kind):
-            return _RANKS.get(kind, _LAST)
+            return registry.place_of(kind)
         case _:
             return _LAST

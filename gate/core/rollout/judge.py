@@ -229,8 +229,8 @@ class Rollout:
         said = f"the {self.ref.kind} could not be read yet"
         if live is not None:
             said = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
-        verdict = (VerdictKind.PROGRESSING, Reason.PROGRESSING)
-        return Verdict(*verdict, CleanText(said), self.causes(now))
+        kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
+        return Verdict(kind, reason, CleanText(said), self.causes(now))
 
     def ruling(self, now: float) -> Verdict | None:
         """Return the verdict of the first rule that applies, None while none does."""

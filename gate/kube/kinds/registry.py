@@ -31,6 +31,17 @@ _WATCHED: Final = (
 RESOURCES: Final[Mapping[Kind, Resource]] = {one.kind: one.resource for one in _WATCHED}
 """Where each watched kind lives."""
 
+WATCHED_PLURALS: Final = frozenset(one.resource.plural for one in _WATCHED)
+WORKLOAD_PLURALS: Final = frozenset(one.watched.resource.plural for one in WORKLOADS)
+"""How paths name them."""
+
+_PLACES: Final[Mapping[Kind, int]] = {
+    **dict.fromkeys((child.kind for one in WORKLOADS for child in one.children), 1),
+    **dict.fromkeys((one.watched.kind for one in WORKLOADS), 0),
+    pod.POD.kind: 2,
+    pod.EVENT.kind: 3,
+}
+
 DEFAULT: Final = deployment.WORKLOAD
 """What a command means by a name alone."""
 
@@ -50,6 +61,17 @@ def find_workload(ref: Ref) -> WorkloadKind | None:
 def workload_of(ref: Ref) -> WorkloadKind:
     """Return the workload kind of an object that is followed."""
     return _BY_NAME[ref.api_version, ref.kind]
+
+
+def place_of(kind: Kind) -> int:
+    """Return the place of a kind among the watched ones: owners come before what they own."""
+    return _PLACES[kind]
+
+
+def needed_kinds(ref: Ref) -> tuple[Kind, ...]:
+    """Return what has to be listed before a workload is known; Events only explain."""
+    workload = workload_of(ref)
+    return (workload.watched.kind, *(child.kind for child in workload.children))
 
 
 def children_of(refs: tuple[Ref, ...]) -> Mapping[WatchedKind, tuple[Ref, ...]]:

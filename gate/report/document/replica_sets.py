@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, Revision
+from gate.core.model.objects import Ref
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.document.versions import judged_rollout, new_replica_set
 from gate.report.schema.result import ReplicaSetResult, TreeResult
@@ -30,25 +31,23 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
 def _tree(moment: str, snapshot: Snapshot, new_uid: str) -> TreeResult:
     """Return the ReplicaSets that have or want pods, the new one first, then by revision."""
-    owned = sorted(
-        snapshot.list_owned(), key=lambda one: (one.uid != new_uid, -(one.revision or 0))
-    )
-    there = [one for one in owned if one.uid == new_uid or snapshot.has_pods(one)]
+    branches = branches_of(snapshot)
+    there = [one for one in branches if one.uid == new_uid or one.has_pods]
+    there.sort(key=lambda one: one.uid != new_uid)
     return {
         "moment": "end" if moment == "end" else "verdict",
-        "replicasets": [_replica_set(snapshot, one, new_uid) for one in there[:MOST_REPLICA_SETS]],
+        "replicasets": [_branch(one, new_uid) for one in there[:MOST_REPLICA_SETS]],
     }
 
 
-def _replica_set(snapshot: Snapshot, replica_set: Revision, new_uid: str) -> ReplicaSetResult:
-    count = snapshot.count_pods(replica_set)
+def _branch(one: Branch, new_uid: str) -> ReplicaSetResult:
     return {
-        "name": replica_set.name,
-        "role": "new" if replica_set.uid == new_uid else "old",
-        "revision": replica_set.revision,
-        "images": list(replica_set.template.images()),
-        "wanted": count.wanted,
-        "ready": count.ready,
-        "available": count.available,
-        "pods": pod_lines(snapshot.all_pods_of(replica_set)),
+        "name": one.name,
+        "role": "new" if one.uid == new_uid else "old",
+        "revision": one.number,
+        "images": list(one.images),
+        "wanted": one.count.wanted,
+        "ready": one.count.ready,
+        "available": one.count.available,
+        "pods": pod_lines(one.pods),
     }

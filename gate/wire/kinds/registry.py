@@ -23,7 +23,6 @@ _KINDS: Final[tuple[WatchedKind[Watched], ...]] = (
 )
 WATCHED: Final[Mapping[Kind, WatchedKind[Watched]]] = {one.kind: one for one in _KINDS}
 """Each watched kind once: workloads may share a kind of child."""
-_WORKLOAD_VALUES: Final = frozenset(one.watched.value for one in WORKLOADS)
 
 SHAPES: Final[Any] = functools.reduce(operator.or_, (one.shape for one in WATCHED.values()))
 """The union of all shapes, by which an object is read that says its kind."""
@@ -61,8 +60,3 @@ def find_workload(api_version: str, kind: str) -> WorkloadKind | None:
 def header_of(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return how the header of a recording names a workload, of which this is the JSON."""
     return _BY_NAME[body["apiVersion"], body["kind"]].header(body["metadata"]["name"])
-
-
-def is_workload(value: Watched) -> bool:
-    """Tell whether a value is that of a workload."""
-    return type(value) in _WORKLOAD_VALUES

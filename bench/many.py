@@ -19,12 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.measure import REPOSITORY, Run, checked, gate, run, table
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.serving.audit import AuditEntry
-from sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
-from sandbox.storage.store import Key
-from sandbox.times import Names, Timers
+from sandbox.face import AuditEntry, Cluster, ClusterOptions, Key, Names, Pace, Timers
+from sandbox.server import Endpoint, ServeOptions, serve_until_signalled
 
 SIZES = (1, 50, 200)
 REPLICAS = 2

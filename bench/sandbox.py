@@ -19,9 +19,7 @@ from bench.measure import Run, checked, run, table
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.runtime.world import outside
 from gate.config import load
-from sandbox.cluster import Cluster
-from sandbox.serving.request import Request
-from sandbox.times import Timers
+from sandbox.face import Cluster, Request, Timers
 
 DEPLOYMENTS, PODS, ROLLOUTS = 200, 10, 2
 HOUR_SECONDS = 3600

@@ -13,7 +13,7 @@ from typing import Protocol
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.plan.plan import Plan
-from gate.core.protocol.effects import Announce, Asking, Effect
+from gate.core.protocol.effects import Announce, Effect
 from gate.core.protocol.events import Answer, AttemptEvent, ContactFailed, LeaseLost, Woke
 from gate.core.steps.step import begin, step, wake_at
 
@@ -49,7 +49,7 @@ class Listener(Protocol):
 class Engine:
     """Runs one attempt to its end.
 
-    `dispatch` takes an effect that is answered through `inbox` later; it must not block.
+    `dispatch` takes the effects of a step, each answered through `inbox` later; it must not block.
     `look_at_locks` is called after the process was suspended. It returns within a few seconds, and
     has put `LeaseLost` into the inbox if a lock is now somebody else's.
     """
@@ -58,7 +58,7 @@ class Engine:
         self,
         clock: Clock,
         inbox: Inbox,
-        dispatch: Callable[[Asking], None],
+        dispatch: Callable[..., None],
         listener: Listener,
         look_at_locks: Callable[[], None] = lambda: None,
     ) -> None:
@@ -129,8 +129,9 @@ class Engine:
             if isinstance(effect, Announce):
                 self._said_at = self._clock.now()
                 self._listener.on_announce(effect)
-            else:
-                self._dispatch(effect)
+        asked = [effect for effect in effects if not isinstance(effect, Announce)]
+        if asked:
+            self._dispatch(*asked)
 
 
 def _is_stale(attempt: Attempt, message: AttemptEvent) -> bool:

@@ -104,16 +104,14 @@ def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> A
     return ApiError(422, "Invalid", message, details=details)
 
 
-def invalid_options(kind: str, errors: Sequence[FieldError]) -> ApiError:
-    """422 of an option type (ListOptions, DeleteOptions), which has no name."""
-    refusal = invalid(kind, "meta.k8s.io", "", errors)
-    del refusal.details["name"]
-    return refusal
-
-
 def bad_request(message: str) -> ApiError:
     """400 for what cannot be understood."""
     return ApiError(400, "BadRequest", message)
+
+
+def not_served(what: str) -> ApiError:
+    """501 for what a real server answers and the sandbox does not."""
+    return ApiError(501, "NotImplemented", f"the sandbox does not serve this: {what}")
 
 
 def make_expired_error(

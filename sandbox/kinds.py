@@ -7,7 +7,6 @@ from dataclasses import dataclass
 ALL_VERBS = (
     "create",
     "delete",
-    "deletecollection",
     "get",
     "list",
     "patch",
@@ -46,12 +45,10 @@ class Resource:
         return self.kind.lower()
 
 
-_NO_COLLECTIONS = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
-
 _ALL = ("all",)
 _STATUS = ("status",)
 _SCALED = ("status", "scale")
-_OF_PODS = ("status", "binding", "eviction", "log")
+_OF_PODS = ("status", "log")
 _RBAC = "rbac.authorization.k8s.io"
 
 RESOURCES = (
@@ -63,7 +60,6 @@ RESOURCES = (
         ("ns",),
         ("status", "finalize"),
         namespaced=False,
-        verbs=_NO_COLLECTIONS,
     ),
     Resource("", "v1", "nodes", "Node", ("no",), _STATUS, namespaced=False),
     Resource("", "v1", "pods", "Pod", ("po",), _OF_PODS, _ALL),

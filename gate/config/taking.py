@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
@@ -48,6 +48,18 @@ def taken_by(parse: Callable[[Any], object]) -> PlainValidator:
     def validate(value: object) -> object:
         try:
             return parse(value)
+        except UsageError as error:
+            raise BadValueError([Fault((), error.message, error.hint)]) from error
+
+    return PlainValidator(validate)
+
+
+def taken_with_info_by(parse: Callable[[Any, ValidationInfo], object]) -> PlainValidator:
+    """Return a validator as `taken_by` does, of a parser that needs the validation's context."""
+
+    def validate(value: object, info: ValidationInfo) -> object:
+        try:
+            return parse(value, info)
         except UsageError as error:
             raise BadValueError([Fault((), error.message, error.hint)]) from error
 

@@ -8,6 +8,7 @@ measures on its own clock how long `renewed` stays the same.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -224,6 +225,7 @@ def _held_of(value: Mapping[str, Any]) -> Held:
     )
 
 
+@functools.lru_cache(maxsize=16)  # the Leases of one run all say the same
 def _holder(identity: str, said: str) -> Holder:
     """Return who holds it; what cannot be read of its annotation counts as not said.
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer
 from gate.kube.kinds import registry
+from gate.kube.resource import Resource
 from gate.wire import decode
 
 PAGE_OBJECTS = 500
@@ -46,6 +50,33 @@ def list_all(
             return decode.Listing(tuple(objects), page.resource_version, "")
         if len(objects) > _LIST_OBJECTS or not page.objects:
             raise BadAnswer(f"the list of {kind}s does not end")
+
+
+def list_live(
+    client: Client, resource: Resource, namespace: str, names: Collection[str], *, access: str = ""
+) -> tuple[LiveObject, ...]:
+    """Read whole objects of one namespace by a list of all: those of `names` that exist.
+
+    The list is the newest there is; it fails as `list_all` does.
+    """
+    path = resource.path(namespace)
+    found: list[LiveObject] = []
+    token, seen = "", 0
+    while True:
+        query: Query = (("limit", str(PAGE_OBJECTS)),)
+        page_query = (*query, ("continue", token)) if token else query
+        body = client.get(path, page_query, access=access)
+        try:
+            page = decode.live_page(resource.api_version, resource.kind, body, names.__contains__)
+        except decode.DecodeError as error:
+            raise BadAnswer(f"a list of {resource.kind}s cannot be read: {error}") from error
+        found += page.objects
+        seen += page.count
+        token = page.continue_token
+        if not token:
+            return tuple(found)
+        if seen > _LIST_OBJECTS or not page.count:
+            raise BadAnswer(f"the list of {resource.kind}s does not end")
 
 
 def workload_names(client: Client, namespace: str) -> frozenset[str] | None:

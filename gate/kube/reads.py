@@ -24,16 +24,17 @@ from gate.kube.client import Client
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
 from gate.kube.kinds import registry
-from gate.kube.lists import list_all
+from gate.kube.lists import list_all, list_live
 from gate.kube.resource import Resource
 from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resources
-from gate.kube.scope import Selector, query_of
+from gate.kube.scope import Selector, query_of, query_of_any
 from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
 Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
 """What belongs to a workload: what holds its revisions, and its pods."""
+Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Reader:
         self._resources = resources
         self._clock = clock
         self._insists = insists
+        self._followed = selectors
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
@@ -83,6 +85,51 @@ class Reader:
             fact = Unknown(error.message)
         return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
+    def perform_together(self, effects: Sequence[Read]) -> list[ReadBack]:
+        """Read whole rollouts of one namespace with three lists, as their watches ask for them.
+
+        A list that cannot be read makes all of them Unknown.
+        """
+        refs = [effect.ref for effect in effects]
+        try:
+            found = self._rollouts(refs)
+        except ApiError as error:
+            found = dict.fromkeys(refs, (Unknown(error.message), (None, None)))
+        at = self._clock.now()
+        return [
+            ReadBack(at, effect.effect_id, found[effect.ref][0], *found[effect.ref][1])
+            if effect.ref in found
+            else self.perform(effect)
+            for effect in effects
+        ]
+
+    def _rollouts(self, refs: Sequence[Ref]) -> dict[Ref, Found]:
+        """Return what the lists show of workloads of one kind whose selectors are as they were.
+
+        What has no owner in the lists may be of each, as in the lists of watches.
+        """
+        namespace = refs[0].namespace
+        names = {ref.name for ref in refs}
+        query = query_of_any([self._followed[ref] for ref in refs if ref in self._followed])
+        workload = registry.workload_of(refs[0])
+        access = self._access(namespace, workload.watched.kind)
+        lists = self._lists(refs[0], query)
+        questions: list[Callable[[], Any]] = [
+            partial(
+                list_live, self._client, workload.watched.resource, namespace, names, access=access
+            )
+        ]
+        questions += [partial(lists, kind) for kind in _kinds_of_parts(refs[0])]
+        lives, *listed = each(self._clock, lambda question: question(), questions)
+        there: dict[Ref, LiveObject] = {live.ref: live for live in lives}
+        parts = _by_owner(there, *_sorted_out(listed))
+        return {
+            ref: (Known(there[ref]), parts[ref]) if ref in there else (Absent(), ((), ()))
+            for ref in refs
+            if ref in self._followed
+            and (ref not in there or _selector_of(there[ref]) == self._selectors[ref])
+        }
+
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
         """Read one object; ApiError if nobody could tell."""
         path = self._resources.path(ref)
@@ -99,7 +146,7 @@ class Reader:
 
     def lists(self, live: LiveObject) -> tuple[tuple[Kind, tuple[Watched, ...]], ...]:
         """Read what a workload selects, kind by kind; ApiError if that fails."""
-        selector = self._selectors[live.ref] = query_of(live.body.thaw()["spec"]["selector"])
+        selector = self._selectors[live.ref] = _selector_of(live)
         kinds = _kinds_of_parts(live.ref)
         listed = each(self._clock, self._lists(live.ref, selector), kinds)
         return tuple(zip(kinds, map(tuple, listed), strict=True))
@@ -123,7 +170,7 @@ class Reader:
         fact, *listed = each(self._clock, lambda question: question(), questions)
         if isinstance(fact, Absent):
             return fact, ((), ())
-        if query_of(fact.value.body.thaw()["spec"]["selector"]) != selector:
+        if _selector_of(fact.value) != selector:
             return fact, self._parts(fact.value)
         return fact, _sorted_out(listed)
 
@@ -164,6 +211,32 @@ class Reader:
 
 def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
     return tuple(child.kind for child in registry.workload_of(ref).children)
+
+
+def _selector_of(live: LiveObject) -> str:
+    return query_of(live.body.thaw()["spec"]["selector"])
+
+
+def _by_owner(
+    lives: Mapping[Ref, LiveObject], revisions: Sequence[Revision], pods: Sequence[Pod]
+) -> Mapping[Ref, Parts]:
+    """Return the parts of each workload; one of which nobody listed is the owner is of each."""
+    owners: dict[str, Ref | None] = {live.uid: ref for ref, live in lives.items()}
+    of_revisions = {one.uid: owners.get(one.owner_uid) for one in revisions}
+    kept: dict[Ref | None, list[Revision]] = {}
+    for one in revisions:
+        kept.setdefault(of_revisions[one.uid], []).append(one)
+    running: dict[Ref | None, list[Pod]] = {}
+    for pod in pods:
+        owner = of_revisions.get(pod.owner_uid) or owners.get(pod.owner_uid)
+        running.setdefault(owner, []).append(pod)
+    return {
+        ref: (
+            (*kept.get(ref, ()), *kept.get(None, ())),
+            (*running.get(ref, ()), *running.get(None, ())),
+        )
+        for ref in lives
+    }
 
 
 def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:

@@ -34,7 +34,7 @@ def _term(expression: Mapping[str, Any]) -> str:
             return f"!{key}"
 
 
-def _query_of_any(selectors: Sequence[Selector]) -> str:
+def query_of_any(selectors: Sequence[Selector]) -> str:
     """Return a query that selects whatever any of the selectors does, and perhaps more.
 
     The API has no `or`: of several selectors only the keys that all of them match by value remain.
@@ -71,7 +71,7 @@ def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
         about = tuple(sorted(ref for ref in followed if ref.namespace == namespace))
         planned += _workload_scopes(namespace, about)
         for child, owners in registry.children_of(about).items():
-            labels = _query_of_any([followed[ref] for ref in owners])
+            labels = query_of_any([followed[ref] for ref in owners])
             planned.append(Scope(child.kind, namespace, owners, labels))
         planned.append(Scope(Kind.EVENT, namespace, about, field_selector="type=Warning"))
     return tuple(planned)

@@ -71,12 +71,22 @@ class Listing:
     continue_token: str
 
 
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """One page of a list of whole objects, as far as they are wanted."""
+
+    objects: tuple[LiveObject, ...]
+    count: int
+    continue_token: str
+
+
 _LINE: Final[Decoder[Any]] = Decoder(frames.line_of(registry.SHAPES))
 _WATCHED: Final[Decoder[Any]] = Decoder(registry.SHAPES)
 _LISTS: Final[Mapping[Kind, Decoder[Any]]] = {
     kind: Decoder(frames.list_of(one.shape)) for kind, one in registry.WATCHED.items()
 }
 _ANY_KIND: Final = Decoder(shapes.AnyObject)
+_RAW_LIST: Final = Decoder(frames.ListOf[msgspec.Raw])
 _JSON_OBJECT: Final = Decoder(dict[str, Any])
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -138,6 +148,17 @@ def template(body: Mapping[str, Any]) -> core.Template:
 def live_object(body: bytes | Mapping[str, Any]) -> LiveObject:
     """Decode an object of any kind as a read or a write returned it."""
     return _live_object(_json(body))
+
+
+@_decoding
+def live_page(api_version: str, kind: str, body: bytes, wanted: Callable[[str], bool]) -> LivePage:
+    """Decode the objects of one page of a list whose names are `wanted`."""
+    page = _RAW_LIST.decode(_check_length(body))
+    frame = msgspec.json.encode({"apiVersion": api_version, "kind": kind})[:-1] + b","
+    items = [frame + bytes(item).lstrip()[1:] for item in page.items or ()]
+    named = [item for item in items if wanted(_ANY_KIND.decode(item).metadata.name)]
+    token = (page.metadata or frames.ListMeta()).following or ""
+    return LivePage(tuple(map(_live_object, named)), len(items), token)
 
 
 def _live_object(data: bytes) -> LiveObject:

@@ -12,7 +12,7 @@ from sandbox.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether it is allowed, and why; a refusal has a reason where a role was missing."""
+    """Whether it is allowed, and by which binding."""
 
     allowed: bool
     reason: str = ""
@@ -28,33 +28,20 @@ class Authorizer:
         """Return whether somebody may do something."""
         if MASTERS in who.groups:
             return Decision(allowed=True)
-        missing = []
         for grant in grants(self.store, who, asked.namespace):
-            if grant.missing:
-                missing.append(grant.missing)
-            elif allows(grant.rule, asked):
+            if allows(grant.rule, asked):
                 return Decision(allowed=True, reason=grant.reason)
-        return Decision(allowed=False, reason=_join_errors(missing))
+        return Decision(allowed=False)
 
     def check(self, who: Identity, asked: Attributes) -> None:
         """403 for what somebody may not do."""
-        decision = self.decide(who, asked)
-        if not decision.allowed:
-            raise _refusal(who, asked, decision.reason)
+        if not self.decide(who, asked).allowed:
+            raise _refusal(who, asked)
 
 
-def _join_errors(missing: list[str]) -> str:
-    """Return the errors of missing roles as the server joins them."""
-    if len(missing) < 2:  # noqa: PLR2004 - one stands alone
-        return "".join(missing)
-    bare = [text.removeprefix("RBAC: ") for text in dict.fromkeys(missing)]
-    return f"RBAC: [{', '.join(bare)}]" if len(bare) > 1 else f"RBAC: {bare[0]}"
-
-
-def _refusal(who: Identity, asked: Attributes, reason: str) -> ApiError:
-    told = f": {reason}" if reason else ""
+def _refusal(who: Identity, asked: Attributes) -> ApiError:
     if asked.path:
-        message = f'forbidden: User "{who.user}" cannot {asked.verb} path "{asked.path}"{told}'
+        message = f'forbidden: User "{who.user}" cannot {asked.verb} path "{asked.path}"'
         return ApiError(403, "Forbidden", message, details={})
     where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
     about = qualify_resource(asked.resource, asked.group) + (
@@ -62,7 +49,7 @@ def _refusal(who: Identity, asked: Attributes, reason: str) -> ApiError:
     )
     message = (
         f'{about} is forbidden: User "{who.user}" cannot {asked.verb} resource'
-        f' "{asked.full_resource}" in API group "{asked.group}" {where}{told}'
+        f' "{asked.full_resource}" in API group "{asked.group}" {where}'
     )
     details = {"name": asked.name, "group": asked.group, "kind": asked.resource}
     return ApiError(

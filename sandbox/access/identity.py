@@ -11,8 +11,6 @@ from sandbox.json import JSON
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
-SERVICE_ACCOUNTS = "system:serviceaccounts"
-SERVICE_ACCOUNT_USER = "system:serviceaccount:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +35,9 @@ ADMIN = Identity("admin", (MASTERS, AUTHENTICATED), "admin")
 ANONYMOUS = Identity("system:anonymous", (UNAUTHENTICATED,))
 
 
-def service_account(namespace: str, name: str, uid: str = "") -> Identity:
-    """Return the identity of a service account's token."""
-    groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}", AUTHENTICATED)
-    return Identity(f"{SERVICE_ACCOUNT_USER}{namespace}:{name}", groups, uid)
-
-
 def user(name: str, *groups: str) -> Identity:
     """Return an authenticated user's identity."""
     return Identity(name, (*groups, AUTHENTICATED))
-
-
-def make_unauthorized_error() -> ApiError:
-    """401 for credentials that nobody has."""
-    return ApiError(401, "Unauthorized", "Unauthorized")
 
 
 @dataclass(slots=True)
@@ -74,5 +61,5 @@ class Tokens:
             return ANONYMOUS
         found = self.by_token.get(token.strip()) if scheme.lower() == "bearer" else None
         if found is None:
-            raise make_unauthorized_error()
+            raise ApiError(401, "Unauthorized", "Unauthorized")
         return found

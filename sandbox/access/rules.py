@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sandbox.access.identity import SERVICE_ACCOUNT_USER, Identity
+from sandbox.access.identity import Identity
 from sandbox.json import JSON
 from sandbox.storage.store import Key, Store
 
@@ -33,11 +33,10 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A rule that reaches a user, or the missing role of a binding that would (`missing`)."""
+    """A rule that reaches a user, and by which binding."""
 
     rule: JSON
-    reason: str = ""
-    missing: str = ""
+    reason: str
 
 
 def allows(rule: JSON, asked: Attributes) -> bool:
@@ -46,10 +45,14 @@ def allows(rule: JSON, asked: Attributes) -> bool:
         return False
     if asked.path:
         return any(_path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
+    listed, names = rule.get("resources") or (), rule.get("resourceNames") or ()
+    reaches = _among(listed, asked.full_resource) or (
+        bool(asked.subresource) and f"*/{asked.subresource}" in listed
+    )
     return (
-        _among(rule.get("apiGroups"), asked.group)
-        and _resource_matches(rule.get("resources") or (), asked)
-        and _name_matches(rule.get("resourceNames") or (), asked.name)
+        reaches
+        and _among(rule.get("apiGroups"), asked.group)
+        and (not names or asked.name in names)
     )
 
 
@@ -65,21 +68,17 @@ def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
 def _iter_grants_of_binding(
     store: Store, binding: JSON, who: Identity, namespace: str
 ) -> Iterator[Grant]:
-    subject = _reaching(binding, who, namespace)
+    subject = next((each for each in binding.get("subjects") or () if _is_subject(each, who)), None)
     if subject is None:
         return
     reference, metadata = binding["roleRef"], binding["metadata"]
     kind, name = reference["kind"], reference["name"]
     role = store.get(_role_key(kind, name, namespace))
-    if role is None:
-        missing = f'RBAC: {kind.lower()}.{RBAC} "{name}" not found'
-        yield Grant({}, missing=missing)
-        return
     bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
     binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
-    to = _describe_subject(subject)
+    to = f'{subject["kind"]} "{subject["name"]}"'
     reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
-    for rule in role.get("rules") or ():
+    for rule in (role or {}).get("rules") or ():
         yield Grant(rule, reason)
 
 
@@ -89,45 +88,15 @@ def _role_key(kind: str, name: str, namespace: str) -> Key:
     return Key(f"roles.{RBAC}", namespace, name)
 
 
-def _reaching(binding: JSON, who: Identity, namespace: str) -> JSON | None:
-    for subject in binding.get("subjects") or ():
-        found: JSON = subject
-        if _is_subject(found, who, namespace):
-            return found
-    return None
+def _is_subject(subject: JSON, who: Identity) -> bool:
+    """Tell whether a subject is the user or a group of theirs; no service account has a token."""
+    if subject["kind"] == "Group":
+        return subject["name"] in who.groups
+    return bool(subject["kind"] == "User" and subject["name"] == who.user)
 
 
-def _is_subject(subject: JSON, who: Identity, namespace: str) -> bool:
-    match subject["kind"]:
-        case "User":
-            return bool(subject["name"] == who.user)
-        case "Group":
-            return subject["name"] in who.groups
-        case "ServiceAccount":
-            home = subject.get("namespace") or namespace
-            return who.user == f"{SERVICE_ACCOUNT_USER}{home}:{subject['name']}"
-    return False
-
-
-def _describe_subject(subject: JSON) -> str:
-    name = subject["name"]
-    if subject.get("namespace"):
-        name = f"{name}/{subject['namespace']}"
-    return f'{subject["kind"]} "{name}"'
-
-
-def _among(listed: list[str] | None, value: str) -> bool:
-    return bool(listed) and (ALL in (listed or ()) or value in (listed or ()))
-
-
-def _resource_matches(listed: list[str] | tuple[str, ...], asked: Attributes) -> bool:
-    if ALL in listed or asked.full_resource in listed:
-        return True
-    return bool(asked.subresource) and f"*/{asked.subresource}" in listed
-
-
-def _name_matches(listed: list[str] | tuple[str, ...], name: str) -> bool:
-    return not listed or name in listed
+def _among(listed: Sequence[str] | None, value: str) -> bool:
+    return ALL in (listed or ()) or value in (listed or ())
 
 
 def _path_matches(rule: str, path: str) -> bool:

@@ -18,19 +18,24 @@ from sandbox.api.asked import (
 )
 from sandbox.api.binding import bind
 from sandbox.api.creation import create
-from sandbox.api.deletion import delete, delete_collection
-from sandbox.api.eviction import evict
-from sandbox.api.listing import LATEST, ListOptions, begin_watch, checked_version, list_objects
+from sandbox.api.deletion import delete
+from sandbox.api.listing import (
+    LATEST,
+    ListOptions,
+    begin_watch,
+    check_version_of_read,
+    list_objects,
+)
 from sandbox.api.namespaces import found_cluster
 from sandbox.api.patches import patch
 from sandbox.api.registry import Registry
-from sandbox.api.scale import patch_scale, scale_of, update_scale
+from sandbox.api.scale import patch_scale, scale_of
 from sandbox.api.updating import update
 from sandbox.api.writes import Write
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, not_served
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY
-from sandbox.storage.selection import Selection, selection
+from sandbox.storage.selection import selection
 from sandbox.storage.store import Key, Store
 from sandbox.storage.watching import Watch
 from sandbox.times import Names, Timers
@@ -96,8 +101,8 @@ class Api:
         return self.registry.validations
 
     def get(self, key: Key, *, subresource: str = "", resource_version: str = "") -> JSON:
-        """Return an object, or its Scale for the subresource `scale`; 404, 504."""
-        checked_version(self.registry, resource_version)
+        """Return an object, or its Scale for the subresource `scale`; 404."""
+        check_version_of_read(self.registry, resource_version)
         found = self.registry.live(key)
         return scale_of(found) if subresource == "scale" else found
 
@@ -153,7 +158,7 @@ class Api:
         """Replace an object, or what the subresource shows of it; 409 where it has moved on."""
         write = self._write(key, by, subresource, validation, dry_run=dry_run)
         if subresource == "scale":
-            return update_scale(write, key, body)
+            raise not_served("an update of a scale: patch it")
         return update(write, key, body)
 
     def patch(
@@ -183,31 +188,9 @@ class Api:
         """Delete an object, or begin to; return it, or a Status where it is gone."""
         return delete(self._write(key, by, "", LENIENT, dry_run=dry_run), key, options)
 
-    def delete_collection(
-        self,
-        resource: str,
-        namespace: str,
-        by: Writer,
-        options: DeleteOptions = KIND_DEFAULT,
-        *,
-        selected: Selection | None = None,
-        dry_run: bool = False,
-    ) -> JSON:
-        """Delete all that a selection holds; return the List of what it was."""
-        chosen = selected or selection(resource, namespace)
-        write = self._write(Key(resource, namespace, ""), by, "", LENIENT, dry_run=dry_run)
-        found = [body for body in self.store.items(resource, namespace) if chosen.matches(body)]
-        answer = list_objects(self.registry, chosen, LATEST)
-        delete_collection(write, chosen, options, found)
-        return answer
-
-    def bind(self, key: Key, binding: JSON, by: Writer, *, dry_run: bool = False) -> JSON:
-        """Assign a pod to the node of a Binding (`pods/binding`); 404, 409."""
-        return bind(self._write(key, by, "binding", LENIENT, dry_run=dry_run), key, binding)
-
-    def evict(self, key: Key, eviction: JSON, by: Writer, *, dry_run: bool = False) -> JSON:
-        """Delete a pod as its disruption budget allows (`pods/eviction`); 404, 429."""
-        return evict(self._write(key, by, "eviction", LENIENT, dry_run=dry_run), key, eviction)
+    def bind(self, key: Key, uid: str, node: str, by: Writer) -> None:
+        """Assign a pod to a node, as a scheduler does; 404, 409."""
+        bind(self._write(key, by, "binding", LENIENT, dry_run=False), key, uid, node)
 
     def _write(
         self,

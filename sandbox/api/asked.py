@@ -38,7 +38,6 @@ class Propagation(StrEnum):
     """What happens to the dependents of a deleted object."""
 
     BACKGROUND = "Background"
-    FOREGROUND = "Foreground"
     ORPHAN = "Orphan"
 
 

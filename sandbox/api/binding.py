@@ -4,53 +4,26 @@ from __future__ import annotations
 
 from sandbox.api.admission import Operation
 from sandbox.api.preconditions import check_uid
-from sandbox.api.registry import internal
 from sandbox.api.writes import Write
 from sandbox.failure import conflict
 from sandbox.json import JSON, dig
-from sandbox.objects import defaulted_type
 from sandbox.storage.store import Key
 
-SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
-
-def bind(write: Write, key: Key, binding: JSON) -> JSON:
-    """Assign a pod to the node that a Binding names; 404, 409 where it has one."""
-    binding = defaulted_type("core/v1.Binding", "Binding", "v1", binding)
-    target = binding["target"]
-    if target.get("kind", "Node") not in ("", "Node"):
-        raise internal(
-            f'target.kind: Unsupported value: "{target["kind"]}":'
-            ' supported values: "Node", "<empty>"'
-        )
-    if not target.get("name"):
-        raise internal("target.name: Required value")
+def bind(write: Write, key: Key, uid: str, node: str) -> None:
+    """Assign the pod of that uid to a node; 404, 409 where it has one."""
     live = write.registry.live(key)
-    metadata = binding["metadata"]
-    check_uid(key, metadata.get("uid"), live)
-    _check_bindable(key, live)
-    body = _with_binding(write, live, target["name"], metadata.get("annotations") or {})
+    check_uid(key, uid, live)
+    if live["metadata"].get("deletionTimestamp") or dig(live, "spec", "nodeName"):
+        why = f"pod {key.name} is being deleted, or assigned already"
+        raise conflict("pods/binding", "", key.name, why)
+    body = _with_binding(write, live, node)
     write.registry.validate(write.admission(Operation.CREATE, live, body))
-    if not write.dry_run:
-        write.registry.keep(key, body)
-    return dict(SUCCESS)
+    write.registry.keep(key, body)
 
 
-def _check_bindable(key: Key, live: JSON) -> None:
-    if live["metadata"].get("deletionTimestamp"):
-        why = f"pod {key.name} is being deleted, cannot be assigned to a host"
-        raise conflict("pods/binding", "", key.name, why)
-    node = dig(live, "spec", "nodeName")
-    if node:
-        why = f'pod {key.name} is already assigned to node "{node}"'
-        raise conflict("pods/binding", "", key.name, why)
-
-
-def _with_binding(write: Write, live: JSON, node: str, annotations: JSON) -> JSON:
-    metadata, status = live["metadata"], live.get("status", {})
-    if annotations:
-        held = metadata.get("annotations") or {}
-        metadata = {**metadata, "annotations": {**held, **annotations}}
+def _with_binding(write: Write, live: JSON, node: str) -> JSON:
+    status = live.get("status", {})
     others = [one for one in status.get("conditions") or [] if one["type"] != "PodScheduled"]
     scheduled = {
         "type": "PodScheduled",
@@ -60,7 +33,6 @@ def _with_binding(write: Write, live: JSON, node: str, annotations: JSON) -> JSO
     }
     return {
         **live,
-        "metadata": metadata,
         "spec": {**live["spec"], "nodeName": node},
         "status": {**status, "conditions": [*others, scheduled]},
     }

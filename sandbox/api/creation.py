@@ -11,13 +11,13 @@ from sandbox.api.metadata import (
 )
 from sandbox.api.namespaces import check_open
 from sandbox.api.ownership import with_managed_fields
-from sandbox.api.services import allocation_errors, taken_of_services
+from sandbox.api.services import taken_of_services
 from sandbox.api.strategies import Strategy, has_status, strategy_of
 from sandbox.api.writes import Write, decode_strictly, refuse_invalid
 from sandbox.failure import already_exists
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import Resource
-from sandbox.objects import fill_defaults, prepared_for_create, validate_create, warnings_of
+from sandbox.objects import fill_defaults, prepared_for_create, validate_create
 from sandbox.storage.store import Key
 
 GENERATED_NAME_TRIES = 8
@@ -55,9 +55,6 @@ def _complete_creation(write: Write, body: JSON) -> JSON:
     taken = taken_of_services(registry, resource)
     made = prepared_for_create(resource, made, taken)
     refuse_invalid(resource, made, validate_create(resource, made))
-    refuse_invalid(resource, made, allocation_errors(resource, made, taken))
-    for warning in warnings_of(resource, made):
-        write.validation.warn(warning)
     return made
 
 

@@ -1,62 +1,40 @@
-"""DeleteOptions as they travel: of a request's body or query, or inside of an Eviction."""
+"""DeleteOptions as they travel in a request's body or query."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sandbox.api.asked import DeleteOptions, Propagation
-from sandbox.failure import FieldError, bad_request, invalid_options
+from sandbox.failure import bad_request, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import Mismatch, decode_struct
 
-KIND = "DeleteOptions"
-_BOTH_SET = "orphanDependents and deletionPropagation cannot be both set"
-
 
 def read_options(sent: JSON) -> tuple[DeleteOptions, bool]:
-    """Return how to delete, and whether only to try; 400 for a wrong type, 422."""
+    """Return how to delete, and whether only to try; 400 for what is not understood."""
     try:
         body = decode_struct("meta/v1.DeleteOptions", sent)
     except Mismatch as error:
         raise bad_request(str(error)) from None
     dry_run = body.get("dryRun", [])
-    errors = [*dry_run_errors(dry_run), *_propagation_errors(body)]
-    if errors:
-        raise invalid_options(KIND, errors)
+    check_dry_run(dry_run)
+    asked = body.get("propagationPolicy")
+    if body.get("orphanDependents") is not None:
+        raise bad_request("orphanDependents is not understood: set propagationPolicy")
+    if asked == "Foreground":
+        raise not_served("a deletion in the foreground")
+    if asked is not None and asked not in tuple(Propagation):
+        raise bad_request(f"the propagationPolicy {asked!r} is none of {', '.join(Propagation)}")
     options = DeleteOptions(
         grace_seconds=body.get("gracePeriodSeconds"),
-        propagation=_propagation(body),
+        propagation=None if asked is None else Propagation(asked),
         uid=dig(body, "preconditions", "uid"),
         resource_version=dig(body, "preconditions", "resourceVersion"),
     )
     return options, bool(dry_run)
 
 
-def dry_run_errors(given: Sequence[str]) -> list[FieldError]:
-    """Return what is wrong with `dryRun`: only `All` is known."""
-    if not given or set(given) == {"All"}:
-        return []
-    shown = " ".join(f'"{each}"' for each in given).replace(" ", ",")
-    why = f'Unsupported value: [{shown}]: supported values: "All"'
-    return [FieldError("dryRun", "FieldValueNotSupported", why)]
-
-
-def _propagation_errors(body: JSON) -> Sequence[FieldError]:
-    asked = body.get("propagationPolicy")
-    if asked is None:
-        return ()
-    if body.get("orphanDependents") is not None:
-        why = f'Invalid value: "{asked}": {_BOTH_SET}'
-        return (FieldError("propagationPolicy", "FieldValueInvalid", why),)
-    if asked in tuple(Propagation):
-        return ()
-    known = '"Foreground", "Background", "Orphan", "nil"'
-    why = f'Unsupported value: "{asked}": supported values: {known}'
-    return (FieldError("propagationPolicy", "FieldValueNotSupported", why),)
-
-
-def _propagation(body: JSON) -> Propagation | None:
-    asked, orphan = body.get("propagationPolicy"), body.get("orphanDependents")
-    if asked is None and orphan is not None:
-        return Propagation.ORPHAN if orphan else Propagation.BACKGROUND
-    return None if asked is None else Propagation(asked)
+def check_dry_run(given: Sequence[str]) -> None:
+    """400 for a `dryRun` that is not `All`: nobody who means to try shall write."""
+    if set(given) - {"All"}:
+        raise bad_request(f"dryRun can be All alone, not {', '.join(given)}")

@@ -12,11 +12,9 @@ from sandbox.api.writes import Write
 from sandbox.failure import ApiError, conflict
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import Resource
-from sandbox.storage.selection import Selection
 from sandbox.storage.store import Key
 
 ORPHAN = "orphan"
-FOREGROUND = "foregroundDeletion"
 ENDED_PHASES = ("Succeeded", "Failed")
 DEFAULT_GRACE_SECONDS = 30
 LONGEST_GRACE_SECONDS = 100 * 365 * 86_400
@@ -35,17 +33,6 @@ def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
     if strategy_of(write.resource).graceful:
         return _gracefully(write, key, live, finalizers, options.grace_seconds)
     return _at_once(write, key, live, finalizers)
-
-
-def delete_collection(
-    write: Write, selected: Selection, options: DeleteOptions, found: list[JSON]
-) -> None:
-    """Delete all of what a list has found; what is gone in between is no error."""
-    for body in found:
-        metadata = body["metadata"]
-        key = Key(selected.resource, metadata.get("namespace", ""), metadata["name"])
-        if write.registry.store.get(key) is not None:
-            delete(write, key, options)
 
 
 def _check_preconditions(resource: Resource, key: Key, live: JSON, options: DeleteOptions) -> None:
@@ -77,17 +64,12 @@ def _finalizers(resource: Resource, live: JSON, options: DeleteOptions) -> list[
     found: list[str] = live["metadata"].get("finalizers") or []
     propagation = options.propagation
     if propagation is None:
-        if ORPHAN in found or FOREGROUND in found:
+        if ORPHAN in found:
             return found
-        propagation = (
-            Propagation.ORPHAN
-            if strategy_of(resource).orphans_by_default
-            else Propagation.BACKGROUND
-        )
-    kept = [name for name in found if name not in (ORPHAN, FOREGROUND)]
-    return kept + {Propagation.ORPHAN: [ORPHAN], Propagation.FOREGROUND: [FOREGROUND]}.get(
-        propagation, []
-    )
+        by_default = strategy_of(resource).orphans_by_default
+        propagation = Propagation.ORPHAN if by_default else Propagation.BACKGROUND
+    kept = [name for name in found if name != ORPHAN]
+    return [*kept, ORPHAN] if propagation is Propagation.ORPHAN else kept
 
 
 def _gracefully(

@@ -8,7 +8,6 @@ from sandbox.api.strategies import Strategy
 from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON
 from sandbox.kinds import Resource
-from sandbox.schema.spelling import json_type
 from sandbox.times import Names
 
 GENERATED_NAME_BASE_LENGTH = 58
@@ -24,18 +23,12 @@ SYSTEM_FIELDS = (
 """What a created object has from the server alone; sent values are dropped before anything else."""
 
 
-def checked_type(resource: Resource, body: Any) -> JSON:
+def checked_type(resource: Resource, body: JSON) -> JSON:
     """Return the body with its kind filled in; 400 where it names another one."""
-    if not isinstance(body, dict):
-        raise bad_request(
-            f"couldn't get version/kind; json parse error: json: cannot unmarshal"
-            f" {json_type(body)} into Go value of type struct {{ APIVersion string"
-            ' "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-        )
     api_version = body.get("apiVersion") or resource.api_version
     kind = body.get("kind") or resource.kind
     if (api_version, kind) != (resource.api_version, resource.kind):
-        raise _wrong_type(resource, api_version, kind)
+        raise bad_request(f"{api_version}, {kind} cannot be handled as a {resource.kind}")
     return {**body, "apiVersion": api_version, "kind": kind}
 
 
@@ -117,21 +110,3 @@ def _keep(made: JSON, old: JSON, name: str) -> None:
     made.pop(name, None)
     if name in old:
         made[name] = old[name]
-
-
-def _wrong_type(resource: Resource, api_version: str, kind: str) -> ApiError:
-    version = api_version.rpartition("/")[2]
-    if api_version == resource.api_version:
-        internal_group = resource.group.partition(".")[0] or "core"
-        why = (
-            f"converting ({version}.{kind}) to ({internal_group}.{resource.kind}):"
-            " unknown conversion"
-        )
-    else:
-        why = (
-            f'no kind "{kind}" is registered for version "{api_version}"'
-            ' in scheme "pkg/runtime/scheme.go:111"'
-        )
-    return bad_request(
-        f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {why}'
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from sandbox.api.asked import Patch, PatchType, Strictness
@@ -14,7 +13,7 @@ from sandbox.api.preconditions import uid_of_nothing
 from sandbox.api.registry import make_modified_error, missing
 from sandbox.api.updating import replace
 from sandbox.api.writes import Write
-from sandbox.failure import ApiError, bad_request
+from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.objects import Mismatch, decode_struct, fill_defaults, strict_errors
 from sandbox.objects.gotypes import root_of
@@ -22,12 +21,6 @@ from sandbox.patching import PatchError, json_patch, merge_patch, strategic_merg
 from sandbox.schema import schema_of
 from sandbox.schema.spelling import spell_value
 from sandbox.storage.store import Key
-
-NOT_A_MAPPING = (
-    "error decoding YAML: json: cannot unmarshal array into Go value of type"
-    " map[string]interface {}"
-)
-_WRONG_TYPE = re.compile(r"of type (\S+)$")
 
 
 def patch(write: Write, key: Key, asked: Patch) -> JSON:
@@ -66,7 +59,7 @@ def _decode_patched(write: Write, live: JSON, asked: Patch) -> JSON:
     try:
         found = decode_struct(root_of(write.resource), made)
     except Mismatch as error:
-        raise _unreadable(shown, _strategic_words(asked, str(error))) from None
+        raise _unreadable(shown, str(error)) from None
     _check_strictly(write, made, shown)
     return found
 
@@ -82,21 +75,13 @@ def _with_type(write: Write, made: JSON, *, own_type_counts: bool) -> JSON:
     }
 
 
-def _strategic_words(asked: Patch, why: str) -> str:
-    found = _WRONG_TYPE.search(why)
-    if asked.type is PatchType.STRATEGIC and found:
-        return f"unrecognized type: {found.group(1)}"
-    return why
-
-
 def _check_type(write: Write, made: JSON, shown: Any) -> None:
     resource = write.resource
     found = (made["apiVersion"], made["kind"])
     if found != (resource.api_version, resource.kind):
         raise _unreadable(
             shown,
-            f'no kind "{found[1]}" is registered for version "{found[0]}"'
-            ' in scheme "pkg/runtime/scheme.go:111"',
+            f'no kind "{found[1]}" is registered for version "{found[0]}"',
         )
 
 
@@ -129,8 +114,6 @@ def _with_place(write: Write, key: Key, made: JSON) -> JSON:
 
 
 def _apply(write: Write, key: Key, asked: Patch) -> JSON:
-    if not isinstance(asked.body, dict):
-        raise bad_request(NOT_A_MAPPING)
     live = write.registry.store.get(key)
     if live is None and write.subresource:
         raise missing(key)

@@ -6,12 +6,12 @@ from typing import Any
 
 from sandbox.api.asked import Patch, PatchType
 from sandbox.api.metadata import checked_name, checked_place
-from sandbox.api.ownership import merge_applied, with_managed_fields
+from sandbox.api.ownership import with_managed_fields
 from sandbox.api.patches import changed_by
 from sandbox.api.preconditions import check_uid
 from sandbox.api.updating import replace
 from sandbox.api.writes import Write
-from sandbox.failure import ApiError, FieldError, bad_request, invalid
+from sandbox.failure import FieldError, invalid, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import defaulted_type
 from sandbox.storage.store import Key
@@ -34,17 +34,11 @@ def scale_of(body: JSON) -> JSON:
     return {**SCALE_TYPE, "metadata": metadata, "spec": spec, "status": status}
 
 
-def update_scale(write: Write, key: Key, sent: JSON) -> JSON:
-    """Set the replicas that a Scale asks for; 400, 409, 422."""
-    live = write.registry.live(key)
-    return _write_replicas(write, key, live, _check_scale(write, key, sent))
-
-
 def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
     """Set the replicas that a patched Scale asks for."""
     live = write.registry.live(key)
     if asked.type is PatchType.APPLY:
-        return _apply(write, key, live, asked)
+        raise not_served("an apply of a scale")
     return _write_replicas(
         write, key, live, _check_scale(write, key, changed_by(write, scale_of(live), asked))
     )
@@ -80,16 +74,7 @@ def _check_scale(write: Write, key: Key, sent: Any) -> JSON:
 
 
 def _decode_scale(sent: Any) -> JSON:
-    """Return a decoded Scale; 400 for another kind and for a wrong type."""
-    found = sent if isinstance(sent, dict) else {}
-    kind = found.get("kind") or SCALE_TYPE["kind"]
-    api_version = found.get("apiVersion") or SCALE_TYPE["apiVersion"]
-    if {"kind": kind, "apiVersion": api_version} != SCALE_TYPE:
-        version = str(api_version).rpartition("/")[2]
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a Scale: converting'
-            f" ({version}.{kind}) to (autoscaling.Scale): unknown conversion"
-        )
+    """Return a decoded Scale; 400 for a wrong type."""
     return defaulted_type("autoscaling/v1.Scale", "Scale", "v1", sent)
 
 
@@ -111,26 +96,3 @@ def _write_replicas(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
         "spec": {**live.get("spec", {}), "replicas": wanted},
     }
     return scale_of(replace(write, key, live, with_managed_fields(write, live, body)))
-
-
-def _apply(write: Write, key: Key, live: JSON, asked: Patch) -> JSON:
-    sent = asked.body
-    if not isinstance(sent, dict) or {name: sent.get(name) for name in SCALE_TYPE} != SCALE_TYPE:
-        raise _wrong_object(sent)
-    _check_replicas(key, _decode_scale(sent)["spec"].get("replicas", 0))
-    replicas = dig(sent, "spec", "replicas")
-    whole = {
-        "apiVersion": write.resource.api_version,
-        "kind": write.resource.kind,
-        "metadata": {"name": key.name, "namespace": key.namespace},
-        "spec": {} if replicas is None else {"replicas": replicas},
-    }
-    merged = merge_applied(write, live, Patch(PatchType.APPLY, whole, asked.force))
-    return scale_of(replace(write, key, live, merged))
-
-
-def _wrong_object(sent: Any) -> ApiError:
-    found = sent if isinstance(sent, dict) else {}
-    return bad_request(
-        f"invalid object type: {found.get('apiVersion') or '/'}, Kind={found.get('kind') or ''}"
-    )

@@ -14,12 +14,12 @@ from sandbox.api.metadata import (
 from sandbox.api.ownership import with_managed_fields
 from sandbox.api.preconditions import check_uid, check_version
 from sandbox.api.registry import missing
-from sandbox.api.services import allocation_errors, taken_of_services
+from sandbox.api.services import taken_of_services
 from sandbox.api.strategies import has_status, strategy_of
 from sandbox.api.writes import Write, decode_strictly, refuse_invalid
 from sandbox.fields import keep_times_if_unchanged
 from sandbox.json import JSON
-from sandbox.objects import fill_defaults, prepared_for_update, validate_update, warnings_of
+from sandbox.objects import fill_defaults, prepared_for_update, validate_update
 from sandbox.storage.store import Key
 
 STATUS_METADATA = {
@@ -52,11 +52,7 @@ def replace(write: Write, key: Key, live: JSON, body: JSON) -> JSON:
     made = _complete_update(write, live, body)
     errors = validate_update(write.resource, live, made, _strategic(write.subresource))
     refuse_invalid(write.resource, made, errors)
-    taken = taken_of_services(registry, write.resource, but=live)
-    refuse_invalid(write.resource, made, allocation_errors(write.resource, made, taken))
     registry.validate(write.admission(Operation.UPDATE, live, made))
-    for warning in warnings_of(write.resource, made, live):
-        write.validation.warn(warning)
     return _store_update(write, key, live, keep_times_if_unchanged(live, made))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.api.api import Api
 from sandbox.controllers.deployment.controller import DeploymentController
-from sandbox.controllers.garbage.collector import GarbageCollector
+from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.namespaces import NamespaceController
 from sandbox.controllers.quota.admission import QuotaAdmission

@@ -1,15 +1,14 @@
 """The namespace controller: a namespace that is being deleted is emptied, then let go.
 
-Rules of `pkg/controller/namespace`: pods first, everything else when they are gone.
+Rules of `pkg/controller/namespace`: pods first, everything else when they are gone. The conditions
+that say what is left are not written.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Propagation
-from sandbox.controllers.conditions import find
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import key_of
@@ -35,29 +34,7 @@ PODS = BY_KEY["pods"]
 NOT_FOUND = 404
 BACKGROUND = DeleteOptions(propagation=Propagation.BACKGROUND)
 
-Told = tuple[str, str]
-"""Reason and message of a condition."""
-
 _ENDED = frozenset({"Failed", "Succeeded"})
-_WELL = {
-    "NamespaceDeletionDiscoveryFailure": (
-        "ResourcesDiscovered",
-        "All resources successfully discovered",
-    ),
-    "NamespaceDeletionGroupVersionParsingFailure": (
-        "ParsedGroupVersions",
-        "All legacy kube types successfully parsed",
-    ),
-    "NamespaceDeletionContentFailure": (
-        "ContentDeleted",
-        "All content successfully deleted, may be waiting on finalization",
-    ),
-    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
-    "NamespaceFinalizersRemaining": (
-        "ContentHasNoFinalizers",
-        "All content-preserving finalizers finished",
-    ),
-}
 
 
 class NamespaceController:
@@ -92,20 +69,16 @@ class NamespaceController:
 
     def _go_on(self, key: Key, grace: int) -> None:
         """Delete what is left once the pods are gone; let go, or come back later."""
-        left = _Left()
-        left.add(PODS, self._api.store.items(PODS.key, key.name))
-        if left.objects:
-            # As long as there are pods the conditions say nothing of what remains.
-            self._tell(key, {})
-        else:
+        left = self._api.store.items(PODS.key, key.name)
+        if not left:
             for resource in RESOURCES:
                 if resource.namespaced:
-                    left.add(resource, self._delete_all(resource, key.name))
-            self._tell(key, left.describe_remaining())
-        if not left.objects:
+                    left += self._delete_all(resource, key.name)
+        if not left:
             self._finalize(key)
             return
-        seconds = grace or (FINALIZERS_SECONDS if left.finalizers else 0)
+        held = any(body["metadata"].get("finalizers") for body in left)
+        seconds = grace or (FINALIZERS_SECONDS if held else 0)
         if not seconds:
             raise SyncError(f"unexpected items still remain in namespace: {key.name}")
         self._queue.add_after(key, seconds // 2 + 1)
@@ -130,65 +103,8 @@ class NamespaceController:
         longest = max(seconds, default=0)
         return longest if self._moments.seconds_until(deleted_at, longest) > 0 else 0
 
-    def _tell(self, key: Key, failing: dict[str, Told]) -> None:
-        """Write the conditions where they change; those not in `failing` are well."""
-        body = self._api.get(key)
-        status = body.get("status") or {}
-        before = status.get("conditions") or []
-        conditions = [self._condition(kind, before, failing.get(kind)) for kind in _WELL]
-        if conditions != before:
-            written = {**body, "status": {**status, "conditions": conditions}}
-            self._api.update(key, written, NAMESPACES, subresource="status")
-
-    def _condition(self, kind: str, before: list[JSON], failing: Told | None) -> JSON:
-        reason, message = failing or _WELL[kind]
-        made = {
-            "type": kind,
-            "status": "True" if failing else "False",
-            "lastTransitionTime": self._moments.stamp(),
-            "reason": reason,
-            "message": message,
-        }
-        current = find(before, kind)
-        if current is not None and current["status"] == made["status"]:
-            made["lastTransitionTime"] = current["lastTransitionTime"]
-        return made
-
     def _finalize(self, key: Key) -> None:
         body = self._api.get(key)
         kept = [name for name in body["spec"].get("finalizers") or () if name != FINALIZER]
         released = {**body, "spec": {**body["spec"], "finalizers": kept}}
         self._api.update(key, released, NAMESPACES, subresource="finalize")
-
-
-class _Left:
-    """What is still there after a deletion: objects by resource, and what holds them."""
-
-    def __init__(self) -> None:
-        self.objects: Counter[str] = Counter()
-        self.finalizers: Counter[str] = Counter()
-
-    def add(self, resource: Resource, bodies: list[JSON]) -> None:
-        """Count objects that are left of a resource."""
-        if bodies:
-            self.objects[f"{resource.plural}.{resource.group}"] = len(bodies)
-        for body in bodies:
-            self.finalizers.update(body["metadata"].get("finalizers") or ())
-
-    def describe_remaining(self) -> dict[str, Told]:
-        """Return what the conditions say of it."""
-        found: dict[str, Told] = {}
-        if self.objects:
-            counts = sorted(
-                f"{name} has {n} resource instances" for name, n in self.objects.items()
-            )
-            message = f"Some resources are remaining: {', '.join(counts)}"
-            found["NamespaceContentRemaining"] = ("SomeResourcesRemain", message)
-        if self.finalizers:
-            counts = sorted(
-                f"{name} in {n} resource instances" for name, n in self.finalizers.items()
-            )
-            held = "Some content in the namespace has finalizers remaining"
-            message = f"{held}: {', '.join(counts)}"
-            found["NamespaceFinalizersRemaining"] = ("SomeFinalizersRemain", message)
-        return found

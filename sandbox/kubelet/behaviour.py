@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gate.duration import parse_seconds
-from gate.errors import UsageError
+from sandbox.durations import parse_seconds
 
 ANNOTATION: Final = "sandbox.rollout-gate.dev/behaviour"
 
@@ -184,8 +183,8 @@ def _parse_head(head: str) -> Clause:
         raise ValueError(f"{name} takes no duration")
     try:
         return Clause(kind, parse_seconds(duration))
-    except UsageError as error:
-        raise ValueError(f"{name}: {error.message}; {error.hint}") from error
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 def _with_option(clause: Clause, text: str) -> Clause:

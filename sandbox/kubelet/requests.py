@@ -30,10 +30,10 @@ class PodRef:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Give the pod its node: `body` for the subresource `binding`."""
+    """Give the pod its node, by its name."""
 
     pod: PodRef
-    body: JSON
+    node: str
 
 
 @dataclass(frozen=True, slots=True)

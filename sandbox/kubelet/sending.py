@@ -76,8 +76,8 @@ class Outbox:
 
     def _send(self, request: Request, by: Writer) -> None:
         match request:
-            case Bind(pod, body):
-                self._api.bind(pod_key(pod), body, by)
+            case Bind(pod, node):
+                self._api.bind(pod_key(pod), pod.uid, node, by)
             case ReportStatus(pod, body):
                 patch = Patch(PatchType.STRATEGIC, body)
                 self._api.patch(pod_key(pod), patch, by, subresource="status")

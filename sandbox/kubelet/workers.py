@@ -181,7 +181,7 @@ class PodWorkers:
             return
         if not worker.is_bound:
             worker.is_bound = True
-            self._send(Bind(worker.ref, _binding(worker)), worker.node)
+            self._send(Bind(worker.ref, worker.node), worker.node)
         if not worker.pod.started:
             for note in worker.pod.start(self._timers.now(), self._timers.wall()):
                 self._say(worker, note)
@@ -240,12 +240,3 @@ _NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}
 def _annotations(item: JSON) -> JSON | None:
     annotations: JSON | None = item["metadata"].get("annotations")
     return annotations
-
-
-def _binding(worker: _Worker) -> JSON:
-    return {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": {"name": worker.ref.name, "uid": worker.ref.uid},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": worker.node},
-    }

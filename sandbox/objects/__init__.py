@@ -11,8 +11,7 @@ The order of a request, as the API server has it:
    what the kind's strategy and the built-in admission plugins set. Generations, uids and status
    kept or dropped are the verb's business, not ours.
 4. `validate_create(resource, body)` or `validate_update(resource, old, new, subresource)`: the
-   fields that are wrong, in the server's order and words, for `failure.invalid`.
-5. `warnings_of(resource, body, old)`: what the server says in `Warning` headers of a success.
+   fields that are wrong, in the server's words, for `failure.invalid`.
 
 Nothing here changes what it is given. What an applied configuration's types must be is told by
 `sandbox.fields`, which knows it from the OpenAPI schema as the server's apply does.
@@ -25,7 +24,6 @@ from sandbox.objects.prepare import prepared_for_create, prepared_for_update
 from sandbox.objects.scalars import Mismatch
 from sandbox.objects.strict import strict_errors, strict_refusal
 from sandbox.objects.validation import validate_create, validate_update
-from sandbox.objects.warnings import warnings_of
 
 __all__ = [
     "Mismatch",
@@ -38,5 +36,4 @@ __all__ = [
     "strict_refusal",
     "validate_create",
     "validate_update",
-    "warnings_of",
 ]

@@ -67,11 +67,6 @@ class Quantity:
     def _is_large_integer(self) -> bool:
         return self.nanos % NANO == 0 and abs(self.nanos) >= _KIBI * NANO
 
-    @property
-    def is_integer(self) -> bool:
-        """Whether no milli is left over."""
-        return -(-self.nanos // 10**6) % 1000 == 0
-
     def rounded_up(self) -> Quantity:
         """Return it without anything below a milli, away from zero."""
         step = 10**6

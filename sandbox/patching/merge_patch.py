@@ -5,21 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.json import JSON
-from sandbox.patching.errors import PatchError, make_malformed_error, not_decodable
-
-OBJECT = "map[string]interface {}"
 
 
-def merge_patch(doc: JSON, patch: Any) -> JSON:
-    """Return the patched document, which may share parts with what was given.
-
-    Raises `PatchError` for a patch that is no object.
-    """
-    if patch is None:
-        raise make_malformed_error("Invalid JSON Patch")
-    if not isinstance(patch, dict):
-        error = not_decodable(patch, OBJECT)
-        raise PatchError(f"error decoding patch: {error.message}", error.fault)
+def merge_patch(doc: JSON, patch: JSON) -> JSON:
+    """Return the patched document, which may share parts with what was given."""
     found: JSON = _merge_value(doc, patch)
     return found
 

@@ -1,8 +1,8 @@
 """Strategic merge patch: as a merge patch, but lists are merged by the schema's key.
 
-Directives in the patch: `$patch` (`delete`, `replace`, `merge`) about the map it stands in,
-`$retainKeys` names all that may be left of a map, `$deleteFromPrimitiveList/NAME` takes scalars out
-of a list, `$setElementOrder/NAME` gives a list's order.
+Directives in the patch: `$patch` (`delete`, `replace`) about the map it stands in, `$retainKeys`
+names all that may be left of a map, `$deleteFromPrimitiveList/NAME` takes scalars out of a list,
+`$setElementOrder/NAME` gives a list's order.
 """
 
 from __future__ import annotations
@@ -10,67 +10,46 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.json import JSON, copy_json
-from sandbox.patching.errors import internal, make_malformed_error, not_decodable
-from sandbox.patching.lists import (
-    checked_order,
-    merged_list,
-    ordered_list,
-    without_scalars,
-)
-from sandbox.patching.merge_patch import OBJECT, without_nulls
+from sandbox.patching.errors import PatchError
+from sandbox.patching.lists import DIRECTIVE, merged_list, ordered_list
+from sandbox.patching.merge_patch import without_nulls
 from sandbox.schema import Field, Schema, Type
-from sandbox.schema.spelling import spell_value, spelled_type
+from sandbox.schema.spelling import spell_value
 
-DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
-DELETE_FROM = "$deleteFromPrimitiveList"
-SET_ORDER = "$setElementOrder"
+DELETE_FROM = "$deleteFromPrimitiveList/"
+SET_ORDER = "$setElementOrder/"
 
 
-def strategic_merge(doc: JSON, patch: Any, schema: Schema) -> JSON:
+def strategic_merge(doc: JSON, patch: JSON, schema: Schema) -> JSON:
     """Return the patched document; raises `PatchError`."""
-    if not isinstance(patch, dict):
-        raise not_decodable(patch, OBJECT)
     return _merged_map(copy_json(doc), copy_json(patch), schema.type)
 
 
 def _merged_map(value: JSON, patch: JSON, kind: Type) -> JSON:
     """Merge into `value`; both are ours to change."""
-    if DIRECTIVE in patch:
-        return _apply_directive(patch)
-    _retain(value, patch)
+    match patch.get(DIRECTIVE):
+        case None:
+            pass
+        case "replace":
+            return {name: part for name, part in patch.items() if name != DIRECTIVE}
+        case "delete":
+            return {}
+        case other:
+            raise PatchError(f"unknown patch type: {other} in map: {spell_value(patch)}")
+    retained = _list(patch.pop(RETAIN_KEYS, None) or [*value])
+    value = {name: part for name, part in value.items() if name in retained}
     for name in [name for name in patch if name.startswith(SET_ORDER)]:
         _merge_ordered(value, patch, name, kind)
     for name, part in patch.items():
         if name.startswith(DELETE_FROM):
-            _delete_scalars(value, _suffix(name), part)
+            of = name.removeprefix(DELETE_FROM)
+            value[of] = [item for item in _list(value.get(of) or []) if item not in _list(part)]
         elif part is None:
             value.pop(name, None)
         else:
             _merge_member(value, name, part, kind)
     return value
-
-
-def _apply_directive(patch: JSON) -> JSON:
-    directive = patch[DIRECTIVE]
-    if directive == "replace":
-        return {name: part for name, part in patch.items() if name != DIRECTIVE}
-    if directive == "delete":
-        return {}
-    raise internal(f"unknown patch type: {spell_value(directive)} in map: {spell_value(patch)}")
-
-
-def _retain(value: JSON, patch: JSON) -> None:
-    if RETAIN_KEYS not in patch:
-        return
-    names = patch.pop(RETAIN_KEYS)
-    if not isinstance(names, list) or any(
-        part is not None and not name.startswith((DELETE_FROM, SET_ORDER)) and name not in names
-        for name, part in patch.items()
-    ):
-        raise make_malformed_error("invalid patch format of retainKeys")
-    for name in [name for name in value if name not in names]:
-        del value[name]
 
 
 def _merge_member(value: JSON, name: str, part: Any, kind: Type) -> None:
@@ -119,9 +98,7 @@ def _field(kind: Type, name: str) -> Field:
         return field
     below = kind.field_type(name)
     if below is None:
-        raise internal(
-            f'unable to find api field in struct {kind.name} for the json field "{name}"'
-        )
+        raise PatchError(f'there is no field "{name}" in {kind.name}')
     return Field(below)
 
 
@@ -134,41 +111,19 @@ def _list_of(before: list[Any], part: list[Any], field: Field) -> list[Any]:
     return merged_list(before, part, field.merge_key, merge)
 
 
-def _delete_scalars(value: JSON, name: str, items: Any) -> None:
-    before = value.get(name)
-    if isinstance(before, list) and isinstance(items, list):
-        value[name] = without_scalars(before, items)
-    elif items is None:
-        value.pop(name, None)
-
-
 def _merge_ordered(value: JSON, patch: JSON, directive: str, kind: Type) -> None:
     """Merge a list together with the order that the patch gives for it."""
-    order = patch.pop(directive)
-    if not isinstance(order, list):
-        raise internal(f"expected a []interface {{}}, but received a {spelled_type(order)}")
-    name = _suffix(directive)
+    order, name = _list(patch.pop(directive)), directive.removeprefix(SET_ORDER)
     field = _field(kind, name)
-    before, part = value.get(name), patch.get(name)
-    for given in (before, part):
-        if given is not None and not isinstance(given, list):
-            raise internal(f"expected a []interface {{}}, but received a {spelled_type(given)}")
-    checked_order(part or [], order, field.merge_key)
-    if before is None and part is None:
+    before, part = _list(value.get(name) or []), _list(patch.pop(name, None) or [])
+    if not before and not part:
         return
-    if before is None:
-        found = _without_directed(part or [])
-    elif part is None:
-        found = before
-    else:
-        found = _list_of(before, part, field) if "merge" in field.strategies else part
-    value[name] = ordered_list(found, order, before or [], field.merge_key)
-    patch.pop(name, None)
+    if "merge" in field.strategies:
+        part = _list_of(before, part, field) if before else _without_directed(part)
+    value[name] = ordered_list(part, order, before, field.merge_key)
 
 
-def _suffix(directive: str) -> str:
-    prefix, separator, name = directive.partition("/")
-    if not separator or prefix not in {DELETE_FROM, SET_ORDER}:
-        kind = "primitive list" if directive.startswith(DELETE_FROM) else "setElementOrder list"
-        raise make_malformed_error(f"invalid patch format of {kind}")
-    return name
+def _list(given: Any) -> list[Any]:
+    if not isinstance(given, list):
+        raise PatchError("a directive of the patch needs a list")
+    return given

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 import yaml
 
-from gate.errors import UsageError, UsageErrors
+from sandbox.misuse import SandboxError
 
 T = TypeVar("T")
 
@@ -27,8 +27,8 @@ class _Mark(Protocol):
     def column(self) -> int: ...
 
 
-class ScenarioError(UsageErrors):
-    """A scenario file asks for what does not exist; `problems` has a line for each. Exit 2.
+class ScenarioError(SandboxError):
+    """A scenario file asks for what does not exist; `problems` has a line for each.
 
     Each line begins with `FILE:LINE:COLUMN`.
     """
@@ -50,9 +50,8 @@ class Report:
         """Raise a ScenarioError where anything is wrong."""
         if self._problems:
             told = sorted(set(self._problems))
-            raise ScenarioError(
-                [(f"{self.file}:{line}:{column}: {what}", "") for line, column, what in told]
-            )
+            places = (f"{self.file}:{line}:{column}: {what}" for line, column, what in told)
+            raise ScenarioError(*places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +95,12 @@ class Node:
         return str(self.node.value)
 
     def parse_text(self, expected: str, parse: Callable[[str], T]) -> T | None:
-        """Return what `parse` makes of the text; its UsageError or ValueError is reported."""
+        """Return what `parse` makes of the text; its ValueError is reported."""
         text = self.text(expected)
         if text is None:
             return None
         try:
             return parse(text)
-        except UsageError as error:
-            self.wrong(f"{error.message}; {error.hint}" if error.hint else error.message)
         except ValueError as error:
             self.wrong(str(error))
         return None

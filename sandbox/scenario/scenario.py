@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gate.duration import parse_seconds
-from gate.errors import UsageError
+from sandbox.durations import parse_seconds
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.behaviour import BehaviourError, Clause
+from sandbox.misuse import SandboxError
 from sandbox.scenario import actions
 from sandbox.scenario.actions import Action
 from sandbox.scenario.document import Node, Report, root
@@ -56,9 +56,9 @@ def load(path: str) -> Scenario:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise SandboxError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8") from error
+        raise SandboxError(f"{path}: not UTF-8") from error
     return parse(text, report)
 
 

@@ -8,7 +8,6 @@ from sandbox.access.reviews import answer as review
 from sandbox.access.rules import Attributes
 from sandbox.kinds import Resource
 from sandbox.serving.bodies import decoded_object
-from sandbox.serving.negotiation import shape_of
 from sandbox.serving.options import check_write
 from sandbox.serving.paths import Target
 from sandbox.serving.rendering import answer
@@ -50,13 +49,11 @@ def answer_review(
     authorizer: Authorizer,
     identity: Identity,
     request: Request,
-    target: Target,
     resource: Resource,
     now: str,
 ) -> Answer:
     """Answer a review; `now` is the time on the wall."""
-    shape = shape_of(request.headers.get("accept", ""))
-    check_write(request, "CreateOptions")
+    check_write(request)
     body = decoded_object(request, resource.api_version, resource.kind)
-    found = review(authorizer, resource.kind, body, identity, namespace=target.namespace, now=now)
-    return answer(201, found, shape)
+    found = review(authorizer, resource.kind, body, identity, now)
+    return answer(201, found)

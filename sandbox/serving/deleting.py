@@ -11,15 +11,14 @@ from sandbox.serving.request import Request
 
 
 def delete_options(request: Request) -> tuple[DeleteOptions, bool]:
-    """Return how to delete, and whether only to try; a body outweighs the query. 400 and 422."""
+    """Return how to delete, and whether only to try; a body outweighs the query. 400."""
     return read_options(decoded_options(request) or _from_query(request))
 
 
 def _from_query(request: Request) -> JSON:
-    orphan = request.read_parameter("orphanDependents")
     return {
         "gracePeriodSeconds": number(request.read_parameter("gracePeriodSeconds")),
         "propagationPolicy": request.read_parameter("propagationPolicy") or None,
         "dryRun": request.all_asked("dryRun"),
-        "orphanDependents": orphan == "true" if orphan else None,
+        "orphanDependents": request.read_parameter("orphanDependents") or None,
     }

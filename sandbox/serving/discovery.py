@@ -1,4 +1,4 @@
-"""Discovery: which groups, versions and kinds there are, one by one or as one document."""
+"""Discovery: which kinds there are, a group version at a time or as one document."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REVIEWED = tuple(
         version=review.api_version.partition("/")[2],
         plural=review.plural,
         kind=review.kind,
-        namespaced=review.namespaced,
+        namespaced=False,
         verbs=("create",),
     )
     for review in REVIEWS
@@ -40,13 +40,6 @@ REVIEWED = tuple(
 
 _READ_WRITE = ["get", "patch", "update"]
 _SUBRESOURCES: Mapping[str, JSON] = {
-    "binding": {"kind": "Binding", "verbs": ["create"]},
-    "eviction": {
-        "group": "policy",
-        "version": "v1",
-        "kind": "Eviction",
-        "verbs": ["create"],
-    },
     "finalize": {"verbs": ["update"]},
     "log": {"verbs": ["get"]},
     "scale": {"group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": _READ_WRITE},
@@ -69,22 +62,6 @@ def is_group(group: str) -> bool:
 def subresource_verbs(subresource: str) -> list[str]:
     """Return what can be done with a subresource."""
     return list(_SUBRESOURCES[subresource]["verbs"])
-
-
-def core_versions(address: str) -> JSON:
-    """Return the answer of `/api`."""
-    reached = {"clientCIDR": "0.0.0.0/0", "serverAddress": address}
-    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [reached]}
-
-
-def group_list() -> JSON:
-    """Return the answer of `/apis`."""
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(n) for n in GROUPS]}
-
-
-def group(name: str) -> JSON:
-    """Return the answer of `/apis/GROUP`."""
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group(name)}
 
 
 def resource_list(name: str, version: str) -> JSON:
@@ -119,14 +96,6 @@ def _group_version(name: str, version: str) -> str:
 
 def _versions(name: str) -> list[str]:
     return sorted({each.version for each in _all() if each.group == name}, reverse=True)
-
-
-def _group(name: str) -> JSON:
-    versions = [
-        {"groupVersion": _group_version(name, version), "version": version}
-        for version in _versions(name)
-    ]
-    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
 def _rows(resource: Resource) -> Iterable[JSON]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.failure import not_served
 from sandbox.json import JSON
 from sandbox.schema.definitions import server_version
 from sandbox.serving import discovery
@@ -19,12 +20,10 @@ def fixed_answer(request: Request) -> Answer:
     """Answer a path that names no resource; what is unknown gets the server's plain 404."""
     path = request.path.rstrip("/") or "/"
     if request.method not in ("GET", "HEAD"):
-        return _refused_method(path)
-    if path in HEALTH or path.startswith(tuple(f"{root}/" for root in HEALTH)):
+        raise no_such_method()
+    if path in HEALTH:
         return text_answer(200, "ok")
     match path.strip("/").split("/"):
-        case [""]:
-            return answer(200, {"paths": _paths()})
         case ["version"]:
             return answer(200, version())
         case ["api" | "apis", *_] as parts:
@@ -65,12 +64,8 @@ def _answer_discovery(request: Request, parts: list[str]) -> Answer:
     match parts:
         case [root] if wants_aggregated_discovery(request.headers.get("accept", "")):
             return _answer_aggregated(request, root)
-        case ["api"]:
-            return answer(200, discovery.core_versions(request.headers.get("host", "")))
-        case ["apis"]:
-            return answer(200, discovery.group_list())
-        case ["apis", group] if discovery.is_group(group):
-            return answer(200, discovery.group(group))
+        case [_] | ["apis", _]:
+            raise not_served("discovery in parts: ask for the aggregated document")
         case ["api", version_]:
             return _resources("", version_)
         case ["apis", group, version_] if discovery.is_group(group):
@@ -97,21 +92,3 @@ def _resources(group: str, version_: str) -> Answer:
     if not discovery.list_served_kinds(group, version_):
         raise no_such_resource()
     return answer(200, discovery.resource_list(group, version_))
-
-
-def _refused_method(path: str) -> Answer:
-    known = path in (*HEALTH, "/", "/version", "/api", "/apis")
-    if known or path.startswith(("/api/", "/apis/", "/openapi/")):
-        raise no_such_method()
-    return not_found_page()
-
-
-def _paths() -> list[str]:
-    groups = [f"/apis/{group}" for group in discovery.GROUPS]
-    versions = [
-        f"/apis/{each['groupVersion']}"
-        for group in discovery.GROUPS
-        for each in discovery.group(group)["versions"]
-    ]
-    own = ["/api", "/api/v1", "/apis", *HEALTH, "/openapi/v3", "/version"]
-    return sorted([*own, *groups, *versions])

@@ -16,7 +16,6 @@ from sandbox.serving.bodies import check_size
 from sandbox.serving.discovery import is_group
 from sandbox.serving.fixed import fixed_answer, not_found_page
 from sandbox.serving.logs import ReadLog
-from sandbox.serving.negotiation import Shape, shape_of
 from sandbox.serving.options import is_dry_run
 from sandbox.serving.paths import Target, target_of
 from sandbox.serving.rendering import refusal
@@ -52,7 +51,7 @@ class Door:
             user = identity.user
             answer = self._answer(request, target, identity, warnings)
         except ApiError as error:
-            answer = refusal(error, _shape_or_none(request))
+            answer = refusal(error)
         answer = Answer(answer.status, answer.body, _headers(answer, warnings))
         self.heard(self._entry(request, target, user, answer))
         return answer
@@ -69,7 +68,7 @@ class Door:
         check_size(request)
         if resource.key not in BY_KEY:
             now = self._api.timers.wall()
-            return answer_review(self._authorizer, identity, request, target, resource, now)
+            return answer_review(self._authorizer, identity, request, resource, now)
         call = Call(
             api=self._api,
             read_log=self._read_log,
@@ -121,10 +120,3 @@ def _quote_warning(text: str) -> str:
 def _add_once(warnings: list[str], text: str) -> None:
     if text not in warnings:
         warnings.append(text)
-
-
-def _shape_or_none(request: Request) -> Shape | None:
-    try:
-        return shape_of(request.headers.get("accept", ""))
-    except ApiError:
-        return None

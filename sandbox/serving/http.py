@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, unquote
 
 from aiohttp import web
 
-from gate.errors import UsageError
+from sandbox.misuse import SandboxError
 from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.certificate import self_signed
 from sandbox.serving.kubeconfig import check_kubeconfig, kubeconfig_text, write_kubeconfig
@@ -71,7 +71,7 @@ Delivered = Callable[[Callable[[int], None]], AbstractContextManager[None]]
 async def serve(
     cluster: Served, stop: asyncio.Event, ready: Ready, options: ServeOptions | None = None
 ) -> None:
-    """Serve until `stop` is set; `ready` hears once where. Raises UsageError: port, kubeconfig."""
+    """Serve until `stop` is set; `ready` is told where. SandboxError: port, kubeconfig."""
     chosen = options or ServeOptions()
     if chosen.kubeconfig is not None:
         check_kubeconfig(chosen.kubeconfig)
@@ -228,7 +228,7 @@ async def _listen(site: web.TCPSite, port: int) -> None:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is in use" if error.errno == errno.EADDRINUSE else "needs more rights"
-        raise UsageError(
+        raise SandboxError(
             f"port {port} on {HOST} {why}",
             hint="choose another port, or 0 for a free one",
         ) from error

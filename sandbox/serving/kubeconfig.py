@@ -15,8 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.errors import UsageError
-from sandbox.serving.decoding import from_yaml
+import yaml
+
+from sandbox.misuse import SandboxError
 
 CONTEXT = "rollout-gate-sandbox"
 
@@ -65,24 +66,24 @@ class WrittenKubeconfig:
 
 
 def check_kubeconfig(path: Path) -> bool:
-    """Return whether an empty file is there; raises UsageError where it must not be written."""
+    """Return whether an empty file is there; raises SandboxError where it must not be written."""
     if not path.parent.is_dir():
-        raise UsageError(f"no such folder: {path.parent}", hint="make it first")
+        raise SandboxError(f"no such folder: {path.parent}", hint="make it first")
     if path.is_dir():
-        raise UsageError(f"{path} is a folder", hint=_HINT)
+        raise SandboxError(f"{path} is a folder", hint=_HINT)
     found = path.read_bytes() if path.exists() else None
     if not found:
         return found is not None
     process = _process(found)
     if process is None:
-        raise UsageError(f"{path} is not the sandbox's own: it is not overwritten", hint=_HINT)
+        raise SandboxError(f"{path} is not the sandbox's own: it is not overwritten", hint=_HINT)
     if _runs(process):
-        raise UsageError(f"{path} belongs to a sandbox that runs, process {process}", hint=_HINT)
+        raise SandboxError(f"{path} belongs to a sandbox that runs, process {process}", hint=_HINT)
     return False
 
 
 def write_kubeconfig(path: Path, text: str) -> WrittenKubeconfig:
-    """Write the file at once and for the user alone (mode 0600); raises UsageError."""
+    """Write the file at once and for the user alone (mode 0600); raises SandboxError."""
     path = path.expanduser().resolve()
     was_there = check_kubeconfig(path)
     try:
@@ -91,17 +92,17 @@ def write_kubeconfig(path: Path, text: str) -> WrittenKubeconfig:
             file.write(text)
         Path(temporary).replace(path)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise SandboxError(f"cannot write {path}: {error.strerror}") from error
     return WrittenKubeconfig(path, was_there)
 
 
 def _process(raw: bytes) -> int | None:
     """Return the process of the sandbox that a kubeconfig is about, None for any other file."""
     try:
-        [cluster] = from_yaml(raw)["clusters"]
+        [cluster] = yaml.safe_load(raw)["clusters"]
         [extension] = cluster["cluster"]["extensions"]
         process = extension["extension"]["process"]
-    except (ValueError, KeyError, TypeError):
+    except (yaml.YAMLError, ValueError, KeyError, TypeError):
         return None
     return process if cluster["name"] == CONTEXT and type(process) is int else None
 

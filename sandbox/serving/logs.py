@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from sandbox.failure import ApiError, FieldError, invalid
+from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON, dig
 from sandbox.kubelet.logs import LogOptions
 from sandbox.serving.options import number
@@ -29,7 +29,7 @@ class ReadLog(Protocol):
 
 def log_answer(request: Request, target: Target, store: Store, read: ReadLog) -> Answer:
     """Answer `GET pods/log`, as it is now or, followed, as it grows."""
-    options = log_options(request, target.name)
+    options = log_options(request)
     container = request.read_parameter("container")
     text = read(target.namespace, target.name, container, options)
     if not is_true(request.read_parameter("follow")):
@@ -43,20 +43,28 @@ def log_answer(request: Request, target: Target, store: Store, read: ReadLog) ->
     return Answer(200, FollowedLog(store, pod, container, now, text), HEADERS)
 
 
-def log_options(request: Request, pod: str) -> LogOptions:
-    """Return the options of the query; 400 for what is no number, 422 for what may not be."""
-    options = LogOptions(
+def log_options(request: Request) -> LogOptions:
+    """Return the options of the query; 400 for what is no number."""
+    seconds = request.read_parameter("sinceSeconds")
+    since_time = request.read_parameter("sinceTime")
+    if seconds and since_time:
+        raise bad_request("at most one of `sinceTime` or `sinceSeconds` may be specified")
+    return LogOptions(
         previous=is_true(request.read_parameter("previous")),
-        tail_lines=number(request.read_parameter("tailLines")),
-        limit_bytes=number(request.read_parameter("limitBytes")),
-        since_seconds=_seconds(request.read_parameter("sinceSeconds")),
-        since_time=request.read_parameter("sinceTime"),
+        tail_lines=_natural(request, "tailLines"),
+        limit_bytes=_natural(request, "limitBytes"),
+        since_seconds=_seconds(seconds),
+        since_time=since_time,
         timestamps=is_true(request.read_parameter("timestamps")),
     )
-    errors = _errors(options)
-    if errors:
-        raise invalid("PodLogOptions", "", pod, errors)
-    return options
+
+
+def _natural(request: Request, name: str) -> int | None:
+    """Return a number that is not negative, None where it is not given; 400 for anything else."""
+    found = number(request.read_parameter(name))
+    if found is not None and found < 0:
+        raise bad_request(f"{name}: {found} is negative")
+    return found
 
 
 def _seconds(text: str) -> int | None:
@@ -123,27 +131,6 @@ class FollowedLog:
         if len(text) > self._told:
             self._pending.append(text[self._told :])
             self._told = len(text)
-
-
-def _errors(options: LogOptions) -> list[FieldError]:
-    found = []
-    if options.tail_lines is not None and options.tail_lines < 0:
-        found.append(_too_small("tailLines", options.tail_lines, "or equal to 0"))
-    for field, value in (
-        ("limitBytes", options.limit_bytes),
-        ("sinceSeconds", options.since_seconds),
-    ):
-        if value is not None and value < 1:
-            found.append(_too_small(field, value, "0"))
-    if options.since_seconds is not None and options.since_time:
-        why = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"
-        found.append(FieldError("[]", "FieldValueForbidden", why))
-    return found
-
-
-def _too_small(field: str, value: int, least: str) -> FieldError:
-    why = f"Invalid value: {value}: must be greater than {least}"
-    return FieldError(field, "FieldValueInvalid", why)
 
 
 def _status(pod: JSON | None, container: str) -> JSON:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sandbox.api.asked import Strictness
-from sandbox.api.delete_options import dry_run_errors
+from sandbox.api.delete_options import check_dry_run
 from sandbox.api.listing import ListOptions
-from sandbox.failure import FieldError, bad_request, invalid_options
+from sandbox.failure import bad_request
 from sandbox.serving.paths import is_true
 from sandbox.serving.request import Request
 
@@ -42,7 +42,6 @@ def list_options(request: Request) -> ListOptions:
     return ListOptions(
         resource_version=request.read_parameter("resourceVersion"),
         resource_version_match=request.read_parameter("resourceVersionMatch"),
-        limit=max(0, whole_number(request, "limit") or 0),
         continue_token=request.read_parameter("continue"),
         send_initial_events=is_true(initial) if initial else None,
         allow_watch_bookmarks=is_true(request.read_parameter("allowWatchBookmarks")),
@@ -50,20 +49,18 @@ def list_options(request: Request) -> ListOptions:
     )
 
 
-def check_write(request: Request, kind: str, *, apply: bool = False) -> None:
-    """Raise 422 where dryRun, fieldManager or fieldValidation is not what it may be.
-
-    `kind` is the option type that the message names, as CreateOptions.
-    """
-    errors = [
-        *dry_run_errors(request.all_asked("dryRun")),
-        *_manager_errors(request.read_parameter("fieldManager"), required=apply),
-        *_validation_errors(request.read_parameter("fieldValidation")),
-    ]
-    if kind == "PatchOptions" and request.read_parameter("force") and not apply:
-        errors.append(FieldError("force", "FieldValueForbidden", _FORCE))
-    if errors:
-        raise invalid_options(kind, errors)
+def check_write(request: Request, *, apply: bool = False) -> None:
+    """400 where dryRun, fieldManager or fieldValidation is not what it may be."""
+    check_dry_run(request.all_asked("dryRun"))
+    manager = request.read_parameter("fieldManager")
+    if not manager and apply:
+        raise bad_request("an apply has to name its fieldManager")
+    if len(manager) > MOST_MANAGER_LETTERS or not manager.isprintable():
+        why = f"a fieldManager has at most {MOST_MANAGER_LETTERS} letters that can be printed"
+        raise bad_request(why)
+    validation = request.read_parameter("fieldValidation")
+    if validation not in STRICTNESS:
+        raise bad_request(f"the fieldValidation {validation!r} is none of {', '.join(Strictness)}")
 
 
 def is_dry_run(request: Request) -> bool:
@@ -88,30 +85,3 @@ def manager_of(request: Request) -> str:
         return named
     agent = request.headers.get("user-agent", "").partition("/")[0]
     return "".join(letter for letter in agent if letter.isprintable())[:MOST_MANAGER_LETTERS]
-
-
-_FORCE = "Forbidden: may not be specified for non-apply patch"
-
-
-def _manager_errors(manager: str, *, required: bool) -> list[FieldError]:
-    field = "fieldManager"
-    if not manager and required:
-        why = "Required value: is required for apply patch"
-        return [FieldError(field, "FieldValueRequired", why)]
-    if len(manager) > MOST_MANAGER_LETTERS:
-        why = f"Too long: may not be more than {MOST_MANAGER_LETTERS} bytes"
-        return [FieldError(field, "FieldValueTooLong", why)]
-    for position, letter in enumerate(manager):
-        if not letter.isprintable():
-            code = f"invalid character U+{ord(letter):04X} (at position {position})"
-            shown = manager.encode("unicode_escape").decode()
-            return [FieldError(field, "FieldValueInvalid", f'Invalid value: "{shown}": {code}')]
-    return []
-
-
-def _validation_errors(given: str) -> list[FieldError]:
-    if given in STRICTNESS:
-        return []
-    known = ", ".join(f'"{each}"' for each in STRICTNESS)
-    why = f'Unsupported value: "{given}": supported values: {known}'
-    return [FieldError("fieldValidation", "FieldValueNotSupported", why)]

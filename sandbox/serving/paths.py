@@ -52,13 +52,10 @@ def target_of(request: Request) -> Target:
     if root is None or request.path.startswith("//"):
         return Target(request.method.lower(), request.path)
     group, version, rest = root
-    watched = rest[0] == "watch"
-    rest = rest[1:] if watched else rest
-    if not rest:
-        return Target(request.method.lower(), request.path)
     namespace, resource, name, subresource = _place(rest)
-    verb = "watch" if watched else _verb(request, name)
-    return Target(verb, request.path, group, version, namespace, resource, name, subresource)
+    return Target(
+        _verb(request, name), request.path, group, version, namespace, resource, name, subresource
+    )
 
 
 def is_true(text: str) -> bool:

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 JSON_TYPE = "application/json"
-YAML_TYPE = "application/yaml"
 PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
 TEXT_TYPE = "text/plain; charset=utf-8"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, not_served
 from sandbox.kinds import Resource
 from sandbox.serving.discovery import list_served_kinds, subresource_verbs
 from sandbox.serving.paths import Target
 
 
 def resolve_kind(target: Target, method: str) -> Resource:
-    """Return the kind that a path of a known group names; 404 and 405."""
+    """Return the kind that a path of a known group names; 404, 405 and 501."""
     resource = _kind(target)
     _check_place(target, resource)
     if method == "HEAD" or target.verb not in _verbs(target, resource):
@@ -37,7 +37,9 @@ def _kind(target: Target) -> Resource:
 
 def _check_place(target: Target, resource: Resource) -> None:
     if target.subresource and target.subresource not in resource.subresources:
-        raise no_such_resource()
+        raise not_served(f"{target.resource}/{target.subresource}")
+    if target.verb == "deletecollection":
+        raise not_served("the deletion of a collection: delete its objects one by one")
     is_namespace = resource.key == "namespaces"
     if target.namespace and not resource.namespaced and not is_namespace:
         raise no_such_resource()
@@ -50,7 +52,7 @@ def _verbs(target: Target, resource: Resource) -> set[str]:
         return set(subresource_verbs(target.subresource))
     known = set(resource.verbs)
     if target.name:
-        return known & {"get", "update", "patch", "delete", "watch"}
+        return known & {"get", "update", "patch", "delete"}
     if resource.namespaced and not target.namespace:
         return known & {"list", "watch"}
-    return known & {"list", "watch", "create", "deletecollection"}
+    return known & {"list", "watch", "create"}

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
-from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
 from sandbox.serving.deleting import delete_options
 from sandbox.serving.logs import ReadLog, log_answer
-from sandbox.serving.negotiation import Form, Shape, content_type, shape_of, stream_shape_of
+from sandbox.serving.negotiation import content_type, wants_table
 from sandbox.serving.options import (
     check_write,
     is_dry_run,
@@ -24,9 +23,7 @@ from sandbox.serving.options import (
 from sandbox.serving.paths import Target
 from sandbox.serving.rendering import View, answer
 from sandbox.serving.request import JSON_TYPE, Answer, Request
-from sandbox.serving.tables.table import table_style
 from sandbox.serving.watching import WatchStream
-from sandbox.storage.selection import selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,11 @@ class Call:
         raw = self.request.body if is_json else None
         return FieldValidation(strictness_of(self.request), raw, self.warn)
 
-    def view(self, shape: Shape | None = None) -> View:
+    def view(self) -> View:
         """Return the form of the answer, as of now; 406."""
-        chosen = shape or shape_of(self.request.headers.get("accept", ""))
-        asked = self.request.read_parameter("includeObject") if chosen.form is Form.TABLE else ""
+        is_table = wants_table(self.request.headers.get("accept", ""))
         now = datetime.fromisoformat(self.api.timers.wall(fraction=True))
-        return View(self.resource, chosen, table_style(asked), now, self.target.subresource)
+        return View(self.resource, is_table, self.request.read_parameter("includeObject"), now)
 
 
 def get(call: Call) -> Answer:
@@ -81,7 +77,7 @@ def get(call: Call) -> Answer:
         subresource=call.target.subresource,
         resource_version=call.request.read_parameter("resourceVersion"),
     )
-    return answer(200, view.one(found), view.shape)
+    return answer(200, view.one(found))
 
 
 def list_(call: Call) -> Answer:
@@ -95,35 +91,29 @@ def list_(call: Call) -> Answer:
         fields=asked.read_parameter("fieldSelector"),
         options=list_options(asked),
     )
-    return answer(200, view.many(found), view.shape)
+    return answer(200, view.many(found))
 
 
 def watch(call: Call) -> Answer:
     """Watch a collection."""
-    shape = stream_shape_of(call.request.headers.get("accept", ""))
-    call.view(shape)
+    call.view()
     asked = call.request
-    fields = asked.read_parameter("fieldSelector")
-    if call.target.name:
-        fields = f"metadata.name={call.target.name}"
     events = call.api.watch(
         call.resource.key,
         call.key.namespace,
         labels=asked.read_parameter("labelSelector"),
-        fields=fields,
+        fields=asked.read_parameter("fieldSelector"),
         options=list_options(asked),
     )
-    stream = WatchStream(events, lambda: call.view(shape))
+    stream = WatchStream(events, call.view)
     return Answer(200, stream, {"content-type": JSON_TYPE})
 
 
 def create(call: Call) -> Answer:
-    """Create an object in a collection, or act through a subresource (binding, eviction)."""
+    """Create an object in a collection."""
     view = call.view()
-    check_write(call.request, "CreateOptions")
+    check_write(call.request)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
-    if call.target.subresource:
-        return answer(201, _bind_or_evict(call, body), view.shape)
     made = call.api.create(
         call.resource.key,
         call.key.namespace,
@@ -132,13 +122,13 @@ def create(call: Call) -> Answer:
         dry_run=call.is_dry_run,
         validation=call.validation(),
     )
-    return answer(201, view.one(made), view.shape)
+    return answer(201, view.one(made))
 
 
 def update(call: Call) -> Answer:
     """Replace an object; 201 where the kind creates on an update."""
     view = call.view()
-    check_write(call.request, "UpdateOptions")
+    check_write(call.request)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
     was_there = _is_there(call)
     made = call.api.update(
@@ -149,14 +139,14 @@ def update(call: Call) -> Answer:
         dry_run=call.is_dry_run,
         validation=call.validation(),
     )
-    return answer(200 if was_there else 201, view.one(made), view.shape)
+    return answer(200 if was_there else 201, view.one(made))
 
 
 def patch(call: Call) -> Answer:
     """Change an object by a patch; 201 where an apply creates it."""
     view = call.view()
     kind = patch_type(call.request)
-    check_write(call.request, "PatchOptions", apply=kind is PatchType.APPLY)
+    check_write(call.request, apply=kind is PatchType.APPLY)
     was_there = _is_there(call)
     made = call.api.patch(
         call.key,
@@ -166,7 +156,7 @@ def patch(call: Call) -> Answer:
         dry_run=call.is_dry_run,
         validation=call.validation(),
     )
-    return answer(200 if was_there else 201, view.one(made), view.shape)
+    return answer(200 if was_there else 201, view.one(made))
 
 
 def delete(call: Call) -> Answer:
@@ -174,28 +164,7 @@ def delete(call: Call) -> Answer:
     view = call.view()
     options, dry_run = delete_options(call.request)
     found = call.api.delete(call.key, call.writer, options, dry_run=dry_run)
-    return answer(200, view.one(found), view.shape)
-
-
-def delete_collection(call: Call) -> Answer:
-    """Delete what a list selects."""
-    view = call.view()
-    options, dry_run = delete_options(call.request)
-    selected = selection(
-        call.resource.key,
-        call.key.namespace,
-        call.request.read_parameter("labelSelector"),
-        call.request.read_parameter("fieldSelector"),
-    )
-    found = call.api.delete_collection(
-        call.resource.key,
-        call.key.namespace,
-        call.writer,
-        options,
-        selected=selected,
-        dry_run=dry_run,
-    )
-    return answer(200, view.many(found), view.shape)
+    return answer(200, view.one(found))
 
 
 VERBS: dict[str, Callable[[Call], Answer]] = {
@@ -206,16 +175,9 @@ VERBS: dict[str, Callable[[Call], Answer]] = {
     "update": update,
     "patch": patch,
     "delete": delete,
-    "deletecollection": delete_collection,
 }
 """By the verb that the path and the method ask for."""
 
 
 def _is_there(call: Call) -> bool:
     return call.api.store.get(call.key) is not None
-
-
-def _bind_or_evict(call: Call, body: JSON) -> JSON:
-    if call.target.subresource == "binding":
-        return call.api.bind(call.key, body, call.writer, dry_run=call.is_dry_run)
-    return call.api.evict(call.key, body, call.writer, dry_run=call.is_dry_run)

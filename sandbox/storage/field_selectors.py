@@ -35,20 +35,6 @@ def _flag(path: str) -> Read:
     return lambda body: read(body) or "false"
 
 
-def _event_source(body: JSON) -> str:
-    found: str = dig(body, "source", "component") or body.get("reportingComponent") or ""
-    return found
-
-
-def _successful(body: JSON) -> str:
-    return _text(dig(body, "status", "succeeded") or 0)
-
-
-def _first_address(body: JSON) -> str:
-    addresses = dig(body, "status", "podIPs") or [{}]
-    return ",".join(address.get("ip", "") for address in addresses)
-
-
 def _plain(*paths: str) -> dict[str, Read]:
     return {path: _at(path) for path in paths}
 
@@ -68,7 +54,6 @@ FIELDS: Mapping[str, Mapping[str, Read]] = {
             "status.nominatedNodeName",
         ),
         "spec.hostNetwork": _flag("spec.hostNetwork"),
-        "status.podIPs": _first_address,
     },
     "events": {
         **_plain(
@@ -83,13 +68,11 @@ FIELDS: Mapping[str, Mapping[str, Read]] = {
             "reportingComponent",
             "type",
         ),
-        "source": _event_source,
     },
     "namespaces": _plain("status.phase"),
     "nodes": {"spec.unschedulable": _flag("spec.unschedulable")},
     "secrets": _plain("type"),
     "services": _plain("spec.clusterIP", "spec.type"),
-    "jobs.batch": {"status.successful": _successful},
 }
 """What can be selected beside the metadata, by resource."""
 
@@ -136,10 +119,5 @@ def _split(term: str) -> tuple[str, str, str]:
 
 
 def _unknown(resource: str, path: str) -> ApiError:
-    if resource == "jobs.batch":
-        return bad_request(f'field label "{path}" not supported for Job')
-    if resource in FIELDS:
-        return bad_request(f"field label not supported: {path}")
-    return bad_request(
-        f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    known = ", ".join(sorted({*METADATA, *FIELDS.get(resource, {})}))
+    return bad_request(f"field label not supported: {path}; the sandbox has {known}")

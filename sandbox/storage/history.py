@@ -42,12 +42,6 @@ class History:
             return []
         return list(self._backwards(version))[::-1]
 
-    def forget(self, version: int) -> None:
-        """Drop everything up to a version, as a compaction does."""
-        while self._changes and self._changes[0].version <= version:
-            self._changes.popleft()
-        self._complete_from = max(self._complete_from, version)
-
     def _check(self, version: int) -> None:
         if version < self._complete_from:
             raise Expired(version, self._complete_from)

@@ -19,11 +19,6 @@ class Selection:
     labels: LabelSelector = ()
     fields: FieldSelector = ()
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether no selector narrows it down."""
-        return not self.labels and not self.fields
-
     def matches(self, body: JSON) -> bool:
         """Tell whether an object of the resource belongs to the selection."""
         metadata = body["metadata"]

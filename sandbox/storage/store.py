@@ -84,26 +84,6 @@ class Store:
         """Return a resource's changes later than a version, oldest first; raise `Expired`."""
         return self._shelf(resource).history.after(version)
 
-    def items_at(self, resource: str, namespace: str, version: int) -> list[JSON]:
-        """Return what `items` returned at an earlier version; raise `Expired`."""
-        later = self.changes_after(resource, version)
-        if not later:
-            return self.items(resource, namespace)
-        found = {_place(body): body for body in self.items(resource, namespace)}
-        for change in reversed(later):
-            place = (change.key.namespace, change.key.name)
-            if namespace in ("", change.key.namespace):
-                found.pop(place, None)
-                if change.before is not None:
-                    found[place] = change.before
-        in_order = sorted(found, key=lambda place: (_before_slash(place[0]), place[1]))
-        return [found[place] for place in in_order]
-
-    def compact(self, version: int | None = None) -> None:
-        """Forget the history up to a version (of now): older positions are then `Expired`."""
-        for shelf in self._shelves.values():
-            shelf.history.forget(self._version if version is None else version)
-
     def _shelf(self, resource: str) -> _Shelf:
         if resource not in self._shelves:
             self._shelves[resource] = _Shelf(History(self._kept))
@@ -118,8 +98,3 @@ class Store:
 def _before_slash(namespace: str) -> str:
     """Order namespaces as the paths that they begin: `a-b/` stands before `a/`."""
     return f"{namespace}/"
-
-
-def _place(body: JSON) -> tuple[str, str]:
-    metadata = body["metadata"]
-    return metadata.get("namespace", ""), metadata["name"]

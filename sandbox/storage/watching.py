@@ -163,12 +163,5 @@ class Watch:
         self.close()
 
 
-def failed_watch(store: Store, timers: Timers, selected: Selection, error: ApiError) -> Watch:
-    """Return a watch that is over: its one event is an error, as the server sends it under 200."""
-    watch = Watch(store, timers, selected, WatchStart(skip_initial=True), {})
-    watch._fail(error)  # noqa: SLF001 - made here, for this
-    return watch
-
-
 def _event(kind: str, body: JSON) -> JSON:
     return {"type": str(kind), "object": body}

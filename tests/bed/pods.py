@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.face import behaviour as behaviours
 from tests.bed.scene import Scene
 from tests.cluster.kubelet.api import JSON
 
@@ -34,7 +34,7 @@ def wait_until_gone(scene: Scene, name: str) -> None:
 
 def behave(scene: Scene, pods: Iterable[JSON], behaviour: str) -> None:
     """Ask running pods for another behaviour, as the annotation of `sandbox` has it."""
-    asked = {"metadata": {"annotations": {ANNOTATION: behaviour}}}
+    asked = {"metadata": {"annotations": {behaviours.ANNOTATION: behaviour}}}
     for pod in pods:
         scene.objects.patch("pods", pod["metadata"]["name"], asked)
 

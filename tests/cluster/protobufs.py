@@ -47,7 +47,7 @@ def main() -> None:
     roots = [message_name(kind.api_version, kind.kind) for kind in (*RESOURCES, *REVIEWED)]
     reached = _reached(known, [*roots, *OTHERS])
     lines = [f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(reached)]
-    path = REPOSITORY / "gate" / "sandbox" / "serving" / "protobuf" / DATA
+    path = REPOSITORY / "sandbox" / "serving" / "protobuf" / DATA
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

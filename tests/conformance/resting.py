@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.face import behaviour
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
 from tests.conformance.operations import CRASH, NEVER
@@ -61,7 +61,7 @@ def _total(seen: Watched, counter: str) -> int:
 
 
 def _is_as_asked(pod: JSON) -> bool:
-    asked = pod["metadata"].get("annotations", {}).get(ANNOTATION)
+    asked = pod["metadata"].get("annotations", {}).get(behaviour.ANNOTATION)
     return is_ready(pod) != (asked in {NEVER, CRASH})
 
 

@@ -7,10 +7,7 @@ from datetime import datetime
 
 from gate.app.rehearsal.http_bridge import request_of
 from gate.app.rehearsal.virtual_world import Played
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.serving.request import Stream
-from sandbox.times import Timers
+from sandbox.face import Cluster, ClusterOptions, Pace, Stream, Timers
 from tests.cluster.kubelet.api import JSON
 from tests.conformance.bed import Hear
 from tests.played.client import PlayedClient

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.face import behaviour
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 
@@ -136,7 +136,7 @@ BY_NAME = {scenario.name: scenario for scenario in ALL}
 
 def edits(edit: Edit) -> list[JSON]:
     """Return the JSON patch of an edit; the template must have a behaviour."""
-    annotation = ANNOTATION.replace("/", "~1")
+    annotation = behaviour.ANNOTATION.replace("/", "~1")
     template = "/spec/template"
     return [
         {"op": "replace", "path": f"{template}/spec/containers/0/image", "value": edit.image},

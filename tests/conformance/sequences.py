@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 from operator import itemgetter
 from typing import Any
 
-from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.face import behaviour
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, ApiError
 from tests.conformance import operations
@@ -147,7 +147,7 @@ class _Operator:
     @do.register
     def _(self, operation: operations.FailPod) -> None:
         if name := self._pod():
-            body = {"metadata": {"annotations": {ANNOTATION: operation.behaviour}}}
+            body = {"metadata": {"annotations": {behaviour.ANNOTATION: operation.behaviour}}}
             self._bed.json("PATCH", self._path("pods", name), body, MERGE_PATCH)
 
     @do.register

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 
 import pytest
 
 from tests.cluster.kubelet.api import JSON
-from tests.conformance import field_sets, known
-from tests.conformance.bounds import Bounds, bounds, broken
+from tests.conformance.bounds import broken
 from tests.conformance.differences import differences
 from tests.conformance.explore import on_sandbox, unequal
 from tests.conformance.known import TRACES
@@ -25,9 +23,7 @@ from tests.conformance.operations import (
     sequence,
 )
 from tests.conformance.recording import read
-from tests.conformance.scenarios import ALL
 from tests.conformance.settled import settled
-from tests.conformance.summary import story
 
 
 def test_differences_name_the_place() -> None:
@@ -39,26 +35,6 @@ def test_differences_name_the_place() -> None:
         "gone: 1 | missing",
         "more: missing | {}",
     ]
-
-
-@pytest.mark.parametrize(
-    ("surge", "unavailable", "replicas", "expected"),
-    [
-        ("25%", "25%", 4, Bounds(5, 3)),
-        ("25%", "25%", 10, Bounds(13, 8)),
-        (1, 0, 4, Bounds(5, 4)),
-        (0, "10%", 4, Bounds(4, 3)),
-    ],
-)
-def test_bounds_are_rounded_as_the_controller_rounds(
-    surge: int | str, unavailable: int | str, replicas: int, expected: Bounds
-) -> None:
-    """Surge is rounded up, unavailable down, and one of both is at least 1."""
-    rolling = {"maxSurge": surge, "maxUnavailable": unavailable}
-    strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
-    status = {"replicas": replicas, "availableReplicas": replicas}
-    applied = {"spec": {"replicas": replicas, "strategy": strategy}, "status": status}
-    assert bounds(applied) == expected
 
 
 @pytest.mark.parametrize("counter", ["replicas", "unavailableReplicas", "readyReplicas"])
@@ -78,19 +54,6 @@ def test_replica_sets_that_are_asked_for_too_much_are_noticed() -> None:
     assert broken(recording)
 
 
-def test_a_story_tells_each_change_once() -> None:
-    """Generations without repetitions, and every condition as it turns."""
-    told = story(read(TRACES / "stale-deadline.jsonl"))
-    assert told.pairs == ((3, 2), (3, 3))
-    assert told.conditions == (
-        "Available=True/MinimumReplicasAvailable",
-        "Progressing=False/ProgressDeadlineExceeded",
-        "Progressing=True/NewReplicaSetCreated",
-        "Progressing=True/ReplicaSetUpdated",
-        "Progressing=True/NewReplicaSetAvailable",
-    )
-
-
 def test_what_settled_names_no_cluster() -> None:
     """Nothing of uids, versions, times or hashes is left, so that two clusters can be equal."""
     recording = read(TRACES / "good-rolling.jsonl")
@@ -100,30 +63,6 @@ def test_what_settled_names_no_cluster() -> None:
     text = str(found)
     for passing in (recording.applied["metadata"]["uid"], "resourceVersion", "Time", "Timestamp"):
         assert passing not in text
-
-
-@pytest.mark.parametrize("name", [scenario.name for scenario in ALL])
-def test_what_is_known_is_written_as_it_was_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Writing what is known of a scenario again changes no byte."""
-    before = (known.FOLDER / f"{name}.json").read_text(encoding="utf-8")
-    found = known.read(name)
-    monkeypatch.setattr(known, "FOLDER", tmp_path)
-    monkeypatch.setattr(field_sets, "FILE", tmp_path / "fields" / "sets.json")
-    field_sets.FILE.parent.mkdir()
-    known.write(name, found)
-    assert (tmp_path / f"{name}.json").read_text(encoding="utf-8") == before
-    assert known.read.__wrapped__(name) == found
-
-
-def test_a_seed_gives_one_sequence() -> None:
-    """5 to 12 steps, the same for the same seed, every operation among those of a few seeds."""
-    sequences = [sequence(seed) for seed in range(60)]
-    assert sequences == [sequence(seed) for seed in range(60)]
-    assert {len(steps) for steps in sequences} == {*range(5, 13)}
-    kinds = {type(step.do) for steps in sequences for step in steps}
-    assert kinds == {*Operation.__args__}
 
 
 @pytest.mark.long

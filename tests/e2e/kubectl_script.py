@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.times import NAME_LETTERS
+from sandbox.face import NAME_LETTERS
 from tests.cluster import manifests
 from tests.cluster.command import Program, Result
 from tests.cluster.kubelet.api import JSON

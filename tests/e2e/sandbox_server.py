@@ -8,9 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.serving.http import Endpoint, ServeOptions, serve
+from sandbox.face import Cluster, ClusterOptions, Pace
+from sandbox.server import Endpoint, ServeOptions, serve
 
 START_SECONDS = 30.0
 

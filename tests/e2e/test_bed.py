@@ -14,81 +14,13 @@ import pytest
 from tests.bed.lacking import lacks
 from tests.cluster import access, programs
 from tests.cluster.audit import Trail
-from tests.cluster.cluster import Cluster, own_cluster
+from tests.cluster.cluster import Cluster
 from tests.cluster.command import Program
 from tests.cluster.kubelet.api import JSON, from_kubeconfig
-from tests.cluster.objects import Objects, condition, is_ready
+from tests.cluster.objects import Objects, is_ready
 
 Deployment = Callable[..., JSON]
 Manifest = Callable[..., Path]
-
-
-def test_a_job_runs_to_its_end(cluster: Cluster, objects: Objects) -> None:
-    """Pods that need not run for ever complete by themselves."""
-    pod: JSON = {"restartPolicy": "Never", "containers": [{"name": "once", "image": "shop/once:1"}]}
-    if cluster.scheduler_name:
-        pod["schedulerName"] = cluster.scheduler_name
-    objects.create("jobs", {"metadata": {"name": "once"}, "spec": {"template": {"spec": pod}}})
-    objects.wait_for("jobs", "once", lambda job: condition(job, "Complete").get("status") == "True")
-
-
-def test_kubectl_follows_a_good_rollout(
-    kubectl: Program, deployment: Deployment, manifest: Manifest
-) -> None:
-    """A Deployment that kubectl applies is complete for kubectl too."""
-    kubectl("apply", "-f", manifest(deployment()), check=True)
-    followed = kubectl("rollout", "status", "deployment/web", check=True)
-    assert 'deployment "web" successfully rolled out' in followed.stdout
-
-
-def test_logs_of_a_restarted_pod(
-    cluster: Cluster, kubectl: Program, objects: Objects, deployment: Deployment
-) -> None:
-    """Logs tell the attempts apart, say why one ended, and carry hostile lines as they are."""
-    if cluster.plane is None and cluster.kubelet is not None:
-        lacks("the API server of this cluster cannot reach the log server on loopback")
-    body = deployment(behaviour="restart-once=0.1", log="hostile", replicas=1)
-    objects.create("deployments", body)
-    objects.wait_complete("web")
-    previous = kubectl("logs", "deployment/web", "--previous", "--tail", "1", check=True).stdout
-    assert previous == "fatal: the database was not up yet; exit code 1\n"
-    now = kubectl("logs", "deployment/web", check=True).stdout
-    assert "web: attempt 1 starts" in now
-    assert "::error file=app.py" in now
-    assert "\x1b[31m" in now
-
-
-def test_a_command_is_met_in_mid_flight(
-    kubectl: Program, objects: Objects, deployment: Deployment
-) -> None:
-    """A test waits for a line of a running command, acts on the cluster, and sees the end."""
-    objects.create("deployments", deployment(behaviour="never-ready", replicas=1))
-    with kubectl.start("rollout", "status", "deployment/web") as following:
-        following.wait_for_line("Waiting for deployment")
-        objects.patch("deployments", "web", {"spec": {"replicas": 0}})
-        result = following.wait()
-    assert result.exit_code == 0, result
-    with kubectl.start("get", "pods", "--watch") as watching:
-        watching.send(signal.SIGTERM)
-        assert watching.wait().exit_code != 0
-
-
-def test_the_audit_log_shows_what_kubectl_asked(
-    audit: Trail, kubectl: Program, deployment: Deployment, manifest: Manifest
-) -> None:
-    """The writes of a program are there as soon as it has ended, and nobody else's."""
-    kubectl("apply", "-f", manifest(deployment()), check=True)
-    kubectl("rollout", "status", "deployment/web", check=True)
-    requests = audit.requests("kubectl/")
-    [write] = requests.writes()
-    assert (write.verb, write.resource, write.name, write.code) == (
-        "create",
-        "deployments",
-        "web",
-        201,
-    )
-    assert len(requests.of(verb="watch", resource="deployments")) == 1
-    assert len(audit.requests()) == 0
 
 
 def test_the_audit_log_answers_for_the_invariants(
@@ -152,40 +84,6 @@ def test_a_suspended_api_server_is_silent_and_comes_back(
     objects.wait_complete("web")
 
 
-def test_a_restarted_api_server_serves_on(
-    cluster: Cluster, objects: Objects, deployment: Deployment
-) -> None:
-    """After the API server crashed and came back, controllers and kubelet find to it again."""
-    if cluster.plane is None:
-        lacks("this cluster is not ours to crash")
-    objects.create("deployments", deployment())
-    objects.wait_complete("web")
-    cluster.plane.api_server.kill()
-    try:
-        with pytest.raises(ConnectionRefusedError):
-            cluster.api.text("GET", "/version")
-    finally:
-        cluster.plane.api_server.start()
-        cluster.plane.wait_until_serving()
-    objects.patch("deployments", "web", {"spec": {"replicas": 6}})
-    objects.wait_complete("web")
-
-
-def test_without_its_controller_a_deployment_is_not_observed(
-    cluster: Cluster, objects: Objects, deployment: Deployment
-) -> None:
-    """A Deployment that comes while the controller manager is stopped waits for its return."""
-    if cluster.plane is None:
-        lacks("this cluster's controllers are not ours to stop")
-    cluster.plane.controller_manager.stop()
-    try:
-        objects.create("deployments", deployment())
-        assert "observedGeneration" not in objects.get("deployments", "web")["status"]
-    finally:
-        cluster.plane.controller_manager.start()
-    objects.wait_complete("web")
-
-
 def has_ended(pid: int, timeout_seconds: float = 10.0) -> bool:
     """Whether a process, not necessarily a child, is gone or goes within the time."""
     try:
@@ -196,22 +94,6 @@ def has_ended(pid: int, timeout_seconds: float = 10.0) -> bool:
         return bool(select.select([handle], [], [], timeout_seconds)[0])
     finally:
         os.close(handle)
-
-
-def test_a_stopped_cluster_leaves_no_process(tmp_path: Path) -> None:
-    """All four processes have ended when the block of a cluster is left, by an error too."""
-
-    def fail_in_mid_test() -> None:
-        with own_cluster(tmp_path):
-            pids.extend(children_of(os.getpid()))
-            raise RuntimeError("in mid-test")
-
-    before = children_of(os.getpid())
-    pids: list[int] = []
-    with pytest.raises(RuntimeError, match="in mid-test"):
-        fail_in_mid_test()
-    assert len(set(pids) - set(before)) == 4
-    assert children_of(os.getpid()) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

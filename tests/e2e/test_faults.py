@@ -10,29 +10,7 @@ from tests.bed.expectations import assert_ended, assert_runs, assert_verified, i
 from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
 
-AWAY_SECONDS = 4.0
 LONG_AWAY_SECONDS = 25.0
-
-
-@pytest.mark.fault(2)
-@pytest.mark.contract("B164")
-@pytest.mark.parametrize(
-    ("behaviour", "code", "outcome", "image"),
-    [("ready=1", 0, "verified", "shop/web:2"), ("crash=0.1", 4, "rolled-back", "shop/web:1")],
-)
-def test_a_server_that_is_away_for_a_while_changes_no_verdict(
-    scene: Scene, plane: ControlPlane, behaviour: str, code: int, outcome: str, image: str
-) -> None:
-    """Held still in mid-flight, the API server answers again, and the verdict is the right one."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour=behaviour)) as running:
-        running.wait_for_line("applied +deployment/web changed")
-        with plane.api_server.suspended():
-            time.sleep(AWAY_SECONDS)
-        result = running.wait()
-    reason = "Complete" if code == 0 else "CrashLoop"
-    assert_ended(result, code, outcome, reason)
-    assert_runs(scene.objects, image)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +14,23 @@ import yaml
 from gate.clock import SystemClock
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet, deployment_ref
 from gate.core.model.body import Body
-from gate.core.model.fact import Absent, Known, Unknown
+from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref
+from gate.core.model.objects import Pod
 from gate.core.model.outcome import Reason
-from gate.core.protocol.effects import Collect, Read, Write
+from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, Written
 from gate.core.rollout.observations import Listed, Observed, Vanished
-from gate.kube.access import Access, list_needed
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
 from gate.kube.connection import Options, connect
-from gate.kube.evidence import Collector
-from gate.kube.failures import FieldManagerConflict, Forbidden, Invalid, Unauthorized
+from gate.kube.failures import FieldManagerConflict, Unauthorized
 from gate.kube.reads import Reader
 from gate.kube.resources import Resources
-from gate.kube.role import role_yaml
 from gate.kube.watch import watches_of
 from gate.kube.writes import Writer
 from gate.metrics.api_requests import ApiRequests
-from gate.rbac_subject import subject_of
 from tests.cluster.command import Program
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
@@ -129,14 +124,6 @@ def test_the_cluster_tells_about_itself(adapter: Adapter, namespace: str) -> Non
     assert adapter.sent == 4
 
 
-def test_a_dry_run_writes_nothing(adapter: Adapter, body: JSON) -> None:
-    """A dry run gives the object with the server's defaults, and leaves none behind."""
-    would = adapter.writer.dry_run(adapter.effect(Verb.APPLY, body, None))
-    assert isinstance(would.workload, Deployment)
-    assert would.workload.progress_deadline_seconds == 600
-    assert adapter.reader.live(adapter.web) == Absent()
-
-
 @pytest.mark.contract("B125")
 def test_a_changed_object_conflicts(adapter: Adapter, settled: LiveObject, body: JSON) -> None:
     """A stale resourceVersion is a conflict for every verb, also where nothing would change."""
@@ -190,66 +177,6 @@ def test_a_resource_version_alone_would_create_anew(adapter: Adapter, body: JSON
     """Why every write carries a uid: without one the server takes the version for a new object."""
     effect = adapter.effect(Verb.APPLY, body, None, resource_version="5")
     assert adapter.writer.dry_run(effect).uid
-
-
-def test_a_merge_and_its_answer(adapter: Adapter, settled: LiveObject) -> None:
-    """A merge patch changes what it names, and gives the object as it became."""
-    written = adapter.write(Verb.MERGE, {"spec": {"paused": True}}, settled)
-    assert isinstance(written, Written)
-    assert written.live is not None
-    assert written.live.workload is not None
-    assert written.live.workload.paused
-
-
-@pytest.mark.contract("B232")
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"replicas": -1}, "spec.replicas: Invalid value: -1"),
-        ({"bogus": 1}, "field not declared in schema"),
-    ],
-)
-def test_an_invalid_object_is_rejected(
-    adapter: Adapter, body: JSON, change: JSON, said: str
-) -> None:
-    """The server's field errors are shown, and nothing is written."""
-    answer = adapter.write(Verb.APPLY, body | {"spec": body["spec"] | change}, None)
-    assert isinstance(answer, WriteRejected)
-    assert answer.reason is Reason.REJECTED
-    assert said in answer.message
-    assert adapter.reader.live(adapter.web) == Absent()
-
-
-def test_field_errors_are_listed(adapter: Adapter, body: JSON) -> None:
-    """Every invalid field comes with its path."""
-    wrong = body | {"spec": body["spec"] | {"replicas": -1, "minReadySeconds": -1}}
-    with pytest.raises(Invalid) as caught:
-        adapter.writer.dry_run(adapter.effect(Verb.APPLY, wrong, None))
-    assert {problem.path for problem in caught.value.fields} == {
-        "spec.replicas",
-        "spec.minReadySeconds",
-    }
-
-
-@pytest.mark.contract("B73")
-def test_duplicate_variables_are_rejected_once(adapter: Adapter, body: JSON) -> None:
-    """What client-side apply accepts and server-side apply answers by 500 is no outage."""
-    body["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", "value": "1"}] * 2
-    answer = adapter.write(Verb.APPLY, body, None)
-    assert isinstance(answer, WriteRejected)
-    assert answer.reason is Reason.REJECTED
-    assert 'duplicate entries for key [name="A"]' in answer.message
-    assert adapter.sent == 1
-
-
-def test_a_namespace_that_is_not_there(adapter: Adapter, body: JSON) -> None:
-    """Applying into a missing namespace says so."""
-    ref = deployment_ref("no-such-namespace", "web")
-    lost = body | {"metadata": body["metadata"] | {"namespace": ref.namespace}}
-    answer = adapter.writer.perform(Write(1, ref, Verb.APPLY, Body.of(lost), None, None))
-    assert isinstance(answer, WriteRejected)
-    assert answer.reason is Reason.NOT_FOUND
-    assert 'namespaces "no-such-namespace" not found' in answer.message
 
 
 def test_taking_over_from_kubectl_apply(
@@ -314,91 +241,6 @@ def test_a_rollout_is_watched_in_eight_requests(
     assert adapter.sent == 10
     watches.stop()
     assert watches.join(5)
-
-
-def test_a_whole_rollout_is_read(
-    adapter: Adapter, deployment: MakeDeployment, objects: Objects, namespace: str
-) -> None:
-    """A read gives the Deployment with its ReplicaSets and pods, and nobody else's."""
-    adapter.write(Verb.APPLY, deployment(namespace=namespace, replicas=2), None)
-    objects.create("deployments", deployment("other", replicas=1))
-    objects.wait_complete("web")
-    back = adapter.reader.perform(Read(1, adapter.web, whole_rollout=True))
-    assert isinstance(back.fact, Known)
-    assert isinstance(back.fact.value.workload, Deployment)
-    assert back.fact.value.workload.available
-    [replica_set] = back.revisions or ()
-    assert replica_set.owner_uid == back.fact.value.uid
-    assert [pod.owner_uid for pod in back.pods or ()] == [replica_set.uid] * 2
-
-
-def test_autoscalers_are_found(adapter: Adapter, objects: Objects) -> None:
-    """An HPA names what it scales; a cluster without KEDA has no ScaledObjects."""
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
-    spec = {"scaleTargetRef": target, "maxReplicas": 3}
-    objects.create("horizontalpodautoscalers", {"metadata": {"name": "web"}, "spec": spec})
-    found = adapter.reader.autoscalers(adapter.web.namespace)
-    assert isinstance(found, Known)
-    assert [scaler.target for scaler in found.value] == [adapter.web]
-
-
-def test_logs_of_a_crash_are_collected(
-    adapter: Adapter, deployment: MakeDeployment, objects: Objects, namespace: str
-) -> None:
-    """The last words of the run before and of this one are there."""
-    content = deployment(namespace=namespace, replicas=1, behaviour="crash", log="no database")
-    adapter.write(Verb.APPLY, content, None)
-
-    def restarted(pods: list[JSON]) -> bool:
-        statuses = [s for pod in pods for s in pod.get("status", {}).get("containerStatuses", [])]
-        return any(status["restartCount"] >= 1 for status in statuses)
-
-    [pod] = objects.wait("pods", restarted)
-    collector = Collector(adapter.client, SystemClock())
-    name = pod["metadata"]["name"]
-    collected = collector.perform(Collect(1, adapter.web, name, "web", previous=True))
-    assert ["no database" in piece.text for piece in collected.evidence] == [True, True]
-
-
-@pytest.mark.contract("B2")
-def test_missing_rights_come_as_a_role_that_grants_them(
-    kubeconfig_with_rules: Callable[[Sequence[JSON]], Path], objects: Objects, namespace: str
-) -> None:
-    """All that is missing is named at once; the printed Role, applied, leaves nothing missing."""
-    some = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
-    limited = Adapter(kubeconfig_with_rules([some]))
-    config = Ref("v1", "ConfigMap", namespace, "settings")
-    needs = list_needed(limited.resources, [limited.web, config], deletes=[config])
-    access = Access(limited.client)
-    missing = access.missing(needs)
-    assert {str(need) for need in needs} - {str(need) for need in missing} == {
-        "get deployments.apps",
-        "list deployments.apps",
-    }
-    role = role_yaml("rollout-gate", missing, subject_of(access.username()))
-    for document in yaml.safe_load_all(role):
-        objects.create(f"{document['kind'].lower()}s", document)
-    granted = threading.Event()
-    for _ in range(100):
-        if not access.missing(needs) or granted.wait(0.1):
-            break
-    assert access.missing(needs) == ()
-    limited.client.connection.close()
-
-
-def test_without_rights(kubeconfig_with_rules: Callable[[Sequence[JSON]], Path]) -> None:
-    """A refused read is unknown and raises before the first write; a refused write is rejected."""
-    limited = Adapter(kubeconfig_with_rules([]))
-    with pytest.raises(Forbidden) as caught:
-        limited.reader.live(limited.web)
-    assert (caught.value.verb, caught.value.resource) == ("get", "deployments.apps")
-    back = limited.reader.perform(Read(1, limited.web, whole_rollout=True))
-    assert isinstance(back.fact, Unknown)
-    assert isinstance(limited.reader.autoscalers(limited.web.namespace), Unknown)
-    answer = limited.write(Verb.APPLY, {"metadata": {"name": "web"}}, None)
-    assert isinstance(answer, WriteRejected)
-    assert answer.reason is Reason.FORBIDDEN
-    limited.client.connection.close()
 
 
 @pytest.mark.contract("B242")

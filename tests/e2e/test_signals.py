@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.bed.interrupting import CRASHED, END_SECONDS, ENDING, UNDER_WAY, interrupted
-from tests.bed.scene import Scene, crashing, web
+from tests.bed.interrupting import END_SECONDS, ENDING
+from tests.bed.scene import Scene, web
 from tests.cluster.command import LINE_SECONDS
-from tests.cluster.control_plane import ControlPlane
-from tests.e2e.conftest import GateWith, WriteKubeconfig
+from tests.e2e.conftest import GateWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +64,3 @@ def test_before_the_first_write_nothing_is_left(
     ended = (result.exit_code, result.document["outcome"], result.document["reason"])
     assert ended == (code, "interrupted", "Interrupted"), str(result)
     assert scene.objects.find("deployments", "web") is None
-
-
-@pytest.mark.fault(17)
-@pytest.mark.contract("B153")
-def test_a_second_signal_ends_it_at_once(scene: Scene, plane: ControlPlane) -> None:
-    """Where the first signal waits for the server, the second one waits for nothing."""
-    scene.serve(web())
-    with scene.applying(crashing()) as running:
-        running.wait_for_line(CRASHED)
-        with plane.api_server.suspended():
-            running.send(signal.SIGINT)
-            running.wait_for_line("SIGINT received")
-            running.send(signal.SIGINT)
-            code = running.wait_for_end(30.0)
-        result = running.wait()
-    assert (code, result.stdout) == (130, ""), "where it ends in order there is a document"
-
-
-@pytest.mark.fault(17)
-@pytest.mark.contract("B155")
-def test_a_signal_that_the_parent_ignored_is_heard(
-    scene: Scene, gate_with: GateWith, write_kubeconfig: WriteKubeconfig
-) -> None:
-    """Under nohup, SIGHUP is handled all the same."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour="ready=30"))
-    gate = gate_with(write_kubeconfig(), "nohup")
-    with gate.start("apply", "-f", path, "--output", "json") as running:
-        interrupted(running, UNDER_WAY, signal.SIGHUP, 129)

@@ -1,6 +1,7 @@
 """`python -m tests.fuzz TARGET [--seconds N]`: search for what breaks a reader, with Atheris.
 
-What was interesting is kept in `tests/fuzz/corpus/TARGET`, which the fast tests go through.
+It begins with the corpus of the target, which the fast tests go through, and keeps what it finds
+in `tests/fuzz/found/TARGET`; `python -m tests.fuzz.minimise TARGET` takes what is worth it over.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.fuzz.corpus import FOLDER, lay_out
 from tests.fuzz.targets import TARGETS
 
-FOLDER = Path(__file__).parent
-CORPUS = FOLDER / "corpus"
 ROOMS = ["gate.manifests", "gate.wire", "gate.sources", "gate.core"]
 MOST_MEBIBYTES = 200
 """Above what the process has loaded when it begins."""
@@ -52,13 +52,9 @@ def main() -> None:
     with atheris.instrument_imports(include=ROOMS):
         target = TARGETS[asked.target]
     atheris.instrument_all()
-    corpus = CORPUS / target.name
-    corpus.mkdir(parents=True, exist_ok=True)
-    for number, seed in enumerate(target.seeds):
-        (corpus / f"seed-{number}").write_bytes(seed)
     options = [
         sys.argv[0],
-        str(corpus),
+        str(lay_out(target)),
         f"-max_total_time={asked.seconds}",
         "-max_len=16384",
         f"-timeout={STUCK_SECONDS}",

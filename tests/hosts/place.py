@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from sandbox.kubelet import behaviour
+from sandbox.face import behaviour
 from tests.cluster import manifests, programs
 from tests.cluster.command import Program
 from tests.cluster.kubelet.api import JSON

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from gate import log
 from gate.app.rehearsal.virtual_world import Played, Through, User, straight
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, ClusterOptions, Names, Pace, Timers
 from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate, Place
 from tests.bed.scene import Scene

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from gate.app.rehearsal.http_bridge import Growing, request_of
 from gate.app.rehearsal.virtual_world import Played
-from sandbox.serving.request import Answer
+from sandbox.face import Answer
 from tests.cluster.kubelet.api import JSON, WATCH_IDLE_SECONDS, ApiError
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sandbox.api.admission import Admission, Admit, Operation
-from sandbox.api.api import Api
-from sandbox.failure import ApiError
+from sandbox.face import Admission, Admit, Api, ApiError, Operation
 from tests.bed.policies import ANY, SIDECAR, When
 
 

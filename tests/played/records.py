@@ -9,10 +9,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.cluster import Cluster
-from sandbox.serving.audit import AuditEntry
-from sandbox.storage.change import Change
-from sandbox.times import Timers
+from sandbox.face import AuditEntry, Change, Cluster, Timers
 from tests.bed.history import version_of
 from tests.cluster.audit import GATE_AGENT, WRITE_VERBS, Mark, Request, Requests
 from tests.cluster.kubelet.api import JSON

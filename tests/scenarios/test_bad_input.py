@@ -15,7 +15,6 @@ from tests.bed.expectations import (
     assert_runs,
     assert_usage,
     assert_verified,
-    warned,
 )
 from tests.bed.policies import Policies
 from tests.bed.scene import Scene, settings, web
@@ -28,8 +27,6 @@ BOMB = "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" if before else f"{name}: &{name} [x]\n"
     for before, name in zip(("", *"abcdefgh"), "abcdefghi", strict=True)
 )
-HUGE_BYTES = 100_000_000
-
 Given = Callable[[str], Path]
 
 
@@ -45,6 +42,7 @@ def given(tmp_path: Path) -> Given:
     return write
 
 
+@pytest.mark.sandbox_only("nothing is asked of a cluster")
 @pytest.mark.contract("B1", "B22", "B212", "B213", "B215")
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -83,48 +81,6 @@ def test_a_wrong_manifest_asks_the_server_nothing(scene: Scene, given: Given, au
     assert not audit.requests()
 
 
-@pytest.mark.contract("B215")
-def test_a_huge_file_is_not_read_whole(scene: Scene, tmp_path: Path) -> None:
-    """A file of 100 MB is refused by its size."""
-    with (tmp_path / "huge.yaml").open("wb") as huge:
-        huge.truncate(HUGE_BYTES)
-    assert_usage(scene.gate("apply", "-f", "huge.yaml"), "huge.yaml", "MiB")
-
-
-@pytest.mark.contract("B218")
-def test_what_cannot_be_read_is_named(scene: Scene, tmp_path: Path) -> None:
-    """A file that is missing, a link to nothing, and a URL are named."""
-    (tmp_path / "dangling.yaml").symlink_to("nowhere.yaml")
-    for path in ("missing.yaml", "dangling.yaml", "https://example.test/web.yaml"):
-        assert_usage(scene.gate("apply", "-f", path), path)
-
-
-@pytest.mark.contract("B218")
-def test_a_link_out_of_the_folder_is_refused(scene: Scene, tmp_path: Path) -> None:
-    """A link in a folder of manifests that leads out of it is not followed."""
-    (tmp_path / "outside.yaml").write_text(CONFIG)
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "link.yaml").symlink_to("../outside.yaml")
-    result = scene.gate("apply", "-f", "shop")
-    assert_usage(result, "shop/link.yaml", "leads out of")
-
-
-@pytest.mark.contract("B221")
-def test_kinds_beyond_workloads_are_named_at_once(scene: Scene) -> None:
-    """Every kind that is not usual is named, with the flags that admit them all."""
-    role: JSON = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": "all"},
-        "rules": [],
-    }
-    widget = {"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "one"}}
-    result = scene.apply(web(), role, widget)
-    assert_usage(result, "ClusterRole", "Widget")
-    assert "--allow-kind ClusterRole --allow-kind Widget.example.test" in result.stderr
-
-
 @pytest.mark.contract("B223")
 def test_a_kind_that_the_server_does_not_serve_is_refused(scene: Scene) -> None:
     """A custom kind without its definition is exit 3, and the Deployment beside it is not made."""
@@ -140,13 +96,6 @@ def test_a_namespace_that_does_not_exist_is_refused(scene: Scene) -> None:
     assert_refused(result, "NotFound", "nowhere-at-all")
 
 
-@pytest.mark.contract("B231")
-def test_two_namespaces_are_a_contradiction(scene: Scene) -> None:
-    """A manifest that names another namespace than --namespace is exit 2."""
-    result = scene.apply(web(namespace="shop"), flags=["-n", "other"])
-    assert_usage(result, "shop", "other")
-
-
 @pytest.mark.contract("B5", "B23", "B232")
 def test_what_the_server_finds_invalid_is_shown(scene: Scene) -> None:
     """The server's field errors are shown, all of them; nothing was written."""
@@ -157,28 +106,12 @@ def test_what_the_server_finds_invalid_is_shown(scene: Scene) -> None:
     assert scene.objects.find("configmaps", "settings") is None
 
 
-@pytest.mark.contract("B5", "B232")
-def test_a_field_that_does_not_exist_is_refused(scene: Scene) -> None:
-    """A misspelt field is refused, not dropped."""
-    result = scene.apply(web(replcas=3))
-    assert_refused(result, "Rejected", "web", "replcas")
-
-
 @pytest.mark.contract("B246")
 @pytest.mark.parametrize("flag", ["--expect-cluster-uid", "--protected-namespace"])
 def test_the_wrong_place_is_refused(scene: Scene, flag: str) -> None:
     """Another cluster than the one that is expected, and a protected namespace, are refused."""
     result = scene.apply(web(), flags=[flag, scene.objects.namespace])
     assert_refused(result, "Protected", scene.objects.namespace)
-
-
-@pytest.mark.contract("B246")
-def test_the_expected_cluster_is_accepted(scene: Scene) -> None:
-    """The uid of the namespace kube-system names a cluster."""
-    uid = scene.objects.get("namespaces", "kube-system")["metadata"]["uid"]
-    result = scene.apply(web(), flags=["--expect-cluster-uid", uid])
-    assert_verified(result)
-    assert result.document["cluster_uid"] == uid
 
 
 READ_DEPLOYMENTS: JSON = {
@@ -228,63 +161,9 @@ def test_the_printed_role_is_enough_to_apply_roles(
     assert result.exit_code == 0, str(result)
 
 
-@pytest.mark.contract("B200")
-@pytest.mark.parametrize(
-    "role", ["admin", ["admin"], {"kind": ["Role"], "name": "admin"}, {"kind": "Role"}, {}]
-)
-def test_a_binding_of_no_role_is_refused_where_it_stands(scene: Scene, role: object) -> None:
-    """No Role is printed that binds every role there is."""
-    binding: JSON = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding"}
-    binding |= {"metadata": {"name": "all"}, "roleRef": role, "subjects": []}
-    path = scene.manifest(web(), binding)
-    result = scene.gate("preflight", "-f", path, "--allow-kind", "RoleBinding", "--rbac")
-    assert result.exit_code == 2, str(result)
-    assert f"{path}:" in result.stderr
-    assert "roleRef" in result.stderr
-    assert not result.stdout
-
-
 def _documents(text: str) -> list[JSON]:
     """Return the RBAC objects at the end of a text."""
     return list(yaml.safe_load_all(text[text.index("apiVersion: rbac") :]))
-
-
-@pytest.mark.contract("B181")
-@pytest.mark.parametrize("value", ["soon", "-5", "10x", "1h-3", "nan", ""])
-def test_a_timeout_that_is_none_is_named(scene: Scene, value: str) -> None:
-    """A budget that is no duration is exit 2 and names the flag."""
-    result = scene.apply(web(), flags=[f"--timeout={value}"])
-    assert_usage(result, "--timeout")
-
-
-@pytest.mark.contract("B227")
-def test_an_image_for_no_container_is_refused(scene: Scene) -> None:
-    """--image for a container that no object has is exit 2."""
-    result = scene.apply(web(), flags=["--image", "wbe=shop/web:2"])
-    assert_usage(result, "wbe")
-
-
-@pytest.mark.contract("B230")
-@pytest.mark.parametrize("words", [("apply",), ("apply", "--dry-run"), ("preflight",)])
-def test_an_image_that_is_none_is_refused(
-    scene: Scene, given: Given, words: tuple[str, ...]
-) -> None:
-    """No kubelet can pull it: it is named before anything is asked."""
-    text = yaml_text(web(image="shop web"))
-    at = 1 + next(n for n, one in enumerate(text.splitlines()) if "image: shop web" in one)
-    path = given(text)
-    result = scene.gate(*words, "-f", path)
-    assert_usage(result, f'web.yaml:{at}: deployment/web: "shop web" is no image reference')
-    good = scene.gate(*words, "-f", path, "--image", "web=shop/web:1")
-    assert good.exit_code == 0, str(good)
-
-
-@pytest.mark.contract("B224")
-def test_a_hook_that_is_no_test_is_refused(scene: Scene) -> None:
-    """A chart's hook would not run as Helm runs it: it is named and refused."""
-    hook = web(name="migrate", annotations={"helm.sh/hook": "pre-upgrade"})
-    result = scene.apply(web(), hook)
-    assert_usage(result, "migrate", "pre-upgrade")
 
 
 @pytest.mark.contract("B233")
@@ -346,31 +225,6 @@ def test_an_immutable_field_is_named_with_a_way_around_it(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=1)
 
 
-@pytest.mark.contract("B235")
-def test_each_of_two_invalid_fields_has_its_own_words(scene: Scene, given: Given) -> None:
-    """The way around the one that is immutable is not said of the other, which has its line."""
-    scene.serve(web())
-    body = web(2)
-    body["spec"]["selector"] = {"matchLabels": {"app": "other"}}
-    text = yaml_text(body)
-    result = scene.gate("apply", "-f", given(text))
-    labels = "spec.template.metadata.labels: Invalid value: (not shown): `selector` does not match"
-    assert_refused(result, "Rejected", f"{labels} template `labels`; spec.selector: ")
-    assert_refused(result, "Rejected", "spec.selector: Invalid value: (not shown): field is immut")
-    hint = next(one for one in result.stderr.splitlines() if one.startswith("hint: "))
-    at = 1 + next(n for n, one in enumerate(text.splitlines()) if one == "      labels:")
-    here, _, fixed = hint.partition("; ")
-    assert re.fullmatch(
-        rf"hint: mend what the server names, in .*web\.yaml:{at}: spec\.template\.metadata\.labels",
-        here,
-    )
-    assert fixed.startswith("spec.selector of deployment/web cannot change once it exists: keep")
-    fresh = yaml_text(body | {"metadata": {"name": "fresh"}})
-    alone = scene.gate("apply", "-f", given(fresh))
-    assert_refused(alone, "Rejected", "`selector` does not match template `labels`")
-    assert "immutable" not in alone.stderr
-
-
 @pytest.mark.contract("B234")
 def test_recreate_over_fields_of_others(scene: Scene, audit: Trail) -> None:
     """It is refused before a write, and goes through with the flag of the hint."""
@@ -386,15 +240,3 @@ def test_recreate_over_fields_of_others(scene: Scene, audit: Trail) -> None:
     result = scene.apply(both)
     assert_refused(result, "Rejected", "Recreate")
     assert "leave it out of the manifest" in result.stderr
-
-
-@pytest.mark.contract("B211")
-def test_subfolders_are_warned_of(scene: Scene, tmp_path: Path) -> None:
-    """They are not read, as with kubectl, and that is said."""
-    folder = tmp_path / "deploy"
-    (folder / "base").mkdir(parents=True)
-    (folder / "web.yaml").write_text(yaml_text(web()))
-    (folder / "base" / "settings.yaml").write_text(yaml_text(settings()))
-    result = scene.gate("apply", "-f", folder, "--output", "json")
-    assert_verified(result)
-    assert warned(result, "subfolders are not read", str(folder / "base"), "-f")

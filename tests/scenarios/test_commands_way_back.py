@@ -15,7 +15,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, keep_a_bad_version, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, keep_a_bad_version, mode
 
 ALLOWED = ("--allow-irreversible", *DOCUMENT)
 

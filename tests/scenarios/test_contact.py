@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
-from sandbox.serving.request import JSON_TYPE, Answer, Request
+from sandbox.face import JSON_TYPE, Answer, Request
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified
 from tests.bed.scene import settings, web
 from tests.cluster.command import Result

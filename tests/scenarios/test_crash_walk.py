@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
-from sandbox.serving.request import Answer, Request
+from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
 from tests.bed.expectations import REVISION, assert_runs, assert_verified, images
 from tests.bed.scene import Scene, secret, settings, web

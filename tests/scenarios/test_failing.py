@@ -6,14 +6,17 @@ import re
 
 import pytest
 
-from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
+from tests.bed.pods import behave, running_pods
 from tests.bed.policies import Policies, with_image
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, web
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects
 from tests.long import longer
 
 NOW = "--fail-fast"
+BAKE = ("--bake", "40s")
+BAKING = "complete; watching for another"
 FATAL_RESTARTS = 3
 
 
@@ -164,18 +167,6 @@ def test_a_quota_that_is_full_goes_back(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-def enforce(objects: Objects, body: JSON) -> None:
-    """Create a quota and wait until it counts."""
-    objects.create("resourcequotas", body)
-    name, hard = body["metadata"]["name"], body["spec"]["hard"]
-
-    def counts(found: JSON) -> bool:
-        status = found.get("status", {})
-        return bool(status.get("hard") == hard and status.get("used", {}).keys() >= hard.keys())
-
-    objects.wait_for("resourcequotas", name, counts)
-
-
 @pytest.mark.long
 @pytest.mark.fault(27)
 @pytest.mark.contract("B94", "B112")
@@ -255,16 +246,16 @@ def test_an_evicted_pod_is_no_evidence(scene: Scene) -> None:
     assert any(pod["status"].get("reason") == "Evicted" for pod in scene.objects.list_all("pods"))
 
 
-@pytest.mark.contract("B80")
-def test_crashing_old_pods_are_no_evidence(scene: Scene) -> None:
-    """Pods of the version before that crash meanwhile do not fail the new one."""
-    scene.serve(web(replicas=4))
-    for pod in scene.objects.list_all("pods")[:1]:
-        behaviour = {"sandbox.rollout-gate.dev/behaviour": "crash=0.1"}
-        scene.objects.patch(
-            "pods", pod["metadata"]["name"], {"metadata": {"annotations": behaviour}}
-        )
-    body = web(2, replicas=4, behaviour="ready=1.5")
-    result = scene.apply(body)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=4)
+@pytest.mark.contract("B54", "B84")
+def test_an_outage_of_all_pods_in_the_bake_window_goes_back_soon(scene: Scene) -> None:
+    """They run on and are not ready any more: 15 s later, and not after the deadline of 600 s."""
+    scene.serve(web())
+    second = web(2, behaviour="ready=0.2", progress_deadline_seconds=600)
+    with scene.applying(second, flags=BAKE) as running:
+        running.wait_for_line(BAKING)
+        behave(scene, running_pods(scene, "shop/web:2", 2), "never-ready")
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "AvailabilityLost")
+    assert result.document["message"].startswith("none of the 2 pods that served is ready any more")
+    assert result.duration_seconds < 30.0
+    assert_runs(scene.objects, "shop/web:1")

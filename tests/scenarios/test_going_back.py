@@ -20,8 +20,8 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
+from tests.scenarios.versions import CRASH
 
-CRASH = "crash=0.1"
 DAY_SECONDS = 86_400.0
 
 
@@ -34,25 +34,6 @@ def test_a_first_deployment_that_fails_is_kept(scene: Scene) -> None:
     assert result.document["rollback"] is None
     live = scene.objects.get("deployments", "web")
     assert (images(live), live["spec"]["replicas"]) == (["shop/web:1"], 2)
-
-
-@pytest.mark.long
-@pytest.mark.contract("B136")
-def test_a_first_deployment_that_fails_can_be_scaled_to_zero(scene: Scene) -> None:
-    """With --on-first-failure scale-to-zero, the Deployment stays without pods."""
-    result = scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "scale-to-zero"])
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
-
-
-@pytest.mark.long
-@pytest.mark.contract("B136")
-def test_a_first_deployment_that_fails_can_be_deleted(scene: Scene) -> None:
-    """With --on-first-failure delete, the Deployment goes away again."""
-    result = scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "delete"])
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    assert scene.objects.find("deployments", "web") is None
-    assert [each["action"] for each in result.document["objects"]] == ["deleted"]
 
 
 @pytest.mark.contract("B136")
@@ -68,17 +49,7 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     shown = " ".join(scene.gate("report", "result.json").stdout.split())
     assert "this run had created it, and it was deleted" in shown
     assert "runs no pod" in shown
-    assert "or nothing, where nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
-
-
-@pytest.mark.contract("B26", "B135")
-def test_a_failure_can_be_kept(scene: Scene) -> None:
-    """With --on-failure keep, the bad version stays as it is, and the code is 6."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    assert result.document["rollback"] is None
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
 @pytest.mark.contract("B138")
@@ -99,16 +70,6 @@ def test_a_failure_returns_to_no_version_of_long_ago(
         assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
         assert result.document["rollback"] is None
     assert warned(result, "2 days old, and the limit is 1") != goes_back
-
-
-@pytest.mark.contract("B26", "B135")
-def test_a_failure_can_be_paused(scene: Scene) -> None:
-    """With --on-failure pause, the Deployment is paused on its bad version, and the code is 6."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    live = scene.objects.get("deployments", "web")
-    assert (images(live), live["spec"]["paused"]) == (["shop/web:2"], True)
 
 
 @pytest.mark.contract("B34")
@@ -167,23 +128,6 @@ def test_an_observer_of_configuration_tells_what_the_same_run_does(
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
 
 
-@pytest.mark.contract("B34")
-@pytest.mark.parametrize(
-    ("flags", "would"),
-    [
-        ((), "failed (deployment/web, nothing served before)"),
-        (("--on-first-failure", "delete"), "deleted deployment/web"),
-        (("--on-first-failure", "scale-to-zero"), "scaled deployment/web to 0"),
-    ],
-)
-def test_an_observer_of_a_first_version_tells_what_would_have_become_of_it(
-    scene: Scene, flags: tuple[str, ...], would: str
-) -> None:
-    """Nothing served before: what happens then is an option of its own."""
-    result = scene.apply(web(behaviour=CRASH), flags=[*flags, "--observe"])
-    assert result.document["message"].startswith(f"would have {would} because CrashLoop")
-
-
 @pytest.mark.contract("B133", "B724")
 def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene) -> None:
     """No Deployment says that what came back works."""
@@ -195,34 +139,6 @@ def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene)
     shown = scene.gate("report", "result.json").stdout
     assert "configuration alone after" in shown
     assert "verified" not in shown
-
-
-@pytest.mark.contract("B133")
-def test_configuration_goes_back_before_the_workload(scene: Scene, audit: Trail) -> None:
-    """A ConfigMap and a Service go back with the Deployment, configuration first."""
-    scene.serve(web(), settings("one"), service(80))
-    result = scene.apply(web(2, behaviour=CRASH), service(8080), settings("two"))
-    assert_rolled_back(result, "CrashLoop")
-    assert {each["action"] for each in result.document["objects"]} == {"restored"}
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
-    assert scene.objects.get("services", "web")["spec"]["ports"][0]["port"] == 80
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-    written = [each.resource for each in audit.requests().of_objects().writes() if each.succeeded]
-    assert written == ["configmaps", "services", "deployments"] * 2
-
-
-@pytest.mark.long
-@pytest.mark.contract("B133")
-@pytest.mark.parametrize("by", ["gate", "kubectl"])
-def test_a_secret_goes_back(scene: Scene, by: str) -> None:
-    """Whoever wrote a Secret, as text that the server encodes, its values come back."""
-    scene.serve(web())
-    run = scene.gate if by == "gate" else scene.kubectl
-    run("apply", "-f", scene.manifest(secret("before")), check=True)
-    before = scene.objects.get("secrets", "keys")["data"]
-    result = scene.apply(secret(), web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert scene.objects.get("secrets", "keys")["data"] == before
 
 
 @pytest.mark.contract("B60")
@@ -280,31 +196,6 @@ def _count(pods: list[JSON], image: str) -> int:
     return sum(pod["spec"]["containers"][0]["image"] == image for pod in pods)
 
 
-@pytest.mark.long
-@pytest.mark.contract("B122")
-def test_a_deployment_with_a_pod_missing_has_a_baseline(scene: Scene) -> None:
-    """A Deployment on its way to more pods is a baseline all the same."""
-    scene.serve(web(replicas=4, behaviour="ready=3"))
-    scene.objects.patch("deployments", "web", {"spec": {"replicas": 5}}, subresource="scale")
-    scene.objects.wait_for("deployments", "web", lambda live: live["status"]["replicas"] == 5)
-    result = scene.apply(web(2, replicas=5, behaviour=CRASH))
-    ended = assert_rolled_back(result, "CrashLoop")
-    assert ended["baseline"]["was_revision"] == 1
-    assert_runs(scene.objects, "shop/web:1", replicas=5, revision=3)
-
-
-@pytest.mark.long
-@pytest.mark.contract("B121", "B722")
-def test_a_version_that_did_not_serve_is_no_target(scene: Scene) -> None:
-    """After good and a bad version that was kept, a failure returns to the good one."""
-    scene.serve(web())
-    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
-    assert_ended(kept, 6, "failed", "CrashLoop")
-    result = scene.apply(web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.fault(39)
 @pytest.mark.contract("B141")
 def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
@@ -323,32 +214,3 @@ def test_a_baseline_whose_replica_set_is_gone_comes_back(scene: Scene) -> None:
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     live = assert_runs(scene.objects, "shop/web:1")
     assert live["spec"]["template"] == before["spec"]["template"]
-
-
-@pytest.mark.long
-@pytest.mark.contract("B128")
-def test_what_others_set_outside_stays(scene: Scene) -> None:
-    """Annotations of others stay over a rollback; fields of the bad version alone go."""
-    scene.serve(web())
-    scene.change_as("release-notes", {"metadata": {"annotations": {"notes": "here"}}})
-    bad = web(2, behaviour=CRASH, annotations={"bad": "yes"}, labels={"bad": "yes"})
-    result = scene.apply(bad)
-    assert_rolled_back(result, "CrashLoop")
-    metadata = assert_runs(scene.objects, "shop/web:1", revision=3)["metadata"]
-    assert metadata["annotations"]["notes"] == "here"
-    assert "bad" not in metadata["annotations"]
-    assert "bad" not in metadata.get("labels", {})
-
-
-@pytest.mark.long
-@pytest.mark.contract("B140")
-def test_a_field_that_somebody_took_meanwhile_is_left_to_them(scene: Scene) -> None:
-    """A rollback drops a field outside the template that another manager owns by now."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="crash=0.5")) as running:
-        scene.objects.wait("pods", lambda pods: _count(pods, "shop/web:2") > 0)
-        scene.change_as("scaler", {"spec": {"replicas": 3}}, "scale")
-        result = running.wait()
-    assert_rolled_back(result, "CrashLoop")
-    assert any("replicas" in each for each in result.document["warnings"])
-    assert_runs(scene.objects, "shop/web:1", replicas=3, revision=3)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_refused, assert_runs, assert_verified, is_going, warned
+from tests.bed.expectations import assert_runs, assert_verified, is_going, warned
 from tests.bed.history import version_of
-from tests.bed.scene import Scene, service, settings, template_annotation, web
+from tests.bed.scene import Scene, settings, web
 from tests.cluster.audit import Requests, Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_complete
@@ -69,15 +69,6 @@ def test_no_replicas_are_vacuous(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:2", replicas=0)
 
 
-@pytest.mark.contract("B48")
-def test_no_replicas_can_be_refused(scene: Scene) -> None:
-    """With --require-pods, zero replicas are refused."""
-    scene.serve(web())
-    result = scene.apply(web(2, replicas=0), flags=["--require-pods"])
-    assert_refused(result, "Vacuous", "web")
-    assert_runs(scene.objects, "shop/web:1", revision=1)
-
-
 @pytest.mark.contract("B50")
 @pytest.mark.parametrize("annotations", [None, {"team": "shop"}])
 def test_nothing_to_roll_out_is_no_change(scene: Scene, annotations: dict[str, str] | None) -> None:
@@ -121,17 +112,6 @@ def test_a_longer_minimum_of_readiness_is_waited_for(scene: Scene) -> None:
     assert any(not is_complete(each) for each in later)
 
 
-@pytest.mark.contract("B54")
-def test_a_bake_window_is_waited_for(scene: Scene) -> None:
-    """With --bake, a complete version is watched on for that long before it is verified."""
-    result = scene.apply(web(), flags=["--bake", "2"])
-    assert_verified(result)
-    timeline = result.document["timeline"]
-    baking = timeline[_first(timeline, "baking")]
-    assert result.document["duration_seconds"] >= baking["at_seconds"] + 2
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B55")
 @pytest.mark.parametrize("waits", [True, longer(False)])
 def test_old_pods_may_be_waited_for(scene: Scene, waits: bool) -> None:
@@ -142,14 +122,6 @@ def test_old_pods_may_be_waited_for(scene: Scene, waits: bool) -> None:
     assert_verified(result)
     going = [pod for pod in scene.objects.list_all("pods") if is_going(pod)]
     assert bool(going) is not waits
-
-
-@pytest.mark.contract("B56")
-def test_a_part_of_the_pods_may_suffice(scene: Scene) -> None:
-    """With --require, the version is verified although a pod never gets ready."""
-    result = scene.apply(web(behaviour="never-ready;only=1"), flags=["--require", "50%"])
-    assert_verified(result)
-    scene.objects.wait_for("deployments", "web", lambda live: _available(live) == 1)
 
 
 def _available(live: JSON) -> int:
@@ -176,17 +148,6 @@ def test_a_hiccup_that_passes_is_no_failure(scene: Scene, behaviour: str) -> Non
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B15")
-def test_other_kinds_are_applied_and_named_as_not_judged(scene: Scene) -> None:
-    """A Service and a ConfigMap are applied with the Deployment; only that one is judged."""
-    result = scene.apply(web(), service(), settings())
-    assert_verified(result)
-    judged = {each["kind"]: each["judged"] for each in result.document["objects"]}
-    assert judged == {"ConfigMap": False, "Service": False, "Deployment": True}
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
-    assert scene.objects.get("services", "web")["spec"]["selector"] == {"app": "web"}
-
-
 @pytest.mark.contract("B57")
 def test_configuration_alone_is_complete_at_once(scene: Scene) -> None:
     """A ConfigMap without a Deployment is applied, with a warning that running pods keep theirs."""
@@ -197,18 +158,6 @@ def test_configuration_alone_is_complete_at_once(scene: Scene) -> None:
     assert warned(result, "pods", "ConfigMap") or warned(result, "pods", "configuration")
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
     assert_runs(scene.objects, "shop/web:1", revision=1)
-
-
-@pytest.mark.long
-def test_a_field_of_somebody_else_in_the_template_is_kept(scene: Scene) -> None:
-    """What another manager added to the template before is still there after the rollout."""
-    scene.serve(web())
-    scene.objects.patch("deployments", "web", template_annotation("reloader/hash", "1"))
-    scene.objects.wait_complete("web")
-    result = scene.apply(web(2))
-    assert_verified(result)
-    live = assert_runs(scene.objects, "shop/web:2")
-    assert live["spec"]["template"]["metadata"]["annotations"]["reloader/hash"] == "1"
 
 
 @pytest.mark.contract("B280")

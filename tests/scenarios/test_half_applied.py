@@ -13,17 +13,15 @@ from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import LEASE_RULES, SLOW, program
-from tests.scenarios.test_recovering import killed
-from tests.scenarios.test_rights import READING, rules
+from tests.scenarios.killing import SLOW, kill_apply
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 
 SECOND = "applied +configmap/c1 "
 
 
-def config_maps(count: int = 12) -> list[JSON]:
+def config_maps(count: int = 24) -> list[JSON]:
     """Return ConfigMaps c0, c1 and so on: more than are written at once."""
     return [{**settings(), "metadata": {"name": f"c{number}"}} for number in range(count)]
 
@@ -37,14 +35,14 @@ def test_what_was_only_created_stands(
     """Nothing was there that could go back: 6, as where the apply is rejected at that point."""
     if served:
         scene.serve(web())
-    killed(scene, program, *config_maps(), *([web(2)] if beside else []), line=SECOND)
+    kill_apply(scene, program, *config_maps(), *([web(2)] if beside else []), line=SECOND)
     result = program("recover")
     assert result.exit_code == 6, str(result)
     assert "the apply broke off half-way; what was written stands" in result.stdout
     assert ("without deployment/web" in result.stdout) is beside
     assert "apply it again if it is to run" in result.stdout
     assert scene.objects.find("configmaps", "c0")
-    assert not scene.objects.find("configmaps", "c11")
+    assert not scene.objects.find("configmaps", "c23")
     assert bool(scene.objects.find("deployments", "web")) is served
 
 
@@ -94,6 +92,28 @@ def test_a_version_that_was_written_whole_is_not_called_half(
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B903")
+def test_a_bad_version_that_stood_before_is_not_passed_over(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What was written went back: to pods of a version that crashes, beside those that serve."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bad = scene.apply(settings("two"), web(2, behaviour="crash=1"), flags=["--on-failure=keep"])
+    assert bad.exit_code == 6, str(bad)
+    path = scene.manifest(settings("three"), web(3, behaviour=SLOW))
+    with program.start("apply", "-f", path) as running:
+        running.wait_for_line("applied +configmap/settings changed")
+        running.kill()
+    result = program("recover", "web")
+    assert result.exit_code == 4, str(result)
+    said = " ".join(result.stdout.split())
+    assert "deployment/web is as it was, not all of it revision 1, shop/web:1" in said
+    advice = said.partition(" next ")[2]
+    assert "when this run began: judge it: rollout-gate verify web" in advice
+    assert "apply it again if it is to run" in advice
+    assert scene.gate("verify", "web").exit_code == 6
+
+
 @pytest.mark.contract("B856")
 def test_configuration_that_was_written_whole_is_not_called_half(
     scene: Scene, program: PlayedGate
@@ -129,7 +149,7 @@ def test_the_record_of_a_way_back_says_what_was_never_written(
     assert "the apply broke off half-way; what was written went back" in result.stdout
     assert "undone" not in result.stdout
     assert "deployment/web" not in row_of(result.stdout, "restored")
-    assert "configmap/c11" not in row_of(result.stdout, "restored")
+    assert "configmap/c23" not in row_of(result.stdout, "restored")
     assert "configmap/c0" in row_of(result.stdout, "restored")
 
 

@@ -12,11 +12,11 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
 )
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_failing import enforce
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
 BAD_CHECK = ("--smoke-test", "false")
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
@@ -82,16 +82,6 @@ def test_an_apply_that_changes_nothing_is_no_other_the_second_time(scene: Scene)
     assert_runs(scene.objects, "shop/web:2")
 
 
-@pytest.mark.contract("B795", "B762")
-def test_what_failed_unchanged_counts_again_once_it_is_verified(scene: Scene) -> None:
-    """The newest judgement counts, of the same objects."""
-    for version in (1, 2):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
-    fail_unchanged(scene, settings("2"), web(2))
-    assert_verified(scene.apply(settings("2"), web(2)), "NoChange")
-    assert rows_of(scene)[2]["verdict"] == "verified"
-
-
 @pytest.mark.contract("B795", "B723")
 def test_an_unchanged_neighbour_of_a_failure_is_not_remembered_as_failed(scene: Scene) -> None:
     """Nothing changed of either: one did not pass its checks, and the other keeps its name."""
@@ -103,18 +93,6 @@ def test_an_unchanged_neighbour_of_a_failure_is_not_remembered_as_failed(scene: 
     assert result.exit_code == 6, str(result)
     assert rows_of(scene)[1]["verdict"] == "verified"
     assert "the new version" not in shown(scene, result)
-
-
-@pytest.mark.contract("B795")
-def test_doubt_of_what_did_not_change_takes_nothing_from_it(scene: Scene) -> None:
-    """Its checks lacked evidence: it is as verified as it was."""
-    assert_verified(scene.apply(settings("1"), web()))
-    result = scene.apply(settings("1"), web(), flags=DOUBT)
-    assert result.exit_code == 7, str(result)
-    assert rows_of(scene)[1]["verdict"] == "verified"
-    text = shown(scene, result)
-    assert "the new version" not in text
-    assert "rollout-gate undo" not in text
 
 
 @pytest.mark.contract("B879")
@@ -161,21 +139,6 @@ def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"
-
-
-@pytest.mark.contract("B700", "B796")
-def test_doubt_of_what_was_verified_last_takes_nothing_from_it(scene: Scene) -> None:
-    """Nothing else was verified since: a failure returns to it as it was verified last."""
-    for version in (1, 2):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
-    scene.change(web(2, env={"PASSWORD": "hot"}))
-    scene.objects.wait_complete("web")
-    doubted = scene.apply(settings("2"), web(2), flags=[*DOUBT, "--force-conflicts"])
-    assert doubted.exit_code == 7, str(doubted)
-    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "2"
 
 
 @pytest.mark.contract("B190", "B797")

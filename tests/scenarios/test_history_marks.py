@@ -16,8 +16,8 @@ from tests.bed.expectations import (
     assert_verified,
 )
 from tests.bed.scene import Scene, secret, settings, web
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP
 from tests.scenarios.test_undo_advice import advised
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep
 
 EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
 
@@ -42,24 +42,11 @@ def test_history_marks_where_the_next_failure_returns_to(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B865")
-def test_history_marks_the_verified_version_beside_one_that_was_kept(scene: Scene) -> None:
-    """A failure of the next apply and an undo return to the same revision, and both are told."""
-    assert_verified(scene.apply(settings("one"), web()))
-    assert scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP).exit_code == 6
-    shown = scene.gate("history", "web").stdout
-    assert "<- a failure or undo would return here" in shown
-    assert [row["revision"] for row in rows_of(scene) if row["returned_to"]] == [1]
-    assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B865", "B701")
 def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
     """The Secret of then is not kept: the next failure ends as it is foretold."""
     assert_verified(scene.apply(secret("b25l"), web()))
-    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
     (marked,) = [row for row in rows_of(scene) if row["returned_to"]]
     assert (marked["revision"], marked["return_lacks"]) == (1, ["secret/keys"])
     shown = scene.gate("history", "web").stdout
@@ -68,6 +55,25 @@ def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
     assert_ended(failed, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert "secret/keys could not be returned after a failure" in failed.stderr
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B897")
+def test_history_names_what_an_undo_without_a_lock_leaves(scene: Scene) -> None:
+    """Nothing remembers the configuration of then: the mark returns the pod template alone."""
+    lockless = ("--no-lock",)
+    before, after = (web(n, behaviour=CRASH if n == 2 else "") for n in (1, 2))
+    for body in (before, after):
+        container = body["spec"]["template"]["spec"]["containers"][0]
+        container["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    assert_verified(scene.apply(settings("one"), before, flags=lockless))
+    kept = scene.apply(settings("two"), after, flags=[*lockless, *KEEP])
+    assert kept.exit_code == 6, str(kept)
+    (marked,) = [row for row in rows_of(scene) if row["undo_returns"]]
+    assert (marked["revision"], marked["undo_lacks"]) == (1, ["configmap/settings"])
+    shown = scene.gate("history", "web").stdout
+    assert "<- undo --deployment-only would return here, without configmap/settings" in shown
+    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
 
 
 @pytest.mark.contract("B866", "B721")

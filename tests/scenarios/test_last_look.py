@@ -7,7 +7,6 @@ import pytest
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
 from tests.bed.policies import Policies
 from tests.bed.scene import MERGE_PATCH, Scene, service, settings, web
-from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
@@ -140,21 +139,3 @@ def test_what_this_run_wrote_is_left_under_somebody_elses_deployment(
     assert found(result)[1]["state"] == "as-written"
     assert warned(result, "configmap/settings still has what this run wrote", "deployment/web")
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
-
-
-@pytest.mark.contract("B49", "B280")
-def test_the_last_look_costs_one_request_an_object(scene: Scene, audit: Trail) -> None:
-    """After the Deployment is complete a ConfigMap and a Service are read once each."""
-    scene.serve(web(), settings("one"), service(80))
-    before = len(audit.requests())
-    assert_verified(scene.apply(settings("two"), service(8080), web(2)))
-    sent = [*audit.requests()][before:]
-    written = max(number for number, each in enumerate(sent) if _is_apply(each.uri))
-    read = [each.resource for each in sent[written:] if each.verb == "get" and each.name]
-    assert sorted(read) == ["configmaps", "deployments", "services"], "\n".join(
-        f"{each.verb} {each.uri}" for each in sent[written:]
-    )
-
-
-def _is_apply(uri: str) -> bool:
-    return "/deployments/" in uri and "fieldManager=" in uri and "dryRun" not in uri

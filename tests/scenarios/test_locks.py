@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -21,37 +19,17 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.leases import on_another_machine
-from tests.bed.scene import Scene, quota, settings, web
+from tests.bed.scene import Scene, quota, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_rights import READING, rules
+from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
-
-LEASE, RECORD = "rollout-gate.deployment.web", "rollout-gate/attempt"
-SLOW = "ready=40"
-UNDER_WAY = "applied +deployment/web changed"
-LEASE_RULES = {
-    "apiGroups": ["coordination.k8s.io"],
-    "resources": ["leases"],
-    "verbs": ["get", "create", "patch"],
-}
-
-
-@pytest.fixture
-def program(bed: Bed) -> PlayedGate:
-    """Return the gate as a program, several of which may run at once."""
-    assert isinstance(bed.users, PlayedUsers)
-    return bed.users.everything()[0]
-
-
-def lease(scene: Scene) -> JSON:
-    """Return the lock of the Deployment."""
-    return scene.objects.get("leases", LEASE)
 
 
 @pytest.mark.contract("B520", "B521")
@@ -242,22 +220,6 @@ def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> Non
     assert ("rollout-gate.deployment.api" in kept) is (taken == "api")
 
 
-@pytest.mark.contract("B789")
-def test_one_lock_that_was_taken_during_a_rollback_keeps_no_other(scene: Scene) -> None:
-    """The loss is found by the end at the latest: the other lock is given back, and it is said."""
-    assert_verified(scene.apply(web(1), web(1, name="api")))
-    bad = [web(2, name="api", behaviour="crash=0.5"), web(2, behaviour="crash=0.5")]
-    with scene.applying(*bad) as running:
-        running.wait_for_line("restored +deployment/", 90.0)
-        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
-        result = running.wait()
-    assert result.exit_code in (4, 8), str(result)
-    assert warned(result, "the lock of deployment/web was taken by somebody else")
-    other = scene.objects.get("leases", "rollout-gate.deployment.api")
-    assert not other["spec"]["holderIdentity"]
-    assert RECORD not in other["metadata"]["annotations"]
-
-
 @pytest.mark.contract("B790", "B791")
 @pytest.mark.parametrize("dies", [False, True])
 def test_a_lock_that_was_released_under_a_run(
@@ -339,14 +301,6 @@ def refused(scene: Scene, gate: CheckedGate) -> None:
     """Have an apply refused when it has its lock."""
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
     assert_refused(gate("apply", "-f", scene.manifest(web(2))), "Paused")
-
-
-@pytest.mark.contract("B545")
-def test_a_refused_run_leaves_no_lock_that_it_made(scene: Scene) -> None:
-    """Nobody had one before, and it remembers nothing."""
-    scene.serve(web())
-    refused(scene, scene.gate)
-    assert not scene.objects.list_all("leases")
 
 
 @pytest.mark.contract("B545")
@@ -483,20 +437,3 @@ def test_all_namespaces_are_listed_and_recovered(
         assert ended in result.stderr
     assert "all namespaces" in result.stderr
     assert program("recover", "-A").exit_code == 0
-
-
-@pytest.mark.long
-@pytest.mark.contract("B529")
-def test_names_fit(scene: Scene, tmp_path: Path) -> None:
-    """A Deployment of a long name has a lock, and so has a manifest without a Deployment."""
-    name = "a" * 250
-    body = web(name=name)
-    body["spec"]["selector"] = {"matchLabels": {"app": "a"}}
-    body["spec"]["template"]["metadata"]["labels"] = {"app": "a"}
-    body["spec"]["template"]["spec"]["containers"][0]["name"] = "web"
-    assert_verified(scene.apply(body))
-    assert scene.apply(settings()).exit_code == 0
-    names = sorted(each["metadata"]["name"] for each in scene.objects.list_all("leases"))
-    assert names[0].startswith("rollout-gate.deployment.aaa")
-    assert len(names[0]) == 253
-    assert names[1].startswith("rollout-gate.objects.")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.bed.expectations import assert_runs, assert_verified, images
-from tests.bed.pods import behave, image_of, running_pods, wait_until_gone
+from tests.bed.pods import behave, running_pods, wait_until_gone
 from tests.bed.policies import IN_EARNEST, Policies
 from tests.bed.scene import ALL_AT_ONCE, Scene, quota, service, settings, web
-from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
-
-JSON_OUTPUT = ("--output", "json")
-SLOW = "ready=40"
+from tests.scenarios.killing import SLOW
+from tests.scenarios.versions import DOCUMENT
 
 
 def outcomes(result: Result) -> dict[str, tuple[str, str]]:
@@ -42,37 +38,6 @@ def test_both_go_back_when_one_fails(scene: Scene) -> None:
     assert images(scene.objects.wait_complete("api", 1)) == ["shop/api:1"]
 
 
-@pytest.mark.long
-@pytest.mark.contract("B19")
-def test_two_good_ones_are_verified_together(scene: Scene) -> None:
-    """Both are complete at the end, one of them without a change."""
-    scene.serve(web(), web(name="api"))
-    result = scene.apply(web(2), web(1, name="api"))
-    assert whole(result) == (0, "verified", "Complete"), str(result)
-    assert outcomes(result) == {"web": ("verified", "Complete"), "api": ("verified", "NoChange")}
-    assert_runs(scene.objects, "shop/web:2", revision=2)
-
-
-def beside_a_superseded_one(scene: Scene, behaviour: str) -> tuple[str, str]:
-    """Roll out `web`, which behaves so, and `api`, which is edited meanwhile; return web's end."""
-    scene.serve(web(), web(name="api"))
-    both = (
-        web(2, behaviour=SLOW, strategy=ALL_AT_ONCE),
-        web(2, name="api", behaviour="never-ready"),
-    )
-    with scene.applying(*both) as running:
-        scene.objects.wait("pods", lambda pods: any(image_of(pod) == "shop/api:2" for pod in pods))
-        scene.kubectl("set", "image", "deployment/api", "api=shop/api:3", check=True)
-        running.wait_for_line("deployment/api: .*shop/api:3")
-        behave(scene, running_pods(scene, "shop/web:2", 2), behaviour)
-        result = running.wait()
-    assert whole(result) == (8, "superseded", "Superseded"), str(result)
-    ended = outcomes(result)
-    assert ended["api"] == ("superseded", "Superseded")
-    assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
-    return ended["web"]
-
-
 @pytest.mark.contract("B30", "B127")
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_the_list_of_several_says_what_became_of_a_deleted_one(
@@ -95,22 +60,6 @@ def test_the_list_of_several_says_what_became_of_a_deleted_one(
     shown = scene.gate("report", "result.json").stdout
     runs = "runs what somebody else applied" if comes_back else "runs nothing: it was deleted"
     assert runs in shown
-
-
-@pytest.mark.long
-@pytest.mark.contract("B30")
-def test_a_superseded_one_leaves_the_other_to_its_verdict(scene: Scene) -> None:
-    """One is edited by somebody: the other is verified all the same; the worst decides, 8."""
-    assert beside_a_superseded_one(scene, "ready") == ("verified", "Complete")
-    assert_runs(scene.objects, "shop/web:2", revision=2)
-
-
-@pytest.mark.long
-@pytest.mark.contract("B30")
-def test_a_failure_beside_a_superseded_one_still_goes_back(scene: Scene) -> None:
-    """The bad one goes back, the edited one is left alone; 8 is worse than 4."""
-    assert beside_a_superseded_one(scene, "crash=0.1") == ("rolled-back", "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
 @pytest.mark.contract("B32")
@@ -166,16 +115,6 @@ def renamed(body: JSON, name: str) -> JSON:
     return {**body, "metadata": {**body["metadata"], "name": name}}
 
 
-@pytest.mark.contract("B226")
-def test_configuration_is_applied_before_workloads(scene: Scene, audit: Trail) -> None:
-    """Whatever the order in the manifest, the ConfigMap is there before the Deployment."""
-    assert_verified(scene.apply(web(), service(), settings()))
-    written = [each.resource for each in audit.requests().of_objects().writes()]
-    assert written[0] == "configmaps"
-    assert written[-1] == "deployments"
-    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
-
-
 @pytest.mark.contract("B210", "B224")
 def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
     """Documents, empty ones, a List and a chart's test come on stdin; the test is skipped."""
@@ -184,26 +123,12 @@ def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
     test = {"apiVersion": "v1", "kind": "Pod", "metadata": hook, "spec": pod}
     items: JSON = {"apiVersion": "v1", "kind": "List", "items": [settings(), service()]}
     text = "---\n# Source: shop/templates/web.yaml\n" + yaml_text(web(), items, test) + "---\n"
-    result = scene.gate("apply", "-f", "-", *JSON_OUTPUT, stdin=text)
+    result = scene.gate("apply", "-f", "-", *DOCUMENT, stdin=text)
     assert whole(result) == (0, "verified", "Complete"), str(result)
     kinds = [each["kind"] for each in result.document["objects"]]
     assert sorted(kinds) == ["ConfigMap", "Deployment", "Service"]
     assert_runs(scene.objects, "shop/web:1")
     assert len(scene.objects.list_all("pods")) == 2
-
-
-@pytest.mark.contract("B210")
-def test_folders_and_several_files_are_one_manifest(scene: Scene) -> None:
-    """A folder with YAML and JSON, and a file beside it, are applied together."""
-    folder = scene.folder / "shop"
-    folder.mkdir()
-    (folder / "settings.json").write_text(json.dumps(settings()))
-    (folder / "service.yml").write_text(yaml_text(service()))
-    (folder / "notes.txt").write_text("not: [a manifest")
-    result = scene.gate("apply", "-f", "shop", "-f", scene.manifest(web()), *JSON_OUTPUT)
-    assert whole(result) == (0, "verified", "Complete"), str(result)
-    assert scene.objects.find("services", "web")
-    assert scene.objects.find("configmaps", "settings")
 
 
 @pytest.mark.contract("B227")

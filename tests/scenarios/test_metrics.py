@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.bed.expectations import assert_refused, assert_rolled_back, assert_verified, warned
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
-from tests.long import longer
+
+pytestmark = pytest.mark.sandbox_only("what is measured of a run does not depend on its bed")
 
 TEXTFILE = ("--metrics-textfile", "gate.prom")
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -78,29 +78,6 @@ def test_a_rollback_is_measured(scene: Scene) -> None:
     }
 
 
-@pytest.mark.long
-@pytest.mark.contract("B610")
-def test_each_deployment_has_its_own_end(scene: Scene) -> None:
-    """One that was drawn in is told apart from the one that failed."""
-    scene.serve(web(), web(name="api"))
-    scene.apply(web(2, behaviour="crash=0.1"), web(2, name="api"), flags=TEXTFILE)
-    assert {(name, outcome) for name, outcome, _ in ended(scene)} == {
-        ("web", "rolled-back"),
-        ("api", "rolled-back"),
-    }
-    assert {name for (name,) in measured(scene, "api_requests_total", "deployment")} == {"api"}
-
-
-@pytest.mark.long
-@pytest.mark.contract("B610")
-def test_a_check_is_measured(scene: Scene) -> None:
-    """By what it asks, whatever came of it: a sandbox runs no commands."""
-    scene.serve(web())
-    scene.apply(web(2), flags=[*TEXTFILE, "--smoke-test", "true"])
-    counted = measured(scene, "check_measurements_total", "kind", "verdict")
-    assert {kind for (kind, _), count in counted.items() if count} == {"command"}
-
-
 @pytest.mark.contract("B610")
 def test_a_refusal_is_measured(scene: Scene) -> None:
     """It is an attempt on what the manifest names."""
@@ -109,17 +86,6 @@ def test_a_refusal_is_measured(scene: Scene) -> None:
     result = scene.apply(web(2), flags=TEXTFILE)
     assert_refused(result, "Paused")
     assert ended(scene) == {("web", "refused", "Paused")}
-
-
-@pytest.mark.contract("B610")
-@pytest.mark.parametrize("command", ["verify", longer("restart"), longer("undo")])
-def test_other_attempts_are_measured(scene: Scene, command: str) -> None:
-    """By the name of their command."""
-    scene.serve(web())
-    scene.serve(web(2))
-    assert scene.gate(command, "web", *TEXTFILE).exit_code == 0
-    found = measured(scene, "attempts_total", "deployment", "command", "outcome")
-    assert found == {("web", command, "verified"): 1.0}
 
 
 @pytest.mark.contract("B618")
@@ -132,24 +98,6 @@ def test_what_is_no_attempt_delivers_nothing(scene: Scene, command: str) -> None
     dry = ("--dry-run",) if command == "apply" else ()
     assert scene.gate(command, *manifest, *dry, "=".join(TEXTFILE)).exit_code == 0
     assert (scene.folder / "gate.prom").read_text() == "last 1\n"
-
-
-@pytest.mark.contract("B618")
-@pytest.mark.parametrize("command", [["preflight"], ["apply", "--dry-run"]])
-def test_what_is_no_attempt_meets_no_metrics(scene: Scene, command: list[str]) -> None:
-    """Options for `apply` do no harm: nobody is pushed to, and nothing listens."""
-    scene.serve(web())
-    with socket.create_server(("127.0.0.1", 0)) as gateway:
-        gateway.setblocking(False)
-        port = gateway.getsockname()[1]
-        flags = ["--pushgateway", f"http://127.0.0.1:{port}", "--metrics-listen", str(port)]
-        words = [*command, "-f", str(scene.manifest(web(2))), *flags]
-        with scene.gate.start(*words, env={"NO_PROXY": "127.0.0.1"}) as running:
-            result = running.wait()
-        with pytest.raises(BlockingIOError):
-            gateway.accept()
-    assert result.exit_code == 0, str(result)
-    assert "metrics" not in result.stderr
 
 
 # -- nothing of it decides -------------------------------------------------------------------------
@@ -209,27 +157,6 @@ def test_everything_else_is_complete_before_metrics_are_pushed(scene: Scene) -> 
     assert seen == [True]
 
 
-@pytest.mark.contract("B617")
-def test_a_name_that_the_node_exporter_does_not_read_is_a_warning(scene: Scene) -> None:
-    """The file is written all the same."""
-    result = scene.apply(web(), flags=["--metrics-textfile", "gate.txt"])
-    assert_verified(result)
-    assert "the node exporter reads *.prom alone" in result.stderr
-    assert "rollout_gate_attempts_total" in (scene.folder / "gate.txt").read_text()
-
-
-@pytest.mark.contract("B616", "B617")
-def test_after_a_signal_metrics_are_delivered_in_what_is_left(scene: Scene) -> None:
-    """The whole ends within 5 s of it; the end is measured."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour="never-ready"), flags=TEXTFILE) as running:
-        running.wait_for_line("applied")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
-    assert ended(scene) == {("web", "interrupted", "Interrupted")}
-
-
 @pytest.mark.contract("B181", "B624")
 @pytest.mark.parametrize("command", ["apply", "preflight"])
 @pytest.mark.parametrize(
@@ -259,34 +186,6 @@ def test_an_address_that_is_none_is_told_before_anything_is_sent(
     assert scene.objects.find("deployments", "web") is None
 
 
-@pytest.mark.contract("B623", "B624")
-@pytest.mark.parametrize("command", ["apply", "preflight"])
-@pytest.mark.parametrize(
-    ("url", "secrets", "wrong"),
-    [
-        ("http://gateway", {"TOKEN": "sesame"}, "credentials would go to http://gateway in plain"),
-        ("https://gateway", {"USER": "gate"}, "ROLLOUT_GATE_PUSHGATEWAY_PASSWORD is empty"),
-        (
-            "https://gateway",
-            {"TOKEN": "sesame", "USER": "gate", "PASSWORD": "sesame"},
-            "either a bearer token or a user and a password",
-        ),
-    ],
-)
-def test_credentials_that_cannot_be_used_are_told_before_anything_is_sent(
-    scene: Scene, command: str, url: str, secrets: Mapping[str, str], wrong: str
-) -> None:
-    """Exit 2, as with an address that is none."""
-    env = {f"ROLLOUT_GATE_PUSHGATEWAY_{name}": value for name, value in secrets.items()}
-    words = (command, "-f", scene.manifest(web()), "--pushgateway", url)
-    with scene.gate.start(*words, env=env) as running:
-        result = running.wait()
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: --pushgateway: {wrong}")
-    assert "sesame" not in result.stderr
-    assert scene.objects.find("deployments", "web") is None
-
-
 # -- logs ------------------------------------------------------------------------------------------
 
 
@@ -312,36 +211,10 @@ def test_each_line_says_of_which_run_it_is(scene: Scene) -> None:
         assert [*line][:3] == ["at", "level", "event"]
 
 
-@pytest.mark.long
-@pytest.mark.contract("B622")
-def test_the_reports_name_the_trace(scene: Scene) -> None:
-    """Where a reader may look for it: the page, the summary, the test report."""
-    reports = ["markdown=r.md", "html=r.html", "junit=r.xml"]
-    flags = [word for report in reports for word in ("--report", report)]
-    apply_with(scene, *flags, env={"TRACEPARENT": TRACEPARENT})
-    for name in ("r.md", "r.html", "r.xml"):
-        assert TRACE in (scene.folder / name).read_text(), name
-
-
-@pytest.mark.long
-@pytest.mark.contract("B622")
-def test_a_trace_that_is_none_counts_for_nothing(scene: Scene) -> None:
-    """It is in no line and in no document."""
-    broken = TRACEPARENT.upper()
-    result = apply_with(scene, "--log-format", "json", env={"TRACEPARENT": broken})
+@pytest.mark.contract("B617")
+def test_a_name_that_the_node_exporter_does_not_read_is_a_warning(scene: Scene) -> None:
+    """The file is written all the same."""
+    result = scene.apply(web(), flags=["--metrics-textfile", "gate.txt"])
     assert_verified(result)
-    assert result.document["traceparent"] == ""
-    assert not any("trace_id" in json.loads(line) for line in result.stderr.splitlines())
-
-
-@pytest.mark.contract("B621")
-def test_a_refusal_is_an_event_too(scene: Scene) -> None:
-    """Its outcome is its name, and what people are told its text."""
-    env = {"TRACEPARENT": TRACEPARENT}
-    for option, word in (("-f", "nowhere.yaml"), ("--timeout", "soon")):
-        words = ("apply", option, word, "--log-format", "json")
-        result = scene.gate(*words, env=env)
-        last = json.loads(result.stderr.splitlines()[-1])
-        assert (last["level"], last["event"], last["exit_code"]) == ("error", "usage", 2)
-        assert word in last["text"]
-        assert last["trace_id"] == TRACE
+    assert "the node exporter reads *.prom alone" in result.stderr
+    assert "rollout_gate_attempts_total" in (scene.folder / "gate.txt").read_text()

@@ -132,17 +132,6 @@ def test_a_failed_version_in_between_leaves_no_trace(hands: Hands, v1_by: str, v
     assert not differences(expected, found)
 
 
-@pytest.mark.contract("B128", "B130")
-@pytest.mark.parametrize("v1_by", ["gate", longer("kubectl")])
-def test_a_rollback_restores_the_whole_object(hands: Hands, v1_by: str) -> None:
-    """Right after the rollback, spec, labels, annotations and last-applied are those of v1."""
-    before = remains(hands.run([(v1_by, FIRST)]))
-    after = remains(hands.run([("gate_goes_back", BAD)]))
-    if v1_by == "kubectl":
-        del before["managedFields"], after["managedFields"]
-    assert not differences(before, after)
-
-
 @pytest.mark.contract("B121")
 def test_after_good_bad_bad_it_is_good(hands: Hands) -> None:
     """Two bad versions in a row: each time the good one comes back, never the first bad one."""

@@ -18,8 +18,8 @@ from tests.bed.scene import OURS, Scene, autoscaler, secret, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
+from tests.scenarios.versions import DOCUMENT
 
-JSON_OUTPUT = ("--output", "json")
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -33,17 +33,6 @@ def managers(live: JSON) -> set[tuple[str, str]]:
     """Return who owns fields, status and scale aside, as (manager, operation)."""
     entries = live["metadata"]["managedFields"]
     return {(each["manager"], each["operation"]) for each in entries if "subresource" not in each}
-
-
-@pytest.mark.contract("B60")
-def test_a_field_that_is_left_out_is_removed(scene: Scene) -> None:
-    """What the gate applied before and the next manifest does not have goes away."""
-    before = web(env={"PASSWORD": "x", "MODE": "one"}, annotations={"team": "shop"})
-    assert_verified(scene.apply(before))
-    assert_verified(scene.apply(web(2, env={"PASSWORD": "x"})))
-    live = assert_runs(scene.objects, "shop/web:2", revision=2)
-    assert variables(live) == {"PASSWORD": "x"}
-    assert "team" not in live["metadata"]["annotations"]
 
 
 @pytest.mark.fault(42)
@@ -72,35 +61,6 @@ def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
     assert_refused(result, "Conflict", "secret/keys", "vault")
     assert "--take-over vault; or write over them this once: --force-" in result.stderr
     assert scene.objects.get("secrets", "keys")["data"] == before
-
-
-@pytest.mark.long
-@pytest.mark.contract("B69")
-def test_a_manager_that_is_taken_over_owns_nothing_more(scene: Scene) -> None:
-    """After --take-over, what that manager had added is removed like a field of ours."""
-    scene.serve(web())
-    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
-    scene.kubectl("set", "env", "deployment/web", "DEBUG=1", check=True)
-    scene.objects.wait_complete("web")
-    body = web(2, env={"PASSWORD": "x", "DEBUG": "2"})
-    assert_verified(scene.apply(body, flags=["--take-over", "kubectl-set"]))
-    live = assert_runs(scene.objects, "shop/web:2")
-    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
-    assert_verified(scene.apply(web(3)))
-    assert "DEBUG" not in variables(assert_runs(scene.objects, "shop/web:3"))
-
-
-@pytest.mark.long
-@pytest.mark.contract("B70")
-def test_force_says_who_lost_what(scene: Scene) -> None:
-    """--force-conflicts applies all the same, and names the managers that lost fields."""
-    scene.serve(web())
-    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
-    scene.objects.wait_complete("web")
-    result = scene.apply(web(2), flags=["--force-conflicts"])
-    assert_verified(result)
-    assert warned(result, "kubectl-set", "image")
-    assert_runs(scene.objects, "shop/web:2", revision=3)
 
 
 @pytest.mark.contract("B70", "B128")
@@ -157,40 +117,10 @@ def test_what_kubectl_applied_on_the_server_is_taken_over(scene: Scene, began: s
     assert set(scene.objects.get("secrets", "keys")["data"]) == {"key"}
 
 
-@pytest.mark.contract("B61", "B191")
-def test_undo_takes_over_what_kubectl_applied_on_the_server(scene: Scene) -> None:
-    """Where no gate has been, too: the template of the revision before, the rest as it is."""
-    for version in (1, 2):
-        path = scene.manifest(web(version, min_ready_seconds=version))
-        scene.kubectl("apply", "--server-side", "-f", path, check=True)
-        scene.objects.wait_complete("web")
-    assert_verified(scene.gate("undo", "web", *JSON_OUTPUT))
-    live = assert_runs(scene.objects, "shop/web:1")
-    assert live["spec"]["minReadySeconds"] == 2
-    assert managers(live) - {("kube-controller-manager", "Update")} == {(OURS, "Apply")}
-
-
 def two_keys() -> JSON:
     """Return the Secret of the shop with a key more."""
     body = secret()
     return {**body, "stringData": {**body["stringData"], "OLD": "x"}}
-
-
-@pytest.mark.long
-@pytest.mark.contract("B65")
-def test_kubectl_and_the_gate_take_turns(scene: Scene) -> None:
-    """A later `kubectl apply` removes what it should, and the run after that takes over again."""
-    scene.kubectl("apply", "-f", scene.manifest(web()), check=True)
-    scene.objects.wait_complete("web")
-    with_mode = web(2, env={"PASSWORD": "x", "MODE": "two"})
-    assert_verified(scene.apply(with_mode))
-    scene.kubectl(
-        "apply", "-f", scene.manifest(web(3, env={"PASSWORD": "x", "LEVEL": "3"})), check=True
-    )
-    live = scene.objects.wait_complete("web")
-    assert variables(live) == {"PASSWORD": "x", "LEVEL": "3"}
-    assert_verified(scene.apply(web(4, env={"PASSWORD": "x"})))
-    assert variables(assert_runs(scene.objects, "shop/web:4")) == {"PASSWORD": "x"}
 
 
 @pytest.mark.contract("B73")
@@ -219,18 +149,6 @@ def test_an_autoscaler_keeps_its_replicas(scene: Scene) -> None:
     assert_verified(result)
     assert warned(result, "replicas", "autoscaler")
     assert_runs(scene.objects, "shop/web:2", replicas=4)
-
-
-@pytest.mark.contract("B71")
-@pytest.mark.parametrize("replicas", [5, longer(None)])
-def test_an_autoscaler_that_has_not_scaled_yet_is_not_undercut(
-    scene: Scene, replicas: int | None
-) -> None:
-    """While we alone own replicas, the live value is sent: 2 stay 2, whatever the manifest says."""
-    scene.serve(web(), autoscaler())
-    result = scene.apply(web(2, replicas=replicas))
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", replicas=2)
 
 
 @pytest.mark.long
@@ -270,7 +188,7 @@ def test_what_another_tool_manages_is_refused_and_can_be_verified(
     assert_refused(result, "GitOpsManaged", evidence)
     assert "rollout-gate verify web" in result.stderr
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-    verified = scene.gate("verify", "web", *JSON_OUTPUT)
+    verified = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(verified)
 
 
@@ -282,22 +200,3 @@ def test_a_tool_is_known_by_its_field_manager(scene: Scene) -> None:
     scene.objects.wait_complete("web")
     result = scene.apply(web(2))
     assert_refused(result, "GitOpsManaged", "argocd-controller")
-
-
-@pytest.mark.long
-@pytest.mark.contract("B12")
-def test_labels_of_rendered_charts_are_no_evidence(scene: Scene) -> None:
-    """`helm template | rollout-gate apply -f -` carries Helm's labels, and is nobody's."""
-    labels = {"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "shop"}
-    scene.serve(web(labels=labels))
-    result = scene.apply(web(2, labels=labels))
-    assert_verified(result)
-
-
-@pytest.mark.contract("B13")
-def test_a_managed_deployment_can_be_applied_on_purpose(scene: Scene) -> None:
-    """--allow-managed goes on where another tool manages it."""
-    scene.serve(web(**HELM))
-    result = scene.apply(web(2, **HELM), flags=["--allow-managed"])
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", revision=2)

@@ -12,10 +12,8 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_locks import LEASE_RULES
-from tests.scenarios.test_rights import READING, rules
-
-CRASH = "crash=0.1"
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import CRASH
 
 
 def advice(scene: Scene, result: Result) -> str:
@@ -74,18 +72,6 @@ def test_configuration_that_a_missing_right_kept_leads_to_undo(
     said = advice(scene, result)
     assert "configmap/settings is still what this run wrote, for want of a right" in said
     assert "rollout-gate undo web" in said
-
-
-@pytest.mark.contract("B779")
-def test_a_resume_that_cannot_return_a_secret_names_it(scene: Scene) -> None:
-    """It writes the Deployment alone, and the Secret of before is kept nowhere."""
-    assert_verified(scene.apply(secret("one-long-value"), web()))
-    pause = ("--on-failure", "pause")
-    bad = scene.apply(secret("two-long-value"), web(2, behaviour=CRASH), flags=pause)
-    assert_ended(bad, 6, "failed", "CrashLoop")
-    result = scene.gate("resume", "web", "--output", "json")
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert "secret/keys: not returned" in advice(scene, result)
 
 
 @pytest.mark.contract("B902")

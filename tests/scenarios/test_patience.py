@@ -8,13 +8,11 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import (
-    assert_ended,
     assert_rolled_back,
     assert_runs,
     assert_verified,
-    warned,
 )
-from tests.bed.scene import Scene, quota, web
+from tests.bed.scene import Scene, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 
@@ -60,92 +58,6 @@ def test_two_hours_are_the_longest_budget(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.long
-@pytest.mark.sandbox_only("5 minutes of real time")
-@pytest.mark.contract("B90")
-def test_a_registry_that_does_not_recover(scene: Scene) -> None:
-    """A registry that answers too many requests for 5 min fails the version before its deadline."""
-    scene.serve(web())
-    result = applied(scene, 2, behaviour="image-pull;why=rate-limit")
-    assert_rolled_back(result, "ImagePull")
-    assert 5 * MINUTE <= seconds_until(result, "failed") <= 6 * MINUTE
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("4 minutes of real time")
-@pytest.mark.contract("B90")
-def test_a_registry_that_recovers_in_time(scene: Scene) -> None:
-    """The same answers for 2 min, and the image at the next try, end well."""
-    scene.serve(web())
-    result = applied(scene, 2, behaviour="image-pull=2m;why=rate-limit")
-    assert_verified(result)
-    assert result.duration_seconds > 2 * 2 * MINUTE
-    assert_runs(scene.objects, "shop/web:2", revision=2)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("half a minute of real time")
-@pytest.mark.contract("B89")
-def test_an_image_that_nobody_has(scene: Scene) -> None:
-    """An image that the registry does not know gets half a minute."""
-    scene.serve(web())
-    result = applied(scene, 2, behaviour="image-pull")
-    assert_rolled_back(result, "ImagePull")
-    assert 30 <= seconds_until(result, "failed") <= 60
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("2 minutes of real time")
-@pytest.mark.contract("B95")
-def test_a_quota_that_stays_full(scene: Scene) -> None:
-    """Pods that a quota denies fail the version after 2 min without progress."""
-    scene.serve(web())
-    scene.objects.create("resourcequotas", quota({"pods": "2"}))
-    result = applied(scene, 2)
-    assert_rolled_back(result, "PodCreateDenied")
-    assert 2 * MINUTE <= seconds_until(result, "failed") <= 3 * MINUTE
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("a minute of real time")
-@pytest.mark.contract("B95")
-def test_a_quota_that_is_raised_in_time(scene: Scene) -> None:
-    """A quota that somebody raises after a minute denies nothing for long enough."""
-    scene.serve(web())
-    scene.objects.create("resourcequotas", quota({"pods": "2"}))
-    with scene.applying(web(2, progress_deadline_seconds=600)) as running:
-        running.wait_for_line("PodCreateDenied|exceeded quota|waiting", 3 * MINUTE)
-        scene.objects.patch("resourcequotas", "full", {"spec": {"hard": {"pods": "9"}}})
-        result = running.wait(LONGEST_SECONDS)
-    assert_verified(result)
-    assert_runs(scene.objects, "shop/web:2", revision=2)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("2 minutes of real time")
-@pytest.mark.contract("B92")
-def test_a_secret_that_is_missing(scene: Scene) -> None:
-    """A container that cannot be configured fails the version after 2 min."""
-    scene.serve(web())
-    result = applied(scene, 2, behaviour="config-error")
-    assert_rolled_back(result, "ContainerConfig")
-    assert 2 * MINUTE <= seconds_until(result, "failed") <= 3 * MINUTE
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("a minute of real time")
-@pytest.mark.contract("B83")
-def test_a_crash_loop_at_the_pace_of_a_node(scene: Scene) -> None:
-    """Back-offs of 10 and 20 s lie between the restarts: the third one decides."""
-    scene.serve(web())
-    result = applied(scene, 2, behaviour="crash=1")
-    ended = assert_rolled_back(result, "CrashLoop")
-    assert 30 <= seconds_until(result, "failed") <= 40
-    assert "3 restarts" in ended["causes"][0]["message"]
-
-
 @pytest.mark.sandbox_only("27 minutes of real time")
 @pytest.mark.long
 @pytest.mark.contract("B103")
@@ -172,18 +84,6 @@ def test_a_version_that_breaks_while_it_is_watched_for_long(scene: Scene) -> Non
     assert_rolled_back(result, "AvailabilityLost", cause="CrashLoop")
     assert 15 * MINUTE <= seconds_until(result, "failed") <= 20 * MINUTE
     assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("10 minutes of real time")
-@pytest.mark.contract("B46")
-def test_a_long_minimum_of_readiness(scene: Scene) -> None:
-    """A version is not verified before its pods were ready for minReadySeconds."""
-    scene.serve(web())
-    result = applied(scene, 2, min_ready_seconds=300)
-    assert_verified(result)
-    assert result.duration_seconds >= 2 * 299  # times of conditions are whole seconds
-    assert_runs(scene.objects, "shop/web:2", revision=2)
 
 
 @pytest.mark.sandbox_only("an hour of real time")
@@ -216,16 +116,3 @@ def test_a_way_back_that_takes_its_time(scene: Scene) -> None:
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
     assert result.duration_seconds >= 600 + 300
     assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.long
-@pytest.mark.sandbox_only("10 minutes of real time")
-@pytest.mark.contract("B106", "B108")
-def test_a_budget_as_long_as_the_deadline(scene: Scene) -> None:
-    """Both at 600 s is warned of, and what ended it is still called by its name."""
-    scene.serve(web(progress_deadline_seconds=600))
-    result = applied(scene, 2, "--timeout", "600s", behaviour="never-ready")
-    assert_ended(
-        result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline", cause="NotReady"
-    )
-    assert warned(result, "timeout", "600")

@@ -12,12 +12,9 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, program
-from tests.scenarios.test_recovering import JOB, recovered
+from tests.scenarios.killing import JOB, SLOW, recover
+from tests.scenarios.versions import DOCUMENT
 
-__all__ = ["program"]
-
-DOCUMENT = ("--output", "json")
 RESUME = "rollout-gate resume web"
 AT_ONCE_SECONDS = 30
 
@@ -37,17 +34,6 @@ def mode(scene: Scene) -> str:
     """Return what the ConfigMap says."""
     value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
     return value
-
-
-@pytest.mark.contract("B760")
-def test_verify_of_a_paused_deployment_that_is_complete(scene: Scene) -> None:
-    """Nothing is half-way: it is verified at once, and its pause is told of."""
-    scene.serve(web())
-    pause(scene)
-    result = scene.gate("verify", "web", *DOCUMENT)
-    assert_verified(result)
-    assert result.duration_seconds < AT_ONCE_SECONDS
-    assert warned(result, "deployment/web is paused", "until somebody resumes it")
 
 
 @pytest.mark.contract("B760", "B110")
@@ -99,7 +85,7 @@ def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: Playe
     scene.serve(settings("one"), web(**RECREATED))
     bodies = (settings("two"), web(2, behaviour=SLOW, **RECREATED))
     killed_and_paused(scene, program, "following replicaset/.*shop/web:2", *bodies)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert_ended(result, 6, "failed", "Paused")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("two", ["shop/web:2"])
@@ -119,7 +105,7 @@ def test_a_recovery_after_a_death_before_the_resumption(scene: Scene, program: P
         running.kill()
     pause(scene)
     scene.objects.wait_for("deployments", "web", is_observed)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("one", ["shop/web:1"])
@@ -133,7 +119,7 @@ def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: Pl
     scene.serve(web(**RECREATED))
     bad = web(2, behaviour="crash=0.1", **RECREATED)
     killed_and_paused(scene, program, "restored +deployment", bad)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     deployment = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert "Paused" in [cause["reason"] for cause in deployment["causes"]]
@@ -158,7 +144,7 @@ def test_of_several_that_go_back_the_paused_one_leads_the_report(
         running.wait_for_line("deployment/db: 2 of 2 old pods available", 200.0)
         if dies:
             running.kill()
-        result = recovered(scene, "api") if dies else running.wait()
+        result = recover(scene, "api") if dies else running.wait()
     assert (result.exit_code, result.document["reason"]) == (5, "CrashLoop"), str(result)
     ended = {one["name"]: one for one in result.document["deployments"]}
     assert {name: one["outcome"] for name, one in ended.items()} == {
@@ -237,37 +223,6 @@ def test_pause_tells_of_what_a_dead_run_left(scene: Scene, program: PlayedGate, 
     )
 
 
-@pytest.mark.sandbox_only("the gate is killed as its lock is read")
-@pytest.mark.contract("B767")
-def test_pause_says_nothing_of_a_dead_run_that_left_nothing(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """It had written nothing that is open."""
-    scene.serve(web())
-    with program.start("verify", "web", "--lock", "--bake", "9s", env=JOB) as running:
-        running.wait_for_line("watching", 60.0)
-        running.kill()
-    assert "dead" in program("locks").stdout
-    result = program("pause", "web", *DOCUMENT)
-    assert result.exit_code == 0, str(result)
-    assert not warned(result, "deployment/web")
-
-
-@pytest.mark.sandbox_only("the gate is killed as its lock is read")
-@pytest.mark.contract("B767", "B760")
-def test_pause_does_not_say_that_a_run_in_its_bake_window_waits(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """Nothing is half-way: it may have to, and does not."""
-    scene.serve(web())
-    words = ("apply", "-f", scene.manifest(web(2)), "--bake", "20s")
-    with program.start(*words, *DOCUMENT, env=JOB) as running:
-        running.wait_for_line("watching", 60.0)
-        result = scene.gate("pause", "web", *DOCUMENT)
-        assert_verified(running.wait())
-    assert warned(result, "may have to wait", "where its time is over first")
-
-
 @pytest.mark.contract("B190")
 def test_history_does_not_say_that_nothing_runs(scene: Scene) -> None:
     """Scaled to 0, the live revision is the current one, and runs nowhere."""
@@ -300,6 +255,21 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
         scene.kubectl("rollout", "resume", "deployment/web", check=True)
         assert running.wait().exit_code == 4
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+
+
+@pytest.mark.contract("B859")
+def test_a_pause_is_told_when_it_is_seen_and_when_it_ends(scene: Scene) -> None:
+    """Also one that is over before the first sign of life: the rollout stood still for it."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=9")) as running:
+        running.wait_for_line("progress +deployment/web: 0 of 2 new pods available, 2 old")
+        pause(scene)
+        running.wait_for_line("paused +deployment/web is paused: it stands still", 5.0)
+        scene.kubectl("rollout", "resume", "deployment/web", check=True)
+        running.wait_for_line("resumed +deployment/web goes on: its pause has ended", 5.0)
+        result = running.wait()
+    assert_verified(result)
+    assert "is paused: it goes on after" not in result.stderr
 
 
 @pytest.mark.contract("B906")

@@ -20,51 +20,21 @@ from tests.bed.expectations import (
     images,
     warned,
 )
-from tests.bed.interrupting import CRASHED
+from tests.bed.interrupting import CRASHED, UNDER_WAY
 from tests.bed.invariants import CANARY
 from tests.bed.leases import held_locks, on_another_machine
 from tests.bed.policies import Policies, When
 from tests.bed.scene import Scene, secret, settings, web
-from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import LEASE, LEASE_RULES, SLOW, UNDER_WAY, lease, program
-from tests.scenarios.test_rights import READING, rules
-from tests.scenarios.test_target_set import history
+from tests.scenarios.killing import JOB, LEASE, RECORD, SLOW, kill_apply, lease, recover
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import CRASH, history
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
-RECORD = "rollout-gate/attempt"
-CRASH = "crash=0.1"
 RBAC = "rbac.authorization.k8s.io/v1"
-JOB = {
-    "GITHUB_ACTIONS": "true",
-    "GITHUB_RUN_ID": "7",
-    "GITHUB_RUN_ATTEMPT": "1",
-    "GITHUB_JOB": "deploy",
-    "GITHUB_REPOSITORY": "shop/web",
-    "GITHUB_SERVER_URL": "https://github.com",
-}
-
-
-def killed(scene: Scene, program: PlayedGate, *bodies: JSON, line: str = UNDER_WAY) -> None:
-    """Apply objects, and kill the gate once it says a line; the controllers see what it wrote."""
-    with program.start("apply", "-f", scene.manifest(*bodies), env=JOB) as running:
-        running.wait_for_line(line, 60.0)
-        running.kill()
-    scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
-
-
-def is_observed(deployment: JSON) -> bool:
-    """Tell whether the controller has seen the latest spec."""
-    return bool(deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"])
-
-
-def recovered(scene: Scene, *words: str) -> Result:
-    """Recover, with a document on stdout."""
-    return scene.gate("recover", *words, "--output", "json")
 
 
 @pytest.mark.contract("B539")
@@ -76,7 +46,7 @@ def test_who_can_prove_a_death_need_not_wait(
 ) -> None:
     """The process is gone from this machine; of one elsewhere the Lease has to expire."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     if elsewhere:
         on_another_machine(scene)
     result = program("recover", "web", env=JOB)
@@ -124,11 +94,11 @@ def test_all_locks_of_an_attempt_are_given_back(
 ) -> None:
     """Whichever Deployment is named: the next apply has every lock at once."""
     scene.serve(*three())
-    killed(scene, program, *three(2, behaviour=SLOW), line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *three(2, behaviour=SLOW), line=r"applied .*deployment/web changed")
     assert len(held_locks(scene)) == len(THREE)
     if elsewhere:
         on_another_machine(scene)
-    result = recovered(scene, *filter(None, [name]))
+    result = recover(scene, *filter(None, [name]))
     assert result.exit_code == 4, str(result)
     assert held_locks(scene) == []
     after = scene.gate("apply", "-f", scene.manifest(*three(3)), "--lock-wait", "1s")
@@ -144,8 +114,8 @@ def test_recovered_innocents_are_not_given_the_culprits_reason(
     """The record says which one failed; nothing was found against the others."""
     scene.serve(*three())
     bodies = [web(2, name=name, behaviour=CRASH if name == crash else "ready=0") for name in THREE]
-    killed(scene, program, *bodies, line=r"restored .*deployment/\w+ restored")
-    result = recovered(scene)
+    kill_apply(scene, program, *bodies, line=r"restored .*deployment/\w+ restored")
+    result = recover(scene)
     assert_ended(result, 4, "rolled-back", "CrashLoop")
     document = result.document
     for one in document["deployments"]:
@@ -169,7 +139,7 @@ def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
 ) -> None:
     """There is nothing to finish, and nobody need wait for it; whether it wrote is not known."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     scene.objects.patch("leases", LEASE, {"metadata": {"annotations": {RECORD: None}}})
     result = program("recover")
     assert result.exit_code == 0, str(result)
@@ -184,8 +154,8 @@ def test_a_lock_of_a_gate_that_left_no_record_is_given_back(
 def test_a_killed_rollback_is_finished_with_its_reason(scene: Scene, program: PlayedGate) -> None:
     """The gate that decided dies before its rollback is verified: who finishes it says why."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=CRASH), line="restored +deployment")
-    result = recovered(scene)
+    kill_apply(scene, program, web(2, behaviour=CRASH), line="restored +deployment")
+    result = recover(scene)
     assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
@@ -194,7 +164,7 @@ def test_a_killed_rollback_is_finished_with_its_reason(scene: Scene, program: Pl
 def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> None:
     """What was left goes back, and the next version is applied over what served before."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     result = scene.apply(web(3))
     assert_verified(result)
     assert "recovered   deployment/web: rolled-back" in result.stderr
@@ -206,7 +176,7 @@ def test_the_next_apply_finishes_first(scene: Scene, program: PlayedGate) -> Non
 def test_a_run_says_that_it_first_finished_another(scene: Scene, program: PlayedGate) -> None:
     """Nothing was to be changed then; the Deployment was written all the same."""
     assert_verified(scene.apply(web()))
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     result = scene.apply(web())
     assert_verified(result, "NoChange")
     assert warned(
@@ -225,7 +195,7 @@ def test_a_refusal_after_a_recovery_tells_of_it(
 ) -> None:
     """The rollback was written, and of the version that is refused nothing."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     invalid = web(3) | {"spec": web(3)["spec"] | {"replicas": -1}}
     result = program("apply", "-f", scene.manifest(invalid), "--output", output)
     assert result.exit_code == 3, str(result)
@@ -234,20 +204,21 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.long
-@pytest.mark.contract("B546")
-def test_a_signal_after_a_recovery_tells_of_it(scene: Scene, program: PlayedGate) -> None:
-    """It came before the first write of its own attempt."""
+@pytest.mark.contract("B544", "B546")
+def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """The result is that of the attempt which was being finished, and tells of what it wrote."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
-        running.wait_for_line("recovered", 120.0)
+        running.wait_for_line("finishing what")
         running.send(signal.SIGTERM)
         result = running.wait()
     assert result.exit_code == 143, str(result)
-    message = "SIGTERM ended it before anything of its own was written"
-    assert result.document["message"] == message
-    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert "before anything" not in result.document["message"], result.document["message"]
+    assert result.document["deployments"]
+    assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
 
 
 @pytest.mark.contract("B532", "B539")
@@ -258,7 +229,7 @@ def test_side_by_side(
 ) -> None:
     """Of two at once in one job one finishes, and the other finds nothing left."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     if elsewhere:
         on_another_machine(scene)
     with program.start("recover", env=env) as one, program.start("recover", env=env) as other:
@@ -270,9 +241,9 @@ def test_side_by_side(
 def test_what_somebody_else_rolled_out_since_stays(scene: Scene, program: PlayedGate) -> None:
     """A third version is nobody's to undo: 8, and the next apply is not held up by it."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     scene.change(web(9))
-    assert_ended(recovered(scene), 8, "superseded", "Superseded")
+    assert_ended(recover(scene), 8, "superseded", "Superseded")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]
     assert RECORD not in lease(scene)["metadata"]["annotations"]
 
@@ -281,9 +252,9 @@ def test_what_somebody_else_rolled_out_since_stays(scene: Scene, program: Played
 def test_what_was_deleted_since_is_not_made_anew(scene: Scene, program: PlayedGate) -> None:
     """A Deployment that is gone stays away."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     scene.objects.delete("deployments", "web")
-    assert_ended(recovered(scene), 8, "superseded", "Deleted")
+    assert_ended(recover(scene), 8, "superseded", "Deleted")
     assert not scene.objects.find("deployments", "web")
 
 
@@ -296,50 +267,9 @@ def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
         running.send(signal.SIGTERM)
         assert running.wait().exit_code == 143
     assert not lease(scene)["spec"]["holderIdentity"]
-    result = recovered(scene)
+    result = recover(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert result.duration_seconds < 5
-
-
-@pytest.mark.long
-@pytest.mark.contract("B536", "B538")
-def test_the_last_verified_version_is_gone_back_to(scene: Scene) -> None:
-    """A bad version was kept; the next one that fails returns to what was verified before."""
-    assert_verified(scene.apply(web()))
-    kept = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "keep"])
-    assert_ended(kept, 6, "failed", "CrashLoop")
-    scene.objects.patch("deployments", "web", {"spec": {"strategy": {"rollingUpdate": None}}})
-    result = scene.apply(web(3, behaviour=CRASH))
-    assert_ended(result, 4, "rolled-back", "CrashLoop", running="baseline")
-    assert "no version serves alone, so a failure returns to the last verified" in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.contract("B538")
-def test_undo_returns_to_the_last_verified_version(scene: Scene) -> None:
-    """After two bad versions that were kept, `undo` is not the bad one before."""
-    assert_verified(scene.apply(web()))
-    for version in (2, 3):
-        scene.apply(web(version, behaviour=CRASH), flags=["--on-failure", "keep"])
-    result = scene.gate("undo", "web", "--output", "json")
-    assert_ended(result, 0, "verified", "Complete")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.contract("B537")
-def test_the_same_again_is_warned_of(scene: Scene, program: PlayedGate) -> None:
-    """A template that failed is known, with its cause and its run."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour=CRASH))
-    assert program("apply", "-f", path, env=JOB).exit_code == 4
-    again = scene.gate("apply", "-f", path, "--output", "json")
-    assert_rolled_back(again, "CrashLoop")
-    run = "https://github.com/shop/web/actions/runs/7"
-    assert warned(again, "this very template failed", "CrashLoop", run)
-    good = scene.apply(web(3))
-    assert not warned(good, "this very template failed")
 
 
 @pytest.mark.contract("B541")
@@ -376,7 +306,7 @@ def test_a_recovery_does_not_pause_again(scene: Scene, program: PlayedGate) -> N
     with program.start("apply", "--resume", "-f", path, env=JOB) as running:
         running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
         running.kill()
-    result = recovered(scene)
+    result = recover(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert warned(result, "deployment/web was paused before", "is not paused again")
     assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]
@@ -397,7 +327,7 @@ def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: Ma
         running.wait_for_line("secret/keys restored: not allowed: create, delete secrets")
         running.wait_for_line(UNDER_WAY)
         running.kill()
-    result = recovered(scene)
+    result = recover(scene)
     assert_ended(result, 5, "rollback-failed", "Interrupted")
     assert warned(result, "secret/keys", "which the record does not hold")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
@@ -407,11 +337,11 @@ def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: Ma
 def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) -> None:
     """A Secret that belongs to the Lease holds them; the annotations do not."""
     scene.serve(web(), secret("one"))
-    killed(scene, program, web(2, behaviour=SLOW), secret("two"))
+    kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
     kept = scene.objects.get("secrets", LEASE)
     [owner] = kept["metadata"]["ownerReferences"]
     assert owner["uid"] == lease(scene)["metadata"]["uid"]
-    assert recovered(scene).exit_code == 4
+    assert recover(scene).exit_code == 4
     assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
     assert not scene.objects.find("secrets", LEASE)
 
@@ -422,12 +352,12 @@ def test_what_an_open_record_holds_and_what_is_left_of_it(
 ) -> None:
     """Environment values while the attempt is open, bodies of Secrets never; afterwards neither."""
     scene.serve(web(), secret("one"))
-    killed(scene, program, web(2, behaviour=SLOW), secret("two"))
+    kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
     annotations = lease(scene)["metadata"]["annotations"]
     record = unpack(annotations[RECORD], json.dumps)
     assert CANARY in record
     assert not any(value in record for value in ("b25l", "dHdv"))
-    assert recovered(scene).exit_code == 4
+    assert recover(scene).exit_code == 4
     after = lease(scene)["metadata"]["annotations"]
     assert RECORD not in after
     assert CANARY not in unpack(after["rollout-gate/history"], json.dumps)
@@ -438,10 +368,10 @@ def test_what_an_open_record_holds_and_what_is_left_of_it(
 def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None:
     """It needs a person, and is no reason to stop the next version."""
     scene.serve(web())
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     broken = {"metadata": {"annotations": {RECORD: "H4sIAAAA"}}}
     scene.objects.patch("leases", LEASE, broken)
-    result = recovered(scene)
+    result = recover(scene)
     assert result.exit_code == 5
     assert "cannot be read" in result.stderr
     next_one = scene.apply(web(3), settings())
@@ -453,13 +383,13 @@ def test_a_record_that_cannot_be_read(scene: Scene, program: PlayedGate) -> None
 def test_a_record_can_name_no_more_than_a_manifest(scene: Scene, program: PlayedGate) -> None:
     """Whoever may write Leases makes nobody write a Role."""
     scene.serve(web(), settings())
-    killed(scene, program, web(2, behaviour=SLOW), settings("b"))
+    kill_apply(scene, program, web(2, behaviour=SLOW), settings("b"))
     written = json.dumps(unpack(lease(scene)["metadata"]["annotations"][RECORD], dict))
     assert '"ConfigMap"' in written
     forged = written.replace('"ConfigMap"', '"Role"').replace('"v1"', f'"{RBAC}"')
     planted = {"metadata": {"annotations": {RECORD: pack(json.loads(forged))}}}
     scene.objects.patch("leases", LEASE, planted)
-    result = recovered(scene)
+    result = recover(scene)
     assert (result.exit_code, result.stderr.count("--allow-kind Role")) == (5, 1), str(result)
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
@@ -491,7 +421,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
     """The record stands in db's lock; api's is the first of those that its finder takes."""
     scene.serve(*three())
     left = [web(2, name="db", behaviour=SLOW), web(2, behaviour=SLOW)]
-    killed(scene, program, *left, line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *left, line=r"applied .*deployment/web changed")
     with program.start("apply", "-f", scene.manifest(web(3, name="api"), web(3))) as running:
         running.wait_for_line("finishing what")
         if cut == "kill":
@@ -500,7 +430,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
             running.send(signal.SIGTERM)
             assert running.wait().exit_code == 143
     if then == "recover":
-        assert_ended(recovered(scene, "web"), 4, "rolled-back", "Interrupted")
+        assert_ended(recover(scene, "web"), 4, "rolled-back", "Interrupted")
     else:
         result = program("apply", "-f", scene.manifest(web(4)))
         assert result.exit_code == 0, str(result)
@@ -514,7 +444,9 @@ def two_left(scene: Scene, program: PlayedGate) -> None:
     """Kill the gates of two attempts, and break the record of the first."""
     scene.serve(web(name="api"), web())
     for name in ("api", "web"):
-        killed(scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed")
+        kill_apply(
+            scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed"
+        )
     broken = {"metadata": {"annotations": {RECORD: "H4sIAAAA"}}}
     scene.objects.patch("leases", "rollout-gate.deployment.api", broken)
 
@@ -555,7 +487,9 @@ def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> N
     """Of two records under the same locks the second is left, as it is before an apply."""
     scene.serve(web(name="api"), web())
     for name in ("api", "web"):
-        killed(scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed")
+        kill_apply(
+            scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed"
+        )
     path = scene.manifest(web(3, name="api"), web(3))
     with program.start("apply", "-f", path) as running:
         running.wait_for_line("finishing what")
@@ -588,7 +522,7 @@ def test_a_record_writes_into_no_protected_namespace(
         return found
 
     assert program("apply", "-f", scene.manifest(*there("one"), web())).exit_code == 0
-    killed(
+    kill_apply(
         scene, program, *there("two"), web(2, behaviour=SLOW), line=r"deployment/web in \S+ changed"
     )
     before = settings_there()
@@ -610,10 +544,10 @@ def test_what_only_observed_is_finished_without_a_verdict(
     with program.start("apply", "-f", path, "--observe") as running:
         running.wait_for_line(UNDER_WAY)
         running.kill()
-    result = recovered(scene)
+    result = recover(scene)
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert "nothing is left to be finished" in recovered(scene).stderr
+    assert "nothing is left to be finished" in recover(scene).stderr
 
 
 def prod(scene: Scene) -> None:
@@ -651,7 +585,7 @@ def test_a_record_writes_to_no_namespace_without_a_lock(
     first = placed_in("prod", settings("theirs")), placed_in("prod", web(name="api"))
     assert program("apply", "-f", scene.manifest(*first)).exit_code == 0
     scene.serve(web(), settings("one"))
-    killed(scene, program, settings("two"), web(2, behaviour=SLOW))
+    kill_apply(scene, program, settings("two"), web(2, behaviour=SLOW))
     annotations = forged(scene)
     if names_a_lock:
         said = json.loads(lease(scene)["metadata"]["annotations"]["rollout-gate/holder"])
@@ -680,7 +614,9 @@ def test_deployments_of_two_namespaces_are_recovered_together(
         return [*(placed_in("prod", one) for one in there), web(version, **more)]
 
     assert program("apply", "-f", scene.manifest(*both(1, "one"))).exit_code == 0
-    killed(scene, program, *both(2, "two", behaviour=SLOW), line=r"deployment/web in \S+ changed")
+    kill_apply(
+        scene, program, *both(2, "two", behaviour=SLOW), line=r"deployment/web in \S+ changed"
+    )
     assert settings_in_prod(scene) == {"mode": "two"}
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)

@@ -22,16 +22,15 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import ALL_AT_ONCE, Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import LEASE, LEASE_RULES, SLOW, UNDER_WAY, program
-from tests.scenarios.test_recovering import is_observed, killed, recovered
-from tests.scenarios.test_rights import READING, rules
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+from tests.scenarios.killing import LEASE, SLOW, is_observed, kill_apply, recover
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 _TOO_LARGE = 400_000
@@ -48,8 +47,8 @@ def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: P
     """The next failure says so before its first write, and is no rollback to a whole set."""
     for version in (1, 2):
         assert_verified(scene.apply(large_settings(str(version)), web(version)))
-    killed(scene, program, large_settings("3"), web(3, behaviour=SLOW))
-    assert recovered(scene, "web").exit_code == 5
+    kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
+    assert recover(scene, "web").exit_code == 5
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "3"
     result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
@@ -63,9 +62,9 @@ def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: P
 def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: PlayedGate) -> None:
     """A large ConfigMap that no record holds is a part of what a recovery verified."""
     assert_verified(scene.apply(large_settings("1"), web()))
-    killed(scene, program, large_settings("2"), web(2, behaviour="ready=3"))
+    kill_apply(scene, program, large_settings("2"), web(2, behaviour="ready=3"))
     scene.objects.wait_complete("web")
-    assert recovered(scene, "web").exit_code == 0
+    assert recover(scene, "web").exit_code == 0
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "SetIncomplete", "has changed since, and what it was then is not")
     assert "somebody else" not in result.stderr
@@ -76,8 +75,8 @@ def test_an_undo_after_a_recovery_blames_nobody(scene: Scene, program: PlayedGat
     """What it could not return was the gate's own: it is not remembered, that is why."""
     for version in (1, 2):
         assert_verified(scene.apply(large_settings(str(version)), web(version)))
-    killed(scene, program, large_settings("3"), web(3, behaviour=SLOW))
-    assert recovered(scene, "web").exit_code == 5
+    kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
+    assert recover(scene, "web").exit_code == 5
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "SetIncomplete", "what it was then is not remembered")
     assert "changed since by" not in result.stderr
@@ -149,9 +148,9 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
     """The record of its attempt stands in the lock of another Deployment, which names it."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    killed(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
     scene.objects.delete("leases", LEASE)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert result.exit_code == 4, str(result)
     for name in ("api", "web"):
         assert images(scene.objects.get("deployments", name)) == [f"shop/{name}:1"]
@@ -165,7 +164,7 @@ def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
     """Whoever may not list the Leases is told what cannot be told, and how to go on."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    killed(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
     scene.objects.delete("leases", LEASE)
     one_by_one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
     gate = gate_with_rules([*rules(*READING, "create", "patch"), one_by_one])
@@ -205,7 +204,7 @@ def test_a_restart_that_was_taken_back_is_not_called_verified(
         running.wait_for_line("applied +deployment/web changed", 60.0)
         running.kill()
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
-    assert recovered(scene, "web").exit_code == 4
+    assert recover(scene, "web").exit_code == 4
     rows = scene.gate("history", "web", *DOCUMENT)
     verdicts = {row["revision"]: row["verdict"] for row in json.loads(rows.stdout)}
     assert verdicts[3] == "interrupted"
@@ -220,7 +219,7 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     assert_verified(scene.apply(settings("one"), web()))
     bad = (settings("two"), web(2, behaviour="never-ready"))
     if how == "killed":
-        killed(scene, program, *bad)
+        kill_apply(scene, program, *bad)
     else:
         with program.start("apply", "-f", scene.manifest(*bad)) as running:
             running.wait_for_line(UNDER_WAY)
@@ -232,7 +231,7 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in rows
     assert "<-" not in rows
     assert "undo" not in shown.stdout + rows
-    assert recovered(scene, "web").exit_code == 4
+    assert recover(scene, "web").exit_code == 4
     assert mode(scene) == "one"
     assert "<- a failure would return here" in scene.gate("history", "web").stdout
 
@@ -271,7 +270,7 @@ def test_a_recovery_remembers_a_failure_that_met_another_change(
         running.wait_for_line("restored +deployment/web", 60.0)
         running.kill()
     change_by_hand(scene)
-    result = recovered(scene, "web")
+    result = recover(scene, "web")
     assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
     assert_failed_is_remembered(scene, path)
 

@@ -10,10 +10,7 @@ from tests.bed.owners import disown, whole
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import program
-from tests.scenarios.test_recovering import killed, recovered
-
-__all__ = ["program"]
+from tests.scenarios.killing import kill_apply, recover
 
 SLOW_CRASH = "crash=5"
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
@@ -93,12 +90,12 @@ def test_recover_brings_back_a_deployment_whose_owners_were_removed(
     """What only the killed version had goes, and one version's pods have its configuration."""
     assert_verified(scene.apply(settings("one"), web()))
     found = [whole(scene.objects, *each) for each in BOTH]
-    killed(scene, program, *failing())
+    kill_apply(scene, program, *failing())
     for resource, name in BOTH if both else BOTH[1:]:
         disown(scene.objects, resource, name)
     if scaled:
         scene.change_as("kubectl", {"spec": {"replicas": 3}}, "scale")
-    assert_ended(recovered(scene, "web"), 4, "rolled-back", "Interrupted", running="baseline")
+    assert_ended(recover(scene, "web"), 4, "rolled-back", "Interrupted", running="baseline")
     assert_runs(scene.objects, "shop/web:1", replicas=3 if scaled else 2)
     if not scaled:
         assert [whole(scene.objects, *each) for each in BOTH] == found

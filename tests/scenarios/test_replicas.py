@@ -15,8 +15,7 @@ from tests.bed.expectations import (
 from tests.bed.scene import Scene, autoscaler, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-
-CRASH = "crash=0.1"
+from tests.scenarios.versions import CRASH
 
 
 def scaled(scene: Scene, replicas: int) -> None:
@@ -54,15 +53,6 @@ def test_what_somebody_scaled_by_hand_is_not_scaled_back(
 
 
 @pytest.mark.contract("B72", "B74")
-def test_a_number_that_a_run_without_the_lock_applied_is_nobody_elses(scene: Scene) -> None:
-    """Two runs under the lock, and one between them that left no trace there."""
-    verified(scene, web())
-    verified(scene, web(2, replicas=3), flags=("--no-lock",))
-    verified(scene, web(3, replicas=4))
-    assert_runs(scene.objects, "shop/web:3", replicas=4)
-
-
-@pytest.mark.contract("B72", "B74")
 def test_what_is_not_known_of_a_0_is_not_said(scene: Scene) -> None:
     """A run without the lock may have applied it, which nothing tells from `kubectl scale`."""
     verified(scene, web())
@@ -97,29 +87,6 @@ def test_the_manifests_number_can_be_imposed(scene: Scene, replicas: int) -> Non
     assert_verified(result)
     assert warned(result, f"goes from {replicas} to 2 replicas")
     assert_runs(scene.objects, "shop/web:2")
-    verified(scene, web(3, replicas=4))
-    assert_runs(scene.objects, "shop/web:3", replicas=4)
-
-
-@pytest.mark.contract("B70", "B72")
-def test_imposing_replicas_takes_no_other_field(scene: Scene) -> None:
-    """A hot fix of the image is as much of a conflict as before."""
-    verified(scene, web())
-    scaled(scene, 5)
-    scene.kubectl("set", "image", "deployment/web", "web=shop/web:hotfix", check=True)
-    scene.objects.wait_complete("web")
-    result = scene.apply(web(2), flags=["--replicas", "apply"])
-    assert_refused(result, "Conflict", "image")
-    assert_runs(scene.objects, "shop/web:hotfix", replicas=5)
-
-
-@pytest.mark.contract("B72", "B74")
-def test_another_number_in_the_manifest_is_applied(scene: Scene) -> None:
-    """Nobody has scaled, or to what the manifest asks for by now."""
-    verified(scene, web())
-    verified(scene, web(2, replicas=3))
-    assert_runs(scene.objects, "shop/web:2", replicas=3)
-    scaled(scene, 4)
     verified(scene, web(3, replicas=4))
     assert_runs(scene.objects, "shop/web:3", replicas=4)
 
@@ -277,28 +244,6 @@ def test_a_0_of_somebody_after_the_gates_own_is_respected(scene: Scene) -> None:
     assert_refused(scene.apply(web(2)), "Conflict", "has 0 replicas")
 
 
-@pytest.mark.contract("B76")
-def test_the_gates_own_scale_down_can_be_kept(scene: Scene) -> None:
-    """`--replicas keep` is the word of one run; nobody has scaled it, so the next one goes on."""
-    scaled_down(scene)
-    assert scene.apply(web(2), flags=["--replicas", "keep"]).exit_code == 0
-    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
-    result = scene.apply(web(3))
-    assert_verified(result)
-    assert warned(result, "goes from 0 to 2 replicas: the gate had scaled its first version to 0")
-    assert_runs(scene.objects, "shop/web:3")
-
-
-@pytest.mark.contract("B72", "B76")
-def test_a_0_of_somebody_after_one_that_was_kept_is_respected(scene: Scene) -> None:
-    """The gate's own 0 is over once somebody has scaled it."""
-    scaled_down(scene)
-    assert scene.apply(web(2), flags=["--replicas", "keep"]).exit_code == 0
-    for replicas in (1, 0):
-        scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
-    assert_refused(scene.apply(web(3)), "Conflict", "has 0 replicas")
-
-
 @pytest.mark.contract("B76", "B723")
 def test_a_scale_down_beside_a_failure_slanders_nobody(scene: Scene) -> None:
     """Of two first versions one failed: the other was scaled to 0 with it."""
@@ -322,15 +267,3 @@ def test_a_failure_returns_to_the_0_replicas_of_before(scene: Scene) -> None:
     assert "a failure returns to revision 2 (shop/web:2), scaled to 0" in result.stderr
     assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:2", replicas=0)
-
-
-@pytest.mark.contract("B76")
-def test_a_second_version_that_fails_is_scaled_down_as_the_first(scene: Scene) -> None:
-    """No version has served: there is nothing to return to, and the third goes on."""
-    scaled_down(scene)
-    flags = ["--on-first-failure", "scale-to-zero"]
-    result = scene.apply(web(2, behaviour=CRASH), flags=flags)
-    assert_ended(result, 6, "failed", "CrashLoop", cause="CrashLoop")
-    assert scene.objects.get("deployments", "web")["spec"]["replicas"] == 0
-    assert_verified(scene.apply(web(3)))
-    assert_runs(scene.objects, "shop/web:3")

@@ -10,23 +10,7 @@ from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
 from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
-
-
-def rules(*verbs_of_deployments: str) -> list[JSON]:
-    """Return what an apply of a Deployment needs, with these verbs on Deployments."""
-
-    def rule(group: str, verbs: tuple[str, ...], *resources: str) -> JSON:
-        return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
-
-    watching = ("get", "list", "watch")
-    return [
-        rule("apps", verbs_of_deployments, "deployments"),
-        rule("apps", watching, "replicasets"),
-        rule("", watching, "pods", "events", "pods/log"),
-    ]
-
-
-READING = ("get", "list", "watch")
+from tests.scenarios.rights import READING, rules
 
 
 @pytest.mark.contract("B33")

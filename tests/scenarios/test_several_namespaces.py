@@ -12,11 +12,11 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import PlayedUsers
 from tests.played.gate import PlayedGate
+from tests.scenarios.versions import CRASH
 
 pytestmark = pytest.mark.sandbox_only("namespaces of the test's own, and a user for all of them")
 
 BLOG = "blog"
-CRASH = "crash=0.1"
 _OBJECT = re.compile(r"\b(?:deployment|configmap)/[a-z]+\b(?! in (?:blog|shop)\b|, namespace )")
 
 
@@ -65,16 +65,3 @@ def test_what_the_server_rejects_is_told_apart(scene: Scene, program: PlayedGate
     result = shown(program, scene, web(), twin)
     assert result.exit_code == 3, str(result)
     assert 'error: deployment/web in blog: Deployment.apps "web" is invalid' in result.stderr
-
-
-@pytest.mark.contract("B875")
-def test_a_refusal_names_the_namespace(scene: Scene, program: PlayedGate) -> None:
-    """Two Deployments of one name are told apart: only one of them is paused."""
-    scene.objects.create("namespaces", {"metadata": {"name": BLOG}})
-    twin = web()
-    twin["metadata"]["namespace"] = BLOG
-    assert shown(program, scene, web(), twin).exit_code == 0
-    scene.change_as("somebody", {"spec": {"paused": True}})
-    result = shown(program, scene, web(2), twin)
-    assert result.exit_code == 3, str(result)
-    assert "error: deployment/web in shop is paused" in result.stderr

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tests.bed.expectations import assert_runs, assert_verified, images
+from tests.bed.expectations import assert_runs, images
 from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
@@ -76,16 +76,3 @@ def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Sc
     undone = scene.gate(*shlex.split(undo)[1:])
     assert undone.exit_code == 0, str(undone)
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("behaviour", ["ready=30", "crash=0.1"])
-def test_after_a_kill_the_next_run_begins_clean(scene: Scene, behaviour: str) -> None:
-    """A gate that vanishes in mid-flight leaves its version as it is; the next one is judged."""
-    scene.serve(web())
-    with scene.applying(web(2, behaviour=behaviour)) as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert_verified(scene.apply(web(3)))
-    assert_runs(scene.objects, "shop/web:3")

@@ -14,7 +14,7 @@ import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
 from gate.clock import Clock
-from sandbox.serving.request import Answer, Request
+from sandbox.face import Answer, Request
 from tests.bed.expectations import images
 from tests.bed.interrupting import interrupted
 from tests.bed.scene import Scene, web

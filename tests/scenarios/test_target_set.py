@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 from collections.abc import Callable, Sequence
 
@@ -24,36 +23,16 @@ from tests.bed.invariants import CANARY
 from tests.bed.policies import IN_DRY_RUNS, Policies
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_locks import LEASE_RULES
-from tests.scenarios.test_rights import READING, rules
-
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
-DOCUMENT = ("--output", "json")
-
-
-def mode(scene: Scene) -> str:
-    """Return what the ConfigMap says."""
-    value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
-    return value
-
-
-def history(scene: Scene) -> JSON:
-    """Return what the lock remembers of the Deployment."""
-    annotations = scene.objects.get("leases", "rollout-gate.deployment.web")["metadata"][
-        "annotations"
-    ]
-    packed = base64.b64decode(annotations["rollout-gate/history"])
-    found: JSON = json.loads(gzip.decompress(packed))
-    return found
-
-
-def keep_a_bad_version(scene: Scene, configuration: JSON | None = None) -> None:
-    """Verify v1, then let a crashing v9 stand, with a configuration of its own or the one given."""
-    assert_verified(scene.apply(settings("one"), web()))
-    beside = settings("nine") if configuration is None else configuration
-    kept = scene.apply(beside, web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.versions import (
+    CRASH,
+    DOCUMENT,
+    KEEP,
+    apply_and_keep,
+    history,
+    keep_a_bad_version,
+    mode,
+)
 
 
 @pytest.mark.contract("B700", "B133", "B538")
@@ -70,39 +49,17 @@ def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene
     assert_verified(scene.apply(settings("three"), web(3)))
 
 
-@pytest.mark.contract("B700")
-def test_configuration_that_the_bad_version_left_returns_too(scene: Scene) -> None:
-    """Also where this attempt has the same configuration, and so changes none."""
-    keep_a_bad_version(scene)
-    result = scene.apply(settings("nine"), web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert mode(scene) == "one"
-    assert_runs(scene.objects, "shop/web:1")
-
-
 @pytest.mark.contract("B701", "B712")
 def test_configuration_that_the_bad_version_brought_is_no_part_of_the_verified_set(
     scene: Scene,
 ) -> None:
     """v1 was verified without the ConfigMap: beside it that of the bad v9 is a mixture."""
     assert_verified(scene.apply(web()))
-    kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, settings("nine"), web(9, behaviour=CRASH))
     result = scene.apply(settings("two"), web(2, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert forecast(result, "configmap/settings", "an attempt that was not verified brought it")
     assert mode(scene) == "two"
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B700")
-def test_what_a_rollback_verified_beside_new_configuration_is_returned_to(scene: Scene) -> None:
-    """A rollback leaves what the bad version brought, and verifies the old one beside it."""
-    assert_verified(scene.apply(web()))
-    assert_rolled_back(scene.apply(settings("nine"), web(9, behaviour=CRASH)), "CrashLoop")
-    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert mode(scene) == "nine"
     assert_runs(scene.objects, "shop/web:1")
 
 
@@ -192,37 +149,11 @@ def test_an_undo_that_may_not_read_a_member_names_the_right(
     assert "somebody else" not in result.stderr
 
 
-@pytest.mark.contract("B712")
-def test_a_mixture_that_a_failed_rollback_left_is_no_set(scene: Scene) -> None:
-    """Nothing was verified before: the next failure returns beside the bad configuration, 5."""
-    scene.serve(web(), settings("one"))
-    frozen = {**settings("two"), "immutable": True}
-    first = scene.apply(web(2, behaviour=CRASH), frozen, flags=["--allow-irreversible"])
-    assert_ended(first, 5, "rollback-failed", "CrashLoop", running="baseline")
-    result = scene.apply(web(3, behaviour=CRASH), frozen)
-    assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
-    assert forecast(
-        result, "configmap/settings", "an attempt that was not verified left it", "exit 5"
-    )
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B712")
-def test_where_nothing_goes_back_no_rollback_is_foretold(scene: Scene) -> None:
-    """Two first versions fail: the second has nothing to return to, and ends with 6."""
-    assert_ended(scene.apply(settings("one"), web(behaviour=CRASH)), 6, "failed", "CrashLoop")
-    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
-    assert_ended(result, 6, "failed", "CrashLoop")
-    assert "so a failure has nowhere to return to" in result.stderr
-    assert "the rollback would" not in result.stdout + result.stderr
-
-
 @pytest.mark.contract("B701")
 def test_a_version_that_is_good_does_not_tell_of_a_rollback(scene: Scene) -> None:
     """What a failure could not have returned was said before the first write; nothing went back."""
     assert_verified(scene.apply(secret("one-long-value"), web()))
-    kept = scene.apply(secret("nine-long-value"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, secret("nine-long-value"), web(9, behaviour=CRASH))
     result = scene.apply(secret("two-long-value"), web(2))
     assert_verified(result)
     assert "secret/keys could not be returned" in result.stderr
@@ -233,26 +164,12 @@ def test_a_version_that_is_good_does_not_tell_of_a_rollback(scene: Scene) -> Non
 def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Scene) -> None:
     """It is named before the first write, and the end is 5, with what was returned returned."""
     assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
-    kept = scene.apply(
-        secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH), flags=KEEP
-    )
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH))
     result = scene.apply(secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert warned(result, "secret/keys could not be restored")
     assert "refused     secret/keys" in result.stderr
     assert forecast(result, "secret/keys could not be returned", "exit 5")
-    assert mode(scene) == "one"
-
-
-@pytest.mark.contract("B701")
-def test_a_secret_that_is_as_it_was_verified_belongs_to_the_set(scene: Scene) -> None:
-    """Its digest tells that it need not be returned."""
-    assert_verified(scene.apply(secret("one-long-value"), settings("one"), web()))
-    same = secret("one-long-value")
-    kept = scene.apply(same, settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
-    assert_ended(kept, 6, "failed", "CrashLoop")
-    assert_rolled_back(scene.apply(same, settings("two"), web(2, behaviour=CRASH)), "CrashLoop")
     assert mode(scene) == "one"
 
 
@@ -312,37 +229,6 @@ def test_undo_restores_the_newest_verified_set_that_does_not_run(scene: Scene) -
 
 
 @pytest.mark.contract("B703")
-def test_undo_of_a_kept_failure_restores_the_verified_set(scene: Scene) -> None:
-    """Not v1's pods with v9's configuration."""
-    keep_a_bad_version(scene)
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
-    assert mode(scene) == "one"
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
-def test_undo_does_not_go_forward_to_what_was_rolled_back(scene: Scene) -> None:
-    """The second-newest revision is the one that failed: nothing is left, and it is named."""
-    assert_verified(scene.apply(web()))
-    assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
-def test_undo_skips_what_failed_and_goes_to_what_was_verified_before(scene: Scene) -> None:
-    """v1 and v2 were verified, v3 failed: back to v1, and v3 is named."""
-    assert_verified(scene.apply(web()))
-    assert_verified(scene.apply(web(2)))
-    assert_rolled_back(scene.apply(web(3, behaviour=CRASH)), "CrashLoop")
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_verified(result)
-    assert "skipped revision 3 (shop/web:3): it failed" in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
 def test_undo_after_a_rollback_says_what_it_leaves(scene: Scene) -> None:
     """Who wants the bad version gone has it already; of the next undo nothing is said."""
     assert_verified(scene.apply(settings("zero"), web(7)))
@@ -383,17 +269,6 @@ def test_undo_of_the_deployment_alone_leaves_its_configuration(scene: Scene) -> 
 
 
 @pytest.mark.contract("B703")
-def test_undo_refuses_a_set_that_is_not_whole(scene: Scene) -> None:
-    """A Secret that changed since cannot be returned: nothing is written."""
-    assert_verified(scene.apply(secret("one-long-value"), web()))
-    assert_verified(scene.apply(secret("two-long-value"), web(2)))
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "secret/keys")
-    assert "--deployment-only" in result.stderr
-    assert_runs(scene.objects, "shop/web:2")
-
-
-@pytest.mark.contract("B703")
 def test_undo_after_a_restart_restores_the_configuration_too(scene: Scene) -> None:
     """What a restart did not write belongs to the version that it verified."""
     assert_verified(scene.apply(settings("one"), web()))
@@ -402,15 +277,6 @@ def test_undo_after_a_restart_restores_the_configuration_too(scene: Scene) -> No
     assert_verified(scene.gate("undo", "web", *DOCUMENT))
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B703")
-def test_undo_leaves_another_deployment_that_has_gone_on(scene: Scene) -> None:
-    """Api was applied with web once, and by itself since: web has nothing to go back to."""
-    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
-    assert_verified(scene.apply(web(2, name="api")))
-    assert_refused(scene.gate("undo", "web", *DOCUMENT), "NoBaseline", "no earlier revision")
-    assert images(scene.objects.get("deployments", "api")) == ["shop/api:2"]
 
 
 @pytest.mark.contract("B703")
@@ -424,16 +290,6 @@ def test_undo_takes_another_deployment_back_only_where_it_came_with_what_runs(
     assert_verified(scene.gate("undo", "web", *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")
     assert images(scene.objects.get("deployments", "api")) == ["shop/api:3"]
-
-
-@pytest.mark.contract("B703")
-def test_undo_takes_another_deployment_back_that_came_with_what_runs(scene: Scene) -> None:
-    """One set was verified, and one set is returned to."""
-    for number in (1, 2):
-        assert_verified(scene.apply(web(number), web(number, name="api")))
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
-    assert_runs(scene.objects, "shop/web:1")
-    assert images(scene.objects.get("deployments", "api")) == ["shop/api:1"]
 
 
 def verify_two_sets(scene: Scene, behaviour: str = "ready=0") -> None:
@@ -474,8 +330,7 @@ def test_undo_of_a_kept_failure_takes_back_what_came_with_it(
         name: {"behaviour": CRASH} if name in crashing else {} for name in ("web", "worker")
     }
     second = (web(2, **behaviours["web"]), web(2, name="worker", **behaviours["worker"]))
-    kept = scene.apply(settings("two"), *second, flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, settings("two"), *second)
     assert_returned_as_one(scene)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.bed.expectations import assert_refused, assert_runs, assert_verified, warned
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, mode
 
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 KEPT = "--keep-verified-secrets"
@@ -73,8 +73,7 @@ def test_an_undo_that_works_is_advised(scene: Scene, flags: tuple[str, ...]) -> 
 def test_verify_advises_no_undo_that_would_be_refused(scene: Scene) -> None:
     """It reads what stands by now."""
     verify_two(scene)
-    kept = scene.apply(secret("dGhyZWU="), web(3, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, secret("dGhyZWU="), web(3, behaviour=CRASH))
     _, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))
@@ -153,8 +152,7 @@ def test_a_refused_undo_advises_no_template_that_is_gone(scene: Scene) -> None:
 def test_verify_advises_no_undo_over_what_became_immutable(scene: Scene) -> None:
     """Somebody froze the ConfigMap of a version that crashes now: no undo writes to it."""
     assert_verified(scene.apply(settings("one"), web()))
-    kept = scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, settings("two"), web(2, behaviour=CRASH))
     scene.objects.patch("configmaps", "settings", {"immutable": True})
     verified = scene.gate("verify", "web", *DOCUMENT)
     assert warned(verified, "configmap/settings is immutable now", "deleted first")

@@ -12,12 +12,11 @@ from tests.bed.expectations import (
     images,
 )
 from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, program
-from tests.scenarios.test_recovering import JOB, is_observed, killed
-from tests.scenarios.test_target_set import DOCUMENT, mode
+from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply
+from tests.scenarios.versions import DOCUMENT, mode
 
-__all__ = ["program"]
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 
@@ -31,7 +30,7 @@ def test_a_recovery_that_undid_it_is_the_undo(
     for version in range(1, versions + 1):
         assert_verified(scene.apply(web(version)))
     behaviour = "crash=0.1" if line.startswith("restored") else SLOW
-    killed(scene, program, web(9, behaviour=behaviour), line=line)
+    kill_apply(scene, program, web(9, behaviour=behaviour), line=line)
     result = scene.gate("undo", "web", *DOCUMENT)
     reason = "CrashLoop" if line.startswith("restored") else "Interrupted"
     assert_ended(result, 4, "rolled-back", reason, running="baseline")
@@ -45,7 +44,7 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
     """The recovery comes first; then the undo does what it was asked for."""
     assert_verified(scene.apply(web()))
     assert_verified(scene.apply(web(2)))
-    killed(scene, program, web(9, behaviour=SLOW))
+    kill_apply(scene, program, web(9, behaviour=SLOW))
     assert_verified(scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")
 
@@ -61,7 +60,7 @@ def test_a_revision_is_what_it_was_when_the_command_began(
 ) -> None:
     """The recovery renumbers what it returns to; the number that a person saw still means it."""
     assert_verified(scene.apply(settings("one"), web()))
-    killed(scene, program, settings("two"), web(2, behaviour=SLOW), line=line)
+    kill_apply(scene, program, settings("two"), web(2, behaviour=SLOW), line=line)
     result = program("undo", "web", "--to-revision", "1")
     assert result.exit_code == 0, str(result)
     said = "revision 1 (shop/web:1) is revision 3 now"
@@ -76,10 +75,29 @@ def test_a_revision_that_is_not_there_is_refused_before_the_recovery(
 ) -> None:
     """What a recovery makes of the numbers is none of those that a person could name."""
     assert_verified(scene.apply(web()))
-    killed(scene, program, web(2, behaviour=SLOW))
+    kill_apply(scene, program, web(2, behaviour=SLOW))
     result = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
     assert_refused(result, "NotFound", "deployment/web has no revision 3")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+@pytest.mark.contract("B857")
+def test_a_revision_that_a_dead_undo_renumbered_is_named_with_its_recovery(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Whoever repeats the command learns the number of now, and what finishes it."""
+    for version in (1, 2, 3):
+        assert_verified(scene.apply(web(version)))
+    with program.start("undo", "web", "--to-revision", "2", env=JOB) as running:
+        running.wait_for_line("applied .*deployment/web changed")
+        running.kill()
+    scene.objects.wait_complete("web")
+    again = scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT)
+    assert_refused(again, "NotFound", "deployment/web has no revision 2")
+    assert "there are: 1, 3, 4; revision 2 is revision 4 now" in again.stderr
+    assert "to finish it: rollout-gate recover web" in again.stderr
+    assert_verified(scene.gate("recover", "web", *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:2")
 
 
 @pytest.mark.contract("B764", "B703")
@@ -160,8 +178,36 @@ def test_a_recovery_of_another_deployment_alone_is_not_the_undo(
     for version in (1, 2):
         assert_verified(scene.apply(web(version), web(version, name="worker")))
     bodies = (web(2), web(9, name="worker", behaviour=SLOW))
-    killed(scene, program, *bodies, line="applied .*deployment/worker changed")
+    kill_apply(scene, program, *bodies, line="applied .*deployment/worker changed")
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_verified(result)
     assert "is undone" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
+
+
+def is_empty(deployment: JSON) -> bool:
+    """Tell whether the controller has seen the 0 replicas, and no pod is left."""
+    return is_observed(deployment) and not deployment["status"].get("replicas")
+
+
+@pytest.mark.contract("B766", "B763")
+@pytest.mark.parametrize("command", ["undo", "recover"])
+def test_what_a_recovery_to_no_pods_finished_is_the_gates(
+    scene: Scene, program: PlayedGate, command: str
+) -> None:
+    """Killed half-way and scaled to 0: it is finished forward, and nobody else is blamed for it."""
+    for version in (1, 2, 3):
+        assert_verified(scene.apply(settings(str(version)), web(version)))
+    bad = web(4, behaviour="never-ready")
+    kill_apply(scene, program, settings("4"), bad, line="applied .*deployment/web changed")
+    scene.objects.patch("deployments", "web", {"spec": {"replicas": 0}})
+    scene.objects.wait_for("deployments", "web", is_empty)
+    if command == "recover":
+        recovered = scene.gate("recover", "web", *DOCUMENT)
+        assert_verified(recovered, "Vacuous", running="none")
+    result = scene.gate("undo", "web", *DOCUMENT)
+    assert "finishing what attempt" in result.stderr or command == "recover"
+    assert result.exit_code == 0, str(result)
+    assert "somebody else" not in result.stderr
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:3"]
+    assert mode(scene) == "3"

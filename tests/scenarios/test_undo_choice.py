@@ -13,9 +13,9 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
-from tests.scenarios.test_failing import enforce
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode
 
 
 @pytest.mark.contract("B703")
@@ -27,21 +27,6 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     assert_verified(result)
     assert "revision 1 (shop/web:1), the version that runs, before its restart" in result.stderr
     assert "no verification" not in result.stderr
-
-
-@pytest.mark.contract("B703")
-def test_undo_over_a_restart_says_what_it_skips(scene: Scene) -> None:
-    """Of the version that runs it goes to the one before, not to the time before its restart."""
-    assert_verified(scene.apply(web()))
-    assert_verified(scene.apply(web(2)))
-    assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_verified(result)
-    assert "skipped revision 2 (shop/web:2): it is the version that runs, before a restart" in (
-        result.stderr
-    )
-    assert "no verification" not in result.stderr
-    assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B703", "B747")
@@ -89,8 +74,7 @@ def test_a_refusal_says_of_what_runs_that_it_is_its_configuration(scene: Scene) 
     """The pod template alone is what runs: it is not advised, and what is advised works."""
     assert_verified(scene.apply(secret("emVybw=="), web(3)))
     assert_verified(scene.apply(secret("b25l"), web()))
-    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
     assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
     result = scene.gate("undo", "web", *DOCUMENT)
     runs = "revision 4 (shop/web:1), which runs, with its configuration of 2"
@@ -121,8 +105,7 @@ def test_a_good_version_applied_again_is_no_other_set(scene: Scene) -> None:
 def test_a_rollback_names_the_replica_set_that_serves(scene: Scene) -> None:
     """The annotation of the restart stays beside the version: that makes a ReplicaSet anew."""
     assert_verified(scene.apply(web()))
-    kept = scene.apply(web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, web(2, behaviour=CRASH))
     result = scene.gate("restart", "web", *DOCUMENT)
     assert_rolled_back(result, "CrashLoop")
     (serving,) = (one for one in scene.objects.list_all("replicasets") if one["status"]["replicas"])
@@ -136,8 +119,7 @@ def test_a_rollback_names_the_replica_set_that_serves(scene: Scene) -> None:
 def test_history_marks_no_undo_that_would_be_refused(scene: Scene) -> None:
     """The Secret changed with the bad version, and what it was is not kept."""
     assert_verified(scene.apply(secret("b25l"), web()))
-    kept = scene.apply(secret("dHdv"), web(2, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
     shown = scene.gate("history", "web").stdout
     assert "<- undo --deployment-only would return here, without secret/keys" in shown
     assert "undo would return here" not in shown
@@ -208,15 +190,6 @@ def test_undo_after_a_failed_restart_skips_that_restart(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B703", "B797")
-def test_undo_does_not_go_forward_to_a_restart_that_failed(scene: Scene) -> None:
-    """There is nothing else: that restart is none to return to."""
-    assert_verified(scene.apply(web()))
-    fail_a_restart(scene)
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
-
-
 @pytest.mark.contract("B705", "B797")
 def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     """The first went back before it."""
@@ -233,8 +206,7 @@ def test_what_is_applied_again_is_not_passed_over_in_silence(scene: Scene, comma
     """Version 2 was verified last; it is what is applied, so a failure returns to 1."""
     for version in (1, 2):
         assert_verified(scene.apply(web(version)))
-    kept = scene.apply(web(3, behaviour=CRASH), flags=KEEP)
-    assert kept.exit_code == 6, str(kept)
+    apply_and_keep(scene, web(3, behaviour=CRASH))
     result = scene.gate("undo", "web", *DOCUMENT) if command == "undo" else scene.apply(web(2))
     assert_verified(result)
     to = "a failure returns to revision 1 (shop/web:1), verified before the one that is applied"

@@ -16,7 +16,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, mode
 
 
 def leave_immutable(scene: Scene, *versions: int) -> None:

@@ -15,7 +15,7 @@ from tests.bed.expectations import (
     images,
 )
 from tests.bed.scene import Scene, secret, settings, web
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode
 
 
 @pytest.mark.contract("B766", "B763")

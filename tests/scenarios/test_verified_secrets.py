@@ -23,12 +23,10 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
+from tests.scenarios.killing import LEASE
+from tests.scenarios.rights import LEASE_RULES, READING, rules
 from tests.scenarios.test_good import MOST_REQUESTS
-from tests.scenarios.test_locks import LEASE, LEASE_RULES, program
-from tests.scenarios.test_rights import READING, rules
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, history, mode
-
-__all__ = ["program"]
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode
 
 KEEPING = ("--keep-verified-secrets",)
 BESIDE = "rollout-gate.verified.web"
@@ -44,10 +42,7 @@ def keep_a_bad_secret(scene: Scene, *flags: str) -> None:
     """Verify v1 with `flags`, then let a crashing v9 with a Secret of its own stand."""
     first = (secret("one-long-value"), settings("one"), web())
     assert_verified(scene.apply(*first, flags=flags))
-    kept = scene.apply(
-        secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH), flags=KEEP
-    )
-    assert_ended(kept, 6, "failed", "CrashLoop")
+    apply_and_keep(scene, secret("nine-long-value"), settings("nine"), web(9, behaviour=CRASH))
 
 
 @pytest.mark.contract("B708")

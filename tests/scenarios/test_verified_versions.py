@@ -16,7 +16,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
-from tests.scenarios.test_target_set import CRASH, DOCUMENT, KEEP, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, mode
 
 TOO_SHORT = ("--timeout", "0.5", *KEEP)
 SLOW = "ready=1"
@@ -106,28 +106,6 @@ def test_what_was_observed_to_fail_is_not(scene: Scene, bad: str) -> None:
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "one"
-
-
-@pytest.mark.contract("B763", "B34")
-def test_what_was_observed_beside_a_failure_is_not(scene: Scene) -> None:
-    """One Deployment was complete, the other failed: together they are no set to return to."""
-    assert_verified(scene.apply(web(), web(name="worker")))
-    bad = web(2, name="worker", behaviour=CRASH)
-    observed(scene.apply(web(2), bad, flags=["--observe"]))
-    result = scene.apply(web(3, behaviour=CRASH), web(3, name="worker"))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B763", "B34")
-def test_configuration_alone_that_was_observed_is_no_failure(scene: Scene) -> None:
-    """The Deployment did not change: what stands beside it was seen with it."""
-    assert_verified(scene.apply(settings("one"), web()))
-    observed(scene.apply(settings("two"), web(), flags=["--observe"]))
-    result = scene.apply(settings("three"), web(3, behaviour=CRASH))
-    assert "not verified" not in result.stderr
-    assert_rolled_back(result, "CrashLoop")
-    assert mode(scene) == "two"
 
 
 @pytest.mark.contract("B763", "B720")

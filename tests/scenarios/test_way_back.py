@@ -24,9 +24,8 @@ from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
+from tests.scenarios.versions import CRASH, KEEP
 
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
     "absent": None,
@@ -104,18 +103,6 @@ def test_any_strategy_goes_out_and_back(
     assert [each.code for each in applies] == [200, 200], "out and back, nothing was refused"
 
 
-@pytest.mark.long
-@pytest.mark.contract("B148", "B20")
-@pytest.mark.parametrize("before", ["absent", "rolling"])
-def test_a_good_version_with_another_strategy_is_verified(scene: Scene, before: str) -> None:
-    """What the server had defaulted is gone, and nothing is left over after the way home."""
-    scene.serve(web(strategy=STRATEGIES[before]))
-    assert_verified(scene.apply(web(2, strategy=STRATEGIES["recreate"])))
-    assert assert_runs(scene.objects, "shop/web:2")["spec"]["strategy"] == {"type": "Recreate"}
-    assert_verified(scene.apply(web(3)))
-    assert_runs(scene.objects, "shop/web:3")
-
-
 @pytest.mark.contract("B148", "B146", "B700")
 @pytest.mark.parametrize("after", ["absent", "recreate", longer("surge")])
 def test_a_verified_strategy_is_returned_to_over_a_kept_failure(scene: Scene, after: str) -> None:
@@ -127,16 +114,6 @@ def test_a_verified_strategy_is_returned_to_over_a_kept_failure(scene: Scene, af
     bad = web(2, strategy=STRATEGIES[after], behaviour=CRASH)
     assert_rolled_back(scene.apply(bad), "CrashLoop")
     assert assert_runs(scene.objects, "shop/web:1")["spec"]["strategy"] == {"type": "Recreate"}
-
-
-@pytest.mark.contract("B148", "B146", "B700")
-@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
-def test_a_verified_update_strategy_does_not_refuse_a_good_version(scene: Scene, kind: str) -> None:
-    """OnDelete was verified, a failed version without it was kept: the next one is no refusal."""
-    assert_verified(scene.apply(web(), stateful(kind, {"type": "OnDelete"})))
-    bad = (web(9, behaviour=CRASH), stateful(kind, None))
-    assert_ended(scene.apply(*bad, flags=("--on-failure", "keep")), 6, "failed", "CrashLoop")
-    assert_verified(scene.apply(web(2), stateful(kind, None)))
 
 
 @pytest.mark.contract("B148", "B133")
@@ -287,17 +264,6 @@ def test_what_somebody_made_immutable_meanwhile_has_to_be_deleted(
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.long
-@pytest.mark.contract("B147", "B146")
-@pytest.mark.parametrize("flags", [["--allow-irreversible"], ["--on-failure", "keep"]])
-def test_a_good_version_becomes_immutable(scene: Scene, flags: Sequence[str]) -> None:
-    """Where it is allowed, or nothing was promised, the change is made."""
-    scene.serve(web(), settings("one"))
-    result = scene.apply(web(2), immutable(settings("two")), flags=flags)
-    assert_verified(result)
-    assert scene.objects.get("configmaps", "settings")["immutable"] is True
-
-
 @pytest.mark.contract("B140", "B70")
 def test_what_was_forced_is_forced_back(scene: Scene) -> None:
     """Somebody else applies the forced value too in mid-flight, so that two own it."""
@@ -341,26 +307,6 @@ def test_a_foreign_key_leaves_the_others_to_return(scene: Scene, theirs: str) ->
         assert warned(result, "data.level")
     actions = {each["kind"]: each["action"] for each in result.document["objects"]}
     assert actions == {"ConfigMap": "restored", "Deployment": "restored"}
-
-
-@pytest.mark.long
-@pytest.mark.contract("B140", "B128")
-def test_a_foreign_label_of_a_service_leaves_the_rest_to_return(scene: Scene) -> None:
-    """Somebody else's value of a label of ours stays; the port goes back."""
-    before, after = service(80), service(81)
-    before["metadata"]["labels"] = {"tier": "front", "team": "shop"}
-    after["metadata"]["labels"] = {"tier": "back", "team": "web"}
-    scene.serve(web(), before)
-    deployment = web(2, behaviour="never-ready", progress_deadline_seconds=6)
-    with scene.applying(deployment, after) as running:
-        scene.objects.wait_for("deployments", "web", lambda live: images(live) == ["shop/web:2"])
-        scene.objects.patch("services", "web", {"metadata": {"labels": {"team": "theirs"}}})
-        result = running.wait()
-    assert_ended(result, 4, "rolled-back", "ProgressDeadlineExceeded", running="baseline")
-    live = scene.objects.get("services", "web")
-    assert live["metadata"]["labels"] == {"tier": "front", "team": "theirs"}
-    assert [port["port"] for port in live["spec"]["ports"]] == [80]
-    assert warned(result, "metadata.labels.team")
 
 
 @pytest.mark.contract("B711", "B146", "B147")

@@ -15,17 +15,15 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.pods import behave, restarts, running_pods
 from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.test_locks import SLOW, UNDER_WAY, program
+from tests.scenarios.killing import SLOW
+from tests.scenarios.versions import CRASH, KEEP
 
-__all__ = ["program"]
-
-CRASH = "crash=0.1"
-KEEP = ("--on-failure", "keep")
 PAGES = ("text", "markdown", "html", "junit")
 
 
@@ -163,18 +161,6 @@ def test_a_bad_version_that_is_applied_again_goes_back(scene: Scene, *, verified
     assert result.exit_code == 4, str(result)
     assert "nowhere to return to" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
-
-
-@pytest.mark.contract("B722")
-def test_a_restart_of_a_bad_version_goes_back(scene: Scene) -> None:
-    """A restart mends nothing: the verified set returns with its configuration."""
-    assert_verified(scene.apply(settings("one"), web()))
-    bad = (settings("nine"), web(2, behaviour=CRASH))
-    assert applied(scene, *bad, flags=KEEP).exit_code == 6
-    result = scene.gate("restart", "web", "--output", "json")
-    assert result.exit_code == 4, str(result)
-    assert_runs(scene.objects, "shop/web:1")
-    assert scene.objects.get("configmaps", "settings")["data"]["mode"] == "one"
 
 
 @pytest.mark.contract("B722")
@@ -353,13 +339,3 @@ def test_a_return_beside_a_field_of_somebody_else_names_what_runs(scene: Scene) 
     assert deployment["baseline"]["replicaset"] == runs["metadata"]["name"]
     revision = runs["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
     assert str(deployment["baseline"]["revision"]) == revision
-
-
-@pytest.mark.contract("B722")
-def test_a_restart_speaks_of_no_configuration_that_it_leaves_alone(scene: Scene) -> None:
-    """What a failure would return is planned; where none came, nothing was applied of it."""
-    flags = ["--on-first-failure", "scale-to-zero"]
-    assert scene.apply(settings(), web(2, behaviour=CRASH), flags=flags).exit_code == 6
-    result = scene.gate("restart", "web", "--output", "json")
-    assert result.exit_code == 0, str(result)
-    assert [one["kind"] for one in result.document["objects"]] == ["Deployment"]

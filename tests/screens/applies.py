@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from sandbox.scenario.scenario import NoAnswer
+from sandbox.face import NoAnswer
 from tests.bed.policies import IN_EARNEST
 from tests.bed.scene import quota, service, settings
 from tests.cluster.kubelet.api import JSON

@@ -25,8 +25,7 @@ from gate.cli.main import run
 from gate.clock import Clock
 from gate.config import Settings, all_checks
 from gate.wire.secret_values import SecretValues
-from sandbox.scenario.scenario import Measurement
-from sandbox.serving.request import JSON_TYPE, Answer, Request
+from sandbox.face import JSON_TYPE, Answer, Measurement, Request
 from tests.bed.bed import Bed
 from tests.bed.scene import Scene
 from tests.cluster import manifests

@@ -18,7 +18,7 @@ from gate.core.attempt.state import Attempt
 from gate.report.live.attempts import attempt_view
 from gate.report.live.rendering import Look, frame
 from gate.virtual_time import VirtualClock
-from tests.capture.tree import COLUMNS, MOMENT, ROWS, captured, tree_of
+from tests.capture.tree import COLUMNS, MOMENT, ROWS, captured
 from tests.unit.report.live.screens import plain
 
 
@@ -58,9 +58,3 @@ def test_readme_shows_a_tree_that_there_is(moments: list[tuple[Attempt, float]])
     shown = captured()
     assert any(MOMENT in line for line in shown)
     assert shown in trees(moments, shown[1:-2])
-
-
-def test_a_tree_is_found_on_a_screen() -> None:
-    """From its heading on, without what stands above and below."""
-    assert tree_of(["event", "── x ── 1s ──", "• web", "", ""]) == ["── x ── 1s ──", "• web"]
-    assert tree_of(["event", ""]) == []

@@ -148,33 +148,6 @@ def test_the_time_of_a_suspended_machine_counts(
     assert machine.waits == 2  # the last look takes no time
 
 
-def test_the_system_clock_is_monotonic() -> None:
-    """Time does not go back."""
-    clock = SystemClock()
-    assert clock.now() <= clock.now()
-    assert not clock.wait(0.0)
-
-
-def test_the_virtual_clock_moves_by_waiting_alone() -> None:
-    """Waiting moves it by just that much, at once; looking at it does not."""
-    clock = VirtualClock(100.0)
-    clock.wait(5.0)
-    assert clock.now() == clock.now() == 105.0
-    assert clock.receive(SimpleQueue(), 2.5) is None
-    assert clock.now() == 107.5
-
-
-def test_the_virtual_clock_stands_still_where_there_is_something() -> None:
-    """A message that is there, and an event that is set, take no time."""
-    clock, until = VirtualClock(), threading.Event()
-    inbox: SimpleQueue[str] = SimpleQueue()
-    inbox.put("there")
-    until.set()
-    clock.receive(inbox, EVER)
-    clock.wait(EVER, until)
-    assert clock.now() == 0.0
-
-
 def test_the_virtual_clock_does_not_go_back() -> None:
     """Setting it to the past is an error, and negative waits move nothing."""
     clock = VirtualClock(10.0)

@@ -139,11 +139,6 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str, pro
     assert "manifest" not in caught.value.hint
 
 
-def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    """Comments alone are no error."""
-    assert loaded(tmp_path, file="# nothing yet\n") == Settings()
-
-
 @pytest.mark.parametrize("name", ["missing.yaml", "."])
 def test_a_named_file_has_to_be_there(tmp_path: Path, name: str) -> None:
     """Only the default one may be missing, and a folder is none."""

@@ -187,9 +187,3 @@ def test_the_policy_is_what_the_settings_say() -> None:
     )
     least = policy(Settings(require="min-available"))
     assert (least.require, least.require_min_available) == (None, True)
-
-
-def test_settings_cannot_be_changed() -> None:
-    """What was told stays what was told."""
-    with pytest.raises(ValidationError, match="frozen"):
-        Settings().timeout = 1

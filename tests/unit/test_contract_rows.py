@@ -41,9 +41,7 @@ def test_every_table_line_is_a_row() -> None:
     assert ids == in_order(set(ids))
 
 
-def test_marks_are_read_from_tests_classes_modules_and_parameters() -> None:
-    """Every place where pytest honours a mark counts."""
-    source = """
+MARKED = """
 pytestmark = [pytest.mark.contract("B1")]
 @pytest.mark.contract("B2", "B3")
 def test_plain(): ...
@@ -55,18 +53,20 @@ class TestMany:
 def test_each(case): ...
 CASES = [pytest.param(1, marks=[pytest.mark.slow, pytest.mark.contract("B7")])]
 """
-    assert shown_in(source) == {"B1", "B2", "B3", "B4", "B5", "B6", "B7"}
 
 
-def test_a_skipped_test_shows_nothing() -> None:
-    """Skipping a test takes its rows away."""
-    source = '@pytest.mark.contract("B1")\n@pytest.mark.skip("later")\ndef test_it(): ...\n'
-    assert shown_in(source) == set()
-
-
-def test_a_mention_in_text_shows_nothing() -> None:
-    """Only a mark counts, not a string that reads like one."""
-    assert shown_in("def test_it():\n    'pytest.mark.contract(\"B1\")'\n") == set()
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (MARKED, {"B1", "B2", "B3", "B4", "B5", "B6", "B7"}),
+        ('@pytest.mark.contract("B1")\n@pytest.mark.skip("later")\ndef test_it(): ...\n', set()),
+        ("def test_it():\n    'pytest.mark.contract(\"B1\")'\n", set()),
+    ],
+    ids=["wherever pytest honours a mark", "skipped", "a text"],
+)
+def test_marks_are_read_where_they_count(source: str, shown: set[str]) -> None:
+    """Tests, classes, modules and parameters have marks; skipping a test takes its rows away."""
+    assert shown_in(source) == shown
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,12 @@ class World:
         self.asked: list[Asking] = []
         self.before_answer: Callable[[Asking], None] = lambda _: None
 
-    def answer(self, effect: Asking) -> None:
+    def answer(self, *effects: Asking) -> None:
         """Answer at once."""
+        for effect in effects:
+            self._answer(effect)
+
+    def _answer(self, effect: Asking) -> None:
         self.asked.append(effect)
         self.before_answer(effect)
         now, number = self.clock.now(), effect.effect_id
@@ -174,12 +178,6 @@ def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
     assert attempt.outcome is Outcome.FAILED
     assert world.clock.now() == 170.0
     assert world.ears.beats_at == [130.0, 160.0]
-
-
-def test_an_answer_that_nobody_awaits_changes_nothing(world: World) -> None:
-    """A late answer, made moot by a deadline or a signal, is passed over."""
-    world.inbox.put(Recorded(100.0, 99))
-    assert world.run().outcome is Outcome.VERIFIED
 
 
 def test_a_signal_ends_what_waits(stuck: World) -> None:

@@ -54,22 +54,6 @@ def test_a_message_wakes_its_receiver_without_time_passing() -> None:
     assert clock.now() == 6.0
 
 
-def test_only_one_thread_runs_at_a_time() -> None:
-    """What one does between two waits, no other sees half done."""
-    clock, running, most = VirtualClock(), [0], [0]
-
-    def work() -> None:
-        for _ in range(50):
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-            running[0] -= 1
-            clock.wait(0.0 if running[0] else 0.001)
-
-    ends = [clock.start(work, str(number)) for number in range(8)]
-    assert all(clock.wait(1.0, ended) for ended in ends)
-    assert most[0] == 1
-
-
 class Bell:
     """Something else that happens in time."""
 

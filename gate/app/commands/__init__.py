@@ -2,11 +2,14 @@
 
 __all__ = [
     "apply",
-    "apply_plan",
     "checks",
     "inspection",
     "locks",
+    "pause",
+    "preflight",
     "recover",
-    "single_write",
+    "restart",
+    "resume",
+    "undo",
     "verify",
 ]

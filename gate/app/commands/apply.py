@@ -1,70 +1,63 @@
-"""`apply` from its settings to its exit code: prepared, carried out, and recorded if asked for."""
+"""`apply`, from its settings to the end of its attempt."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from functools import partial
-
-from gate.app.commands.apply_plan import (
-    arrive,
-    end_dry_run,
-    prepare_attempt,
-    read_manifest,
-)
-from gate.app.execution.recovery import Carry, Recovery, under_lock
-from gate.app.execution.run import Ready, run
-from gate.app.locks.command_locks import look_at_locks, take_locks
-from gate.app.locks.memory import Claim
+from gate.app.command_context import connect
+from gate.app.commands.apply_plan import plan_apply
+from gate.app.commands.dry_run import end_dry_run
+from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
+from gate.app.execution.run import run
 from gate.app.preflight.check_subjects import require_answerable
-from gate.app.replay.recording import Tape, record_run
-from gate.app.runtime.command_end import Passed, Run, run_command
-from gate.app.runtime.console import Console
-from gate.app.runtime.session import open_session
+from gate.app.preflight.manifest_guard import guard_manifest
+from gate.app.preflight.manifest_reading import read_manifest
+from gate.app.runtime.command_end import Passed, run_attempt
+from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.tape import open_tape
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import locks_of
-from gate.signals import Delivery
 
 
 def apply(world: World, settings: Settings) -> int:
     """Apply a manifest, follow and judge its rollout, roll back if it fails."""
+    return run_attempt(world, "apply", settings, run_apply)
 
-    def prepare(console: Console, stack: ExitStack) -> Run | Passed:
-        manifest = read_manifest(settings, world.stdin)
+
+def run_apply(start: CommandStart) -> Attempt | Passed:
+    """Go through the phases of an apply, of which Recover and Run alone write objects.
+
+    Each phase may refuse the apply by raising a GateError. A signal ends it at once, except in
+    Recover and Run, where it is an event to the attempt.
+    """
+    settings = start.settings
+    with start.ends_at_signal():
+        # Read: the manifest's files, and what the checks need of this machine.
+        manifest = read_manifest(settings, start.world.stdin)
         require_answerable(settings, all_checks(settings))
-        count = len(manifest.deployments)
-        tape = stack.enter_context(
-            record_run(settings, console.clock, count, console.warn, world.secrets)
-        )
-        heard, line = (tape.on_answer, tape.line) if tape is not None else (None, None)
-        session = open_session(world, settings, stack, console, heard)
-        manifest = arrive(session, settings, manifest, console)
-        attempt = partial(prepare_attempt, session, settings, manifest, console, line)
+
+        # Connect: from the kubeconfig; the server is not asked anything yet.
+        context = connect(start, open_tape(start, len(manifest.deployments)))
+
+        # Guard: the right cluster, and namespaces that exist and are not protected.
+        manifest = guard_manifest(context, manifest)
         refs = [item.ref for item in manifest.objects]
         if settings.dry_run:
-            ready = attempt(Claim(look_at_locks(session, settings, console, refs)))
+            ready = plan_apply(context.with_memory_of(refs), manifest)
             return end_dry_run(ready.plan, "a dry run: nothing was written")
-        locks = locks_of(refs, session.namespace)
-        keeper = take_locks(session, settings, console, world, locks)
-        carry: Carry = run
-        if tape is not None:
-            carry = partial(_run_and_record, tape)
-        return under_lock(Recovery(world, settings, console), session, keeper, attempt, carry)
 
-    return run_command(world, "apply", settings, prepare)
+        # Lock: the first writes, to the Leases of the Deployments.
+        context = context.with_locks(locks_of(refs, context.session.namespace))
 
+    # Recover: finish what a gate that died under these locks left.
+    ended = cut_off(finish_open_records(Recovery(context)))
+    if ended is not None:
+        return ended
 
-def _run_and_record(tape: Tape, ready: Ready, console: Console, delivered: Delivery) -> Attempt:
-    """Run an attempt and record it, including its end."""
-    attempt = run(
-        ready,
-        console,
-        delivered,
-        measured=tape.on_measurement,
-        writing=tape.writing,
-        moved=tape.on_step,
-    )
-    tape.on_end(attempt, console.run())
-    return attempt
+    with start.ends_at_signal():
+        # Plan: everything else that can refuse it, up to the dry run of the way back.
+        ready = plan_apply(context.with_lock_lane(), manifest)
+
+    # Run: record the plan, write, follow, judge, and go back if it fails.
+    return run(ready)

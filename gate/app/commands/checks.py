@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from gate.app.commands.apply_plan import read_manifest
+from gate.app.command_context import connect
 from gate.app.preflight.check_subjects import (
     named_by,
     namespace_of,
@@ -17,11 +16,13 @@ from gate.app.preflight.check_subjects import (
     require_answerable,
     require_askable,
 )
+from gate.app.preflight.manifest_reading import read_manifest
 from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all, job
 from gate.app.runtime import check_sources
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
-from gate.app.runtime.session import Session, open_session
+from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -36,13 +37,12 @@ from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
 
 
-def checks(
-    world: World, settings: Settings, names: tuple[str, ...], console: Console, stack: ExitStack
-) -> int:
+def checks(start: CommandStart, names: tuple[str, ...]) -> int:
     """Ask every check once and print the results; return the exit code of the worst.
 
     Connects to a cluster only if a check is about a Deployment or its namespace.
     """
+    world, settings, console = start.world, start.settings, start.console
     wanted = _choose_checks(settings, names)
     if not wanted:
         hint = "--check 'errors: QUERY <= 0.5', or checks: in rollout-gate.yaml"
@@ -52,13 +52,13 @@ def checks(
     refs = _refs(settings, names, wanted, world.stdin)
     require_askable(wanted, refs)
     if not refs and not _names_a_namespace(settings, wanted):
-        sources = check_sources.open_sources(world.answering, settings, world.clock, stack)
+        sources = check_sources.open_sources(world.answering, settings, world.clock, start.stack)
         at, namespace = world.clock.now(), settings.namespace or ""
         jobs = [job(check, "", _nobody(namespace, at), at) for check in wanted]
         return _print_results(
             world, settings, ask_all(sources, world.clock, jobs, math.inf), console
         )
-    session = open_session(world, settings, stack, console)
+    session = connect(start).session
     jobs = _jobs_about(session, wanted, _with_namespaces(refs, session.namespace))
     asked = ask_all(session.sources, world.clock, jobs, math.inf)
     return _print_results(world, settings, asked, console)

@@ -6,17 +6,18 @@ import json
 from dataclasses import replace
 from functools import partial
 
+from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.return_target import Facts, read_beside
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live, selector_of, standing
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.world import World
 from gate.config import Settings
+from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
@@ -41,11 +42,12 @@ EXIT_OF = {
 """Progressing and paused half-way are neither of these: exit 7, inconclusive."""
 
 
-def status(session: Session, settings: Settings, name: str, console: Console) -> int:
+def status(start: CommandStart, name: str) -> int:
     """Print the tree with reasons; exit 0 complete, 6 failed, 7 progressing or paused half-way.
 
     With `--watch` a signal is a normal way to stop: the last state stays, without a message.
     """
+    session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
     rollout = standing(live, session.clock.now())
     stopped = 0
@@ -146,15 +148,16 @@ def _why_empty(session: Session, rollout: Rollout) -> str:
     return f"{scaled} after {why}" if scaled else why
 
 
-def history(session: Session, settings: Settings, world: World, name: str, console: Console) -> int:
+def history(start: CommandStart, name: str) -> int:
     """Print the revisions, newest first, with what runs and what a failure would return to.
 
     While a record is open the latter is left out: `recover` has to decide first, and is suggested.
     """
+    session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
     memory = recall_history(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
-    recovery = recovery_of(session, live.object.ref, world.processes)
+    recovery = recovery_of(session, live.object.ref, start.world.processes)
     returns = Returns() if recovery else _returns(live, memory, beside)
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
@@ -209,13 +212,15 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
     choice = choose_version(live.snapshot, memory, digests, gone)
     if choice.replica_set is None:
         return found
-    lacks: tuple[Ref, ...] = ()
     if choice.version is not None:
-        lacks = lacking_now(target, memory, choice.version, digests, beside).refs
+        refs = lacking_now(target, memory, choice.version, digests, beside).refs
+        lacks = tuple(map(str, refs))
+    else:
+        lacks = configuration_names(choice.replica_set.template)
     return replace(
         found,
         undo=choice.replica_set.name,
-        undo_lacks=tuple(map(str, lacks)),
+        undo_lacks=lacks,
         undo_conflicts=conflicting_managers(live.object, choice, memory),
     )
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from gate.app.command_context import CommandContext, connect
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import RENEWAL_SECONDS
@@ -13,7 +14,8 @@ from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_know
 from gate.app.locks.unfinished_attempt import recovery_command, recovery_line
 from gate.app.preflight import first_questions
 from gate.app.preflight.first_questions import require_namespace
-from gate.app.runtime.console import Console, write_safely
+from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.console import write_safely
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
@@ -33,11 +35,21 @@ _DEPLOYMENT = "deployment/"
 _RENEWAL = format_seconds(RENEWAL_SECONDS)
 
 
-def locks(session: Session, settings: Settings, world: World, console: Console) -> int:
+def locks(start: CommandStart) -> int:
+    """Show the locks of a namespace, or give one back."""
+    context = connect(start)
+    return _release(context) if start.settings.release is not None else _show(context)
+
+
+def _show(context: CommandContext) -> int:
     """Print the locks of the namespace, or of all of them (`--all-namespaces`)."""
+    session, settings, console = context.session, context.settings, context.console
     now = session.clock.wall()
     found = read_locks(session, settings, "locks")
-    rows = [_row(held, now, world.processes) for held in sorted(found, key=lambda held: held.lock)]
+    rows = [
+        _row(held, now, context.world.processes)
+        for held in sorted(found, key=lambda held: held.lock)
+    ]
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
@@ -115,11 +127,12 @@ def _row(held: Held, now: datetime, processes: Processes) -> LockRow:
     )
 
 
-def release(session: Session, settings: Settings, world: World, console: Console) -> int:
+def _release(context: CommandContext) -> int:
     """Release a lock on behalf of its holder, after asking; what it remembers stays."""
+    session, settings, console = context.session, context.settings, context.console
     if settings.all_namespaces:
         raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
-    first_questions.announce(session, console)
+    first_questions.announce(context)
     leases = Leases(lock_client(session))
     lock = _parse_lock(session.namespace, settings.release or "")
     held = leases.read(lock)
@@ -133,13 +146,13 @@ def release(session: Session, settings: Settings, world: World, console: Console
     if held.is_free:
         console.note("lock", f"nobody holds {lock}")
         return 0
-    if not settings.yes and not ask_for_consent(world, held):
+    if not settings.yes and not ask_for_consent(context.world, held):
         console.note("lock", f"{lock} is still held by {held.holder}")
         return 0
     is_unfinished = bool(record_places(leases.read, held))
     leases.release_for(held, session.clock.wall())
     for said in _iter_release_lines(
-        held, leases.cluster, world.processes, is_unfinished=is_unfinished
+        held, leases.cluster, context.world.processes, is_unfinished=is_unfinished
     ):
         console.note("lock", said)
     return 0

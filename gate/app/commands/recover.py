@@ -10,18 +10,21 @@ from functools import partial
 from typing import Final
 
 from gate import signals
+from gate.app.command_context import CommandContext, connect
 from gate.app.commands.locks import read_locks
 from gate.app.execution.recovery import ENDS_ALL, Recovery, Unfinished
 from gate.app.locks.acquisition import Locked, record_places
-from gate.app.locks.command_locks import lock_client, take_locks
+from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import Keeper
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected
-from gate.app.runtime.command_end import Passed, Run
+from gate.app.runtime.command_end import Passed, run_attempt
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_object
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
+from gate.config import Settings
 from gate.core.attempt.state import Attempt
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
@@ -29,34 +32,50 @@ from gate.core.model.outcome import worst
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
-from gate.signals import Delivery
 from gate.sources.source import Sources
 
 NOTHING_LEFT: Final = Passed("nothing is left to be finished")
 NO_RECORD: Final = Passed("no record is left of anything that is to be finished")
 
 
-def recover(recovery: Recovery, session: Session, names: tuple[str, ...]) -> Run | Passed:
-    """Prepare to finish attempts: on named Deployments, in the namespace, or in all namespaces.
+def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Finish what killed gates left."""
+    return run_attempt(world, "recover", settings, partial(run_recover, names=names))
+
+
+def run_recover(start: CommandStart, names: tuple[str, ...]) -> Attempt | Passed:
+    """Finish attempts: on named Deployments, in the namespace, or in all namespaces.
 
     RefusedError for a name with neither a lock nor a Deployment.
     """
-    settings, console = recovery.settings, recovery.console
-    if settings.all_namespaces and names:
-        raise UsageError("a NAME and --all-namespaces: a Deployment is named in its namespace")
-    first_questions.announce(session, console, everywhere=settings.all_namespaces)
-    here = [] if settings.all_namespaces else [session.namespace]
-    first_questions.check_cluster(session, settings, console, here)
+    settings = start.settings
+    with start.ends_at_signal():
+        # Connect and guard: the right cluster, and a namespace that may be written to.
+        context = connect(start)
+        if settings.all_namespaces and names:
+            raise UsageError("a NAME and --all-namespaces: a Deployment is named in its namespace")
+        first_questions.announce(context, everywhere=settings.all_namespaces)
+        here = [] if settings.all_namespaces else [context.session.namespace]
+        first_questions.check_cluster(context, here)
+
+        # Read the locks, to see what is left.
+        left = _read_leftovers(context, names)
+        if left.is_nothing:
+            return NOTHING_LEFT
+        refuse_protected(sorted(left.namespaces), settings.protected_namespace)
+
+    # Lock and recover, one attempt after the other.
+    return _finish_all(Recovery(context, budgets=True), left)
+
+
+def _read_leftovers(context: CommandContext, names: tuple[str, ...]) -> _Left:
+    session = context.session
     leases = Leases(lock_client(session))
     if names:
         seen, deleted = _read_locks(session, leases, names)
     else:
-        seen, deleted = list(read_locks(session, settings, "recover")), ()
-    left = replace(_find_leftovers(recovery.world, leases, seen), deleted=deleted)
-    if not (left.places or left.abandoned or left.errors):
-        return NOTHING_LEFT
-    refuse_protected(sorted(left.namespaces), settings.protected_namespace)
-    return partial(_finish_all, recovery, left)
+        seen, deleted = list(read_locks(session, context.settings, "recover")), ()
+    return replace(_find_leftovers(context.world, leases, seen), deleted=deleted)
 
 
 # -- what is left ----------------------------------------------------------------------------------
@@ -80,6 +99,11 @@ class _Left:
         """Return the locks to take for the record in `place`: it and the attempt's deleted ones."""
         of_attempt = self.places[place].holder.locks
         return [place, *(lock for lock in self.deleted if lock in of_attempt)]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to finish or to give back, as far as all could be read."""
+        return not (self.places or self.abandoned or self.errors)
 
     @property
     def namespaces(self) -> set[str]:
@@ -177,17 +201,17 @@ class _Ends:
         return next((end for end in ends if end.outcome is outcome), None)
 
 
-def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt | Passed:
+def _finish_all(recovery: Recovery, left: _Left) -> Attempt | Passed:
     """Finish one after another, even if others fail; the worst end counts."""
     ends = _Ends(len(left.places) + len(left.abandoned) + len(left.errors) > 1)
     for error in left.errors:
         _tell_error(recovery, ends, error)
     try:
         for lock in left.abandoned:
-            _give_back(recovery, lock, ends, delivered)
+            _give_back(recovery, lock, ends)
         for place in left.places:
             if place not in ends.records and not ends.is_cut_off:
-                _finish(recovery, left.locks_at(place), ends, delivered)
+                _finish(recovery, left.locks_at(place), ends)
     except signals.Signalled as signalled:
         signalled.after_recovery = bool(ends.attempts)
         raise
@@ -200,18 +224,16 @@ def _finish_all(recovery: Recovery, left: _Left, delivered: Delivery) -> Attempt
     return counts or (NO_RECORD if left.abandoned else NOTHING_LEFT)
 
 
-def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends, delivered: Delivery) -> None:
+def _finish(recovery: Recovery, locks: list[Lock], ends: _Ends) -> None:
     """Take an attempt's locks as soon as its gate is gone, and finish what is open there."""
     try:
         with ExitStack() as stack:
-            _finish_under(recovery, _take_locks(recovery, stack, locks, delivered), ends, delivered)
+            _finish_under(recovery, _take_locks(recovery.context, stack, locks), ends)
     except RefusedError as error:
         _tell_error(recovery, ends, error)
 
 
-def _finish_under(
-    recovery: Recovery, keeper: Keeper | None, ends: _Ends, delivered: Delivery
-) -> None:
+def _finish_under(recovery: Recovery, keeper: Keeper | None, ends: _Ends) -> None:
     """Finish the attempts whose records are in our locks, each even if others fail."""
     if keeper is None:
         return
@@ -220,27 +242,28 @@ def _finish_under(
             return
         ends.records.add(place)
         try:
-            ended = recovery.finish(keeper, place, delivered)
+            ended = recovery.finish(keeper, place)
         except (RefusedError, Unfinished) as error:
             _tell_error(recovery, ends, error)
         else:
             ends.attempts += [ended] if ended is not None else []
 
 
-def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery) -> None:
+def _give_back(recovery: Recovery, lock: Lock, ends: _Ends) -> None:
     """Release a lock that a dead gate left without a record, unless somebody took it since.
 
     Whether that gate wrote anything is unknown: somebody may have deleted its record since. A
     record that appeared in the meantime is finished.
     """
-    settings = recovery.settings.model_copy(update={"lock_wait": 0.0})
+    context = recovery.context
+    settings = context.settings.model_copy(update={"lock_wait": 0.0})
     try:
         with suppress(Locked), ExitStack() as stack:
-            keeper = _take_locks(replace(recovery, settings=settings), stack, [lock], delivered)
+            keeper = _take_locks(replace(context, settings=settings), stack, [lock])
             if keeper is None or not keeper.open_records:
                 note = f"{lock}: its gate died and left no record; its lock is given back"
-                recovery.console.note("recover", note)
-            _finish_under(recovery, keeper, ends, delivered)
+                recovery.context.console.note("recover", note)
+            _finish_under(recovery, keeper, ends)
     except RefusedError as error:
         _tell_error(recovery, ends, error)
 
@@ -248,15 +271,15 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends, delivered: Delivery)
 def _tell_error(recovery: Recovery, ends: _Ends, error: GateError) -> None:
     """Report at once what cannot be finished: the others may take minutes."""
     if ends.are_many:
-        recovery.console.warn(error.message)
+        recovery.context.console.warn(error.message)
     ends.errors.append(error)
 
 
 def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
-    everywhere = recovery.settings.all_namespaces
+    everywhere = recovery.context.settings.all_namespaces
     for attempt in ended:
         said = f"{_written_by(attempt, everywhere=everywhere)}: {attempt.outcome.value}"
-        recovery.console.note_recovery(said)
+        recovery.context.console.note_recovery(said)
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
@@ -269,11 +292,9 @@ def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
     return f"{names} and {more} more" if more else names
 
 
-def _take_locks(
-    recovery: Recovery, stack: ExitStack, locks: list[Lock], delivered: Delivery
-) -> Keeper | None:
+def _take_locks(context: CommandContext, stack: ExitStack, locks: list[Lock]) -> Keeper | None:
     """Take locks in a session of their own, until the stack is closed."""
-    world, settings = recovery.world, recovery.settings
+    world, settings = context.world, context.settings
     session = stack.enter_context(connect_learning_secrets(world, settings, Sources({})))
-    with signals.raise_at_signal(delivered):
-        return take_locks(session, settings, recovery.console, world, locks, recovers=True)
+    with context.ends_at_signal():
+        return replace(context, session=session).with_locks(locks, recovers=True).keeper

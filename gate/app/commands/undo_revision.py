@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gate.app.commands.undo_subject import UndoSubject
@@ -13,23 +14,35 @@ from gate.core.versions.undo_choice import revision_name
 from gate.errors import RefusedError
 
 
-def named_revision(settings: Settings, live: Live) -> Revision | None:
+def named_revision(
+    settings: Settings, live: Live, recovery: Callable[[], str] = str
+) -> Revision | None:
     """Return the ReplicaSet that `--to-revision` names, None without it.
 
-    RefusedError if there is no such revision.
+    RefusedError if there is no such revision; `recovery` then says how to finish what a dead gate
+    left, "" if it left nothing: its return may have renumbered the revision.
     """
     number = settings.to_revision
     if number is None:
         return None
     replica_set = live.revision(number)
     if replica_set is None:
-        known = sorted(rs.revision for rs in live.snapshot.list_owned() if rs.revision)
         raise RefusedError(
             f"{live.object.ref} has no revision {number}",
             reason=Reason.NOT_FOUND,
-            hint=f"there are: {', '.join(map(str, known)) or 'none'}",
+            hint="; ".join(filter(None, (*_what_there_is(live, number), recovery()))),
         )
     return replica_set
+
+
+def _what_there_is(live: Live, number: int) -> Iterator[str]:
+    """Yield which revisions there are, and which number the one that was `number` has now."""
+    owned = live.snapshot.list_owned()
+    known = sorted(rs.revision for rs in owned if rs.revision)
+    yield f"there are: {', '.join(map(str, known)) or 'none'}"
+    for rs in owned:
+        if number in rs.earlier_revisions:
+            yield f"revision {number} is revision {rs.revision} now"
 
 
 def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubject:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from gate.app.command_context import CommandContext
 from gate.app.locks.command_locks import wished_permissions
 from gate.app.locks.memory import Memory
 from gate.app.preflight import first_questions, return_target
@@ -14,6 +15,7 @@ from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
@@ -63,10 +65,14 @@ class UndoSubject:
         return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
 
-def read_subject(
-    session: Session, settings: Settings, name: str, console: Console, memory: Memory
-) -> UndoSubject:
+def deployments_of(history: History) -> set[Ref]:
+    """Return the Deployments of the sets that were verified."""
+    return {ref for one in history.once_verified for ref in one.members if is_workload(ref)}
+
+
+def read_subject(context: CommandContext, name: str) -> UndoSubject:
     """Read what runs, and the live state of every object of the verified versions."""
+    session, settings, memory = context.session, context.settings, context.memory
     ref = workload_ref(session.namespace, name)
     needs = list_needed(session.resources, [ref], creates=())
     try:
@@ -85,7 +91,7 @@ def read_subject(
     )
     facts = dict(zip(wanted, each(session.clock, read, wanted), strict=True))
     lives = {ref: Known(live.object), **facts}
-    found = UndoSubject(session, settings, console, live, memory, lives)
+    found = UndoSubject(session, settings, context.console, live, memory, lives)
     _refuse_unread(found)
     return found
 

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from gate.app.execution.run import Ready
+from gate.app.command_context import CommandContext, connect
+from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import recall_history, wished_permissions
-from gate.app.locks.tasks import LockLane
+from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight import first_questions
+from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
 from gate.app.preflight.return_target import Facts, read_beside
+from gate.app.runtime.command_end import run_attempt
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.world import World
 from gate.config import Settings, policy
+from gate.config.limits import all_checks
+from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
@@ -35,7 +44,9 @@ from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
 from gate.kube.kinds import registry
+from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
+from gate.manifests.source import escape_line
 
 _ABOUT: Final = "verify"
 """The name for its Role, which is the same for every Deployment of a namespace."""
@@ -47,12 +58,44 @@ class UnexpectedImage(GateError):
     outcome = Outcome.FAILED
 
 
-def arrive(
-    session: Session, settings: Settings, names: tuple[str, ...], console: Console
-) -> tuple[Ref, ...]:
+def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
+    """Judge what somebody else rolls out; with `--rbac` print the Role instead."""
+    return run_attempt(world, "verify", settings, partial(run_verify, names=names))
+
+
+def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
+    """Go through the phases of a `verify`: those of an apply, without its recovery."""
+    with start.ends_at_signal():
+        # Read: what the checks need of this machine, and the selector.
+        require_answerable(start.settings, all_checks(start.settings))
+        require_selector(start.settings.selector)
+
+        # Connect: from the kubeconfig; the server is not asked anything yet.
+        context = connect(start)
+        if start.settings.rbac:
+            context.console.write(role(context))
+            return 0
+
+        # Guard: the right cluster, the right to look, and Deployments to look at.
+        refs = _guard(context, names)
+
+        # Lock the Deployments. An open record stays: it is not for `verify` to finish it.
+        if all(recovery_of(context.session, ref, start.world.processes) for ref in refs):
+            context.console.record_stays()
+        context = context.with_locks(locks_of(refs, context.session.namespace))
+
+        # Plan: nothing is written; what runs is followed as it is.
+        ready = plan_verify(context.with_lock_lane(), refs)
+
+    # Run: follow and judge.
+    return run(ready)
+
+
+def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     """Announce the cluster, refuse a wrong one; return the Deployments to verify."""
-    first_questions.announce(session, console)
-    first_questions.check_cluster(session, settings, console, [session.namespace])
+    session, settings = context.session, context.settings
+    first_questions.announce(context)
+    first_questions.check_cluster(context, [session.namespace])
     needs, wished = (
         following(session.namespace, registry.DEFAULT),
         wished_permissions(settings, [session.namespace]),
@@ -61,21 +104,19 @@ def arrive(
     return _refs(session, settings, names)
 
 
-def role(session: Session, settings: Settings) -> str:
+def role(context: CommandContext) -> str:
     """Return the Role that `verify` needs in a namespace: to read, and to hold locks if used."""
-    namespace = session.namespace
-    wanted = {*following(namespace, registry.DEFAULT), *wished_permissions(settings, [namespace])}
-    return first_questions.printed_role(session, settings, _ABOUT, wanted)
+    namespace = context.session.namespace
+    wanted = {
+        *following(namespace, registry.DEFAULT),
+        *wished_permissions(context.settings, [namespace]),
+    }
+    return first_questions.printed_role(context, _ABOUT, wanted)
 
 
-def verify(
-    session: Session,
-    settings: Settings,
-    refs: tuple[Ref, ...],
-    console: Console,
-    lock_lane: LockLane | None = None,
-) -> Ready:
+def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:
     """Prepare to follow Deployments, as they are, to a verdict."""
+    session, settings, console = context.session, context.settings, context.console
     lives = [read_object(session, ref) for ref in refs]
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
@@ -85,7 +126,7 @@ def verify(
     beside = read_beside(session, histories.values(), refs)
     digests = {**digests_of(beside), **{live.ref: applied_digest(live) for live in lives}}
     targets = tuple(_target(watching.target(ref), histories[ref], digests) for ref in histories)
-    nothing = "nothing" if lock_lane is None else "nothing but the lock"
+    nothing = "nothing" if context.lock_lane is None else "nothing but the lock"
     console.note("following", f"{', '.join(map(str, refs))}: {nothing} is written")
     for target in targets:
         for event, line in describe_situation(str(target.ref), target.snapshot):
@@ -99,8 +140,8 @@ def verify(
         may_retreat=False,
         target_set=_target_set(lives, targets, histories, beside, console),
     )
-    try_checks(session, settings, targets, console, is_under_way=True)
-    return Ready(session, plan, watching, lock_lane)
+    try_checks(context, targets, is_under_way=True)
+    return Ready(context, plan, watching)
 
 
 def _target(target: Target, history: History, digests: Mapping[Ref, str]) -> Target:
@@ -137,16 +178,10 @@ def _target_set(
 
 def require_selector(selector: str | None) -> None:
     """Raise UsageError for a label selector that no server can parse, before asking one."""
-    if selector is None:
-        return
-    from sandbox.failure import ApiError
-    from sandbox.storage.label_selectors import parse_labels
-
-    try:
-        parse_labels(selector)
-    except ApiError as error:
+    term = find_wrong_term(selector) if selector is not None else None
+    if term is not None:
         hint = "as in -l app=web, or -l 'app in (web, api),tier!=test'"
-        raise UsageError(f"-l: no label selector: {error.message}", hint=hint) from error
+        raise UsageError(f"-l: no label selector: {escape_line(term, 60)!a}", hint=hint)
 
 
 def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
-from gate import signals
+from gate.app.command_context import CommandContext
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
-from gate.app.locks.memory import Claim
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected_objects
-from gate.app.runtime.command_end import Run
-from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.world import World
-from gate.config import Settings
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
@@ -40,7 +34,6 @@ from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, Source
 from gate.side_by_side import each
-from gate.signals import Delivery
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
 
@@ -66,46 +59,44 @@ class Recovery:
     `undone` is taken back, whether or not its writes are complete.
     """
 
-    world: World
-    settings: Settings
-    console: Console
+    context: CommandContext
     budgets: bool = False
     undone: tuple[str, ...] = ()
 
-    def finish(self, keeper: Keeper, lock: Lock, delivered: Delivery) -> Attempt | None:
+    def finish(self, keeper: Keeper, lock: Lock) -> Attempt | None:
         """Finish the attempt whose record is in one of our locks; None if nothing is left to do.
 
         The locks are still held afterwards. It has a session of its own, so that its answers reach
         no other attempt.
         """
-        world, settings = self.world, self.settings
+        world, settings = self.context.world, self.context.settings
         nothing_to_ask = Sources({})
         with ExitStack() as stack:
             session = stack.enter_context(connect_learning_secrets(world, settings, nothing_to_ask))
-            with signals.raise_at_signal(delivered):
+            with self.context.ends_at_signal():
                 ready = self._plan_rest(session, keeper, lock)
             if ready is None:
                 keeper.forget(lock)
                 return None
-            return run(ready, self.console, delivered)
+            return run(ready)
 
     def _plan_rest(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
         """Read how far it got, and plan the rest; writes nothing."""
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
-        refuse_protected_objects(_list_refs(record), self.settings.protected_namespace)
+        refuse_protected_objects(_list_refs(record), self.context.settings.protected_namespace)
         first_questions.check_access(
             session, "recover", list_needed(session.resources, refs, creates=())
         )
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
         watching = _watching(session, record, found)
-        watching.settle(self.settings.connect_timeout)
+        watching.settle(self.context.settings.connect_timeout)
         snapshots = _snapshots(record, watching)
         undoes = record.command in self.undone
         plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
         if plan is None:
-            self.console.note("recover", f"{lock}: {_AS_BEFORE}")
+            self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
@@ -113,17 +104,18 @@ class Recovery:
         run, _, number = record.attempt_id.rpartition(" ")
         by = f"attempt {number} of {run}" if run else f"attempt {number}"
         by = f"{by} ({page})" if page else by
-        self.console.note("recover", f"finishing what {by} left of {lock}: {way}")
+        self.context.console.note("recover", f"finishing what {by} left of {lock}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
-        return Ready(session, plan, watching, lane)
+        context = replace(self.context, session=session, lock_lane=lane, tape=None)
+        return Ready(context, plan, watching)
 
     def _with_its_gate(self, plan: Plan, holder: Holder | None, lock: Lock) -> Plan:
         """Note in the plan if the attempt's gate, whose lock was released, may still run."""
-        processes = self.world.processes
+        processes = self.context.world.processes
         if holder is None or plan.resumed is None or not may_run_without_lock(holder, processes):
             return plan
         known = what_is_known_of(holder, processes)
-        self.console.warn(
+        self.context.console.warn(
             f"the lock of {lock} was released from {holder.held_last_by}, {known}: if it"
             " lives, it stops once it sees that this run took it"
         )
@@ -133,7 +125,7 @@ class Recovery:
         record = self._read_allowed_record(keeper, lock)
         if not self.budgets:
             return record
-        given = self.settings
+        given = self.context.settings
         policy = replace(
             record.policy,
             timeout_seconds=given.timeout or record.policy.timeout_seconds,
@@ -147,7 +139,7 @@ class Recovery:
         """Learn the values of the Secrets kept beside a record."""
         for one in record.objects:
             if one.ref.kind == "Secret" and isinstance(one.before, Known):
-                self.world.secrets.add_secret(one.before.value.body.thaw())
+                self.context.world.secrets.add_secret(one.before.value.body.thaw())
 
     def _read_allowed_record(self, keeper: Keeper, lock: Lock) -> Record:
         """Return the record; Unfinished if it cannot be read or names more than it may.
@@ -159,7 +151,7 @@ class Recovery:
             record = keeper.record(lock)
             self._learn(record)
             refs = _list_refs(record)
-            require_allowed(_as_manifest(lock, refs), self.settings.allow_kind)
+            require_allowed(_as_manifest(lock, refs), self.context.settings.allow_kind)
         except DecodeError as error:
             raise Unfinished(
                 f"the record of {lock} cannot be read: {error}",
@@ -225,67 +217,35 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
 
 # -- before another attempt ------------------------------------------------------------------------
 
-PrepareAttempt = Callable[[Claim], Ready]
-Carry = Callable[[Ready, Console, Delivery], Attempt]
-IsDone = Callable[[Attempt], bool]
-"""Tells whether a recovery has already done what the command was for."""
 
+def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
+    """Finish what other gates left open under our locks; return how it ended, in order.
 
-def under_lock(
-    recovery: Recovery,
-    session: Session,
-    keeper: Keeper | None,
-    prepare: PrepareAttempt,
-    carry: Carry = run,
-    is_done: IsDone | None = None,
-) -> Run:
-    """Return what carries out an attempt whose locks are taken.
-
-    What another gate left is finished first. How that ends is reported and decides nothing, unless
-    a signal came, contact was lost, or `is_done` says that it did this command's work.
+    How it ended is reported, and decides nothing about the attempt that follows, unless `cut_off`
+    says so. A record that needs a person is a warning.
     """
+    context, ends = recovery.context, list[Attempt]()
+    keeper = context.keeper
     if keeper is None:
-        return partial(carry, prepare(Claim()), recovery.console)
-    attempt = partial(_prepare_with_lane, session, keeper, prepare)
-    if not keeper.open_records:
-        return partial(carry, attempt(), recovery.console)
-    return partial(_after_recovery, recovery, keeper, attempt, carry, is_done)
-
-
-def _prepare_with_lane(session: Session, keeper: Keeper, prepare: PrepareAttempt) -> Ready:
-    return prepare(Claim(keeper, keeper.lane(session.inbox)))
-
-
-def _after_recovery(
-    recovery: Recovery,
-    keeper: Keeper,
-    prepare: Callable[[], Ready],
-    carry: Carry,
-    is_done: IsDone | None,
-    delivered: Delivery,
-) -> Attempt:
-    recovered, done = False, None
+        return ()
     for lock in keeper.open_records:
         try:
-            ended = recovery.finish(keeper, lock, delivered)
+            ended = recovery.finish(keeper, lock)
         except Unfinished as error:
-            recovery.console.warn(error.message)
+            context.console.warn(error.message)
             continue
-        if ended is not None and ended.outcome in ENDS_ALL:
-            return ended
-        if ended is not None:
-            recovered = True
-            recovery.console.note_recovery(_describe_ending(lock, ended))
-            done = ended if is_done is not None and is_done(ended) else done
-    if done is not None:
-        return done
-    try:
-        with signals.raise_at_signal(delivered):
-            ready = prepare()
-    except (GateError, signals.Signalled) as error:
-        error.after_recovery = recovered
-        raise
-    return carry(ready, recovery.console, delivered)
+        if ended is None:
+            continue
+        ends.append(ended)
+        if ended.outcome in ENDS_ALL:
+            break
+        context.console.note_recovery(_describe_ending(lock, ended))
+    return tuple(ends)
+
+
+def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
+    """Return the end after which nothing else is started, None if there is none."""
+    return next((ended for ended in ends if ended.outcome in ENDS_ALL), None)
 
 
 def _describe_ending(lock: Lock, ended: Attempt) -> str:

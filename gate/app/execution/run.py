@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from gate.app.command_context import CommandContext
 from gate.app.execution.shared_objects import answer_with_users
 from gate.app.execution.unfinished import describe_ended, describe_unfinished
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
-from gate.app.runtime.check_sources import Measured, performer
+from gate.app.runtime.check_sources import performer
 from gate.app.runtime.console import Console
 from gate.app.runtime.controller_manager import ControllerManagerWatch
-from gate.app.runtime.session import Session
+from gate.app.runtime.tape import Tape
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.worker_lanes import Lanes, Performers
 from gate.clock import Clock
@@ -37,7 +38,6 @@ from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.last_word import Word, last_word
-from gate.signals import Delivery
 
 LOOK_SECONDS = 5.0
 """How long we wait for a look at the locks; no request about them takes longer."""
@@ -49,14 +49,12 @@ LAST_LOOK_SECONDS = 2.0
 class Ready:
     """An attempt that nothing has refused.
 
-    `watching`, already started, is on the Deployments that it follows; `lock_lane` serves its
-    locks. Each is None if there are none.
+    `watching`, already started, is on the Deployments that it follows, None if there are none.
     """
 
-    session: Session
+    context: CommandContext
     plan: Plan
     watching: Watching | None = None
-    lock_lane: LockLane | None = None
 
     @property
     def selectors(self) -> Mapping[Ref, Mapping[str, Any]]:
@@ -64,61 +62,72 @@ class Ready:
         return self.watching.selectors if self.watching is not None else FrozenMap()
 
 
-def run(
-    ready: Ready,
-    console: Console,
-    delivered: Delivery,
-    *,
-    measured: Measured | None = None,
-    writing: Callable[[Write], None] | None = None,
-    moved: Callable[[Attempt], None] | None = None,
-) -> Attempt:
+def run(ready: Ready) -> Attempt:
     """Return the attempt in its end state.
 
-    `measured` is called with each check's answer, `writing` with each write before it is sent,
-    `moved` with the attempt after each step. A bug of ours is raised, after a warning that names
-    what was written.
+    A signal is an event to it. A bug of ours is raised, after a warning that names what was
+    written.
     """
-    clock, inbox = ready.session.clock, ready.session.inbox
-    client, resources = ready.session.client, ready.session.resources
-    performers = Performers(
-        write=_tell_of_writes(writing, Writer(client, resources, clock).perform),
-        read=Reader(client, resources, clock, ready.selectors, insists=True).perform,
-        collect=Collector(client, clock, mask=ready.session.secrets.mask).perform,
-        ask=performer(ready.session.sources, clock, measured),
-        find_users=partial(answer_with_users, ready.session, ready.plan),
-    )
-    lanes = Lanes(clock, inbox, performers)
-
-    def dispatch(effect: Asking) -> None:
-        if ready.lock_lane is not None and isinstance(effect, SaveRecord | Release):
-            ready.lock_lane(effect)
-        else:
-            lanes.dispatch(effect)
-        if isinstance(effect, Release) and ready.watching is not None:
-            ready.watching.stop()  # it is decided, and further events would only delay the end
+    context = ready.context
+    console, lock_lane, tape = context.console, context.lock_lane, context.tape
+    clock, inbox, client = context.session.clock, context.session.inbox, context.session.client
+    lanes = Lanes(clock, inbox, _performers(ready))
 
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
-    heard = (watch.on_step,) if moved is None else (watch.on_step, moved)
-    console.is_locked = ready.lock_lane is not None
-    listener, look = _Steps(console, heard), partial(_look_at_locks, clock, ready.lock_lane)
-    engine = Engine(clock, inbox, dispatch, listener, look)
+    heard = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
+    console.is_locked = lock_lane is not None
+    listener, look = _Steps(console, heard), partial(_look_at_locks, clock, lock_lane)
+    engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
     with suppress(RuntimeError):  # no thread can be started; the run can do without these two
         clock.start(client.keep_ready, "connections")
         clock.start(watch.run, "controllers")
     try:
-        word = partial(_describe_unfinished, ready, console, lanes)
-        with last_word(word), delivered(lambda number: inbox.put(Interrupted(clock.now(), number))):
+        word = partial(_describe_unfinished, ready, lanes)
+        interrupted = context.world.delivered(
+            lambda number: inbox.put(Interrupted(clock.now(), number))
+        )
+        with last_word(word), interrupted:
             attempt = engine.run(replace(ready.plan, origin=console.origin))
             console.end_word = partial(_describe_ended, attempt, word)
-            return _looked_around(clock, client, console, attempt)
+            ended = _looked_around(clock, client, console, attempt)
     except Exception:
         _warn_of_writes(console, lanes.sent)
         raise
     finally:
         stopping.set()
         lanes.stop()
+    if tape is not None:
+        tape.on_end(ended, console.run())
+    return ended
+
+
+def _performers(ready: Ready) -> Performers:
+    """Return what performs the effects of an attempt; the tape sees writes and measurements."""
+    session, tape = ready.context.session, ready.context.tape
+    clock, client, resources = session.clock, session.client, session.resources
+    write = Writer(client, resources, clock).perform
+    reader = Reader(client, resources, clock, ready.selectors, insists=True)
+    return Performers(
+        write=write if tape is None else _record_writes(tape, write),
+        read=reader.perform,
+        read_together=reader.perform_together,
+        collect=Collector(client, clock, mask=session.secrets.mask).perform,
+        ask=performer(session.sources, clock, None if tape is None else tape.on_measurement),
+        find_users=partial(answer_with_users, session, ready.plan),
+    )
+
+
+def _dispatch(ready: Ready, lanes: Lanes, *effects: Asking) -> None:
+    """Queue effects for the lanes that perform them."""
+    lock_lane = ready.context.lock_lane
+    for effect in effects:
+        if lock_lane is not None and isinstance(effect, SaveRecord | Release):
+            lock_lane(effect)
+        if isinstance(effect, Release) and ready.watching is not None:
+            ready.watching.stop()  # it is decided, and further events would only delay the end
+    is_for_locks = (SaveRecord, Release) if lock_lane is not None else ()
+    lanes.dispatch(*(effect for effect in effects if not isinstance(effect, is_for_locks)))
 
 
 def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
@@ -152,9 +161,9 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
     return attempt
 
 
-def _describe_unfinished(ready: Ready, console: Console, lanes: Lanes, number: int) -> str:
-    is_locked = ready.lock_lane is not None
-    return describe_unfinished(ready.plan, lanes.sent, console.cluster, number, is_locked=is_locked)
+def _describe_unfinished(ready: Ready, lanes: Lanes, number: int) -> str:
+    is_locked, cluster = ready.context.lock_lane is not None, ready.context.console.cluster
+    return describe_unfinished(ready.plan, lanes.sent, cluster, number, is_locked=is_locked)
 
 
 def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:
@@ -189,15 +198,11 @@ class _Steps:
         self.listener.beat(attempt)
 
 
-def _tell_of_writes(
-    writing: Callable[[Write], None] | None, perform: Callable[[Write], Answer]
-) -> Callable[[Write], Answer]:
-    """Return what calls `writing`, if any, and then performs the write."""
-    if writing is None:
-        return perform
+def _record_writes(tape: Tape, perform: Callable[[Write], Answer]) -> Callable[[Write], Answer]:
+    """Return what tells the tape of a write before it performs it."""
 
-    def tell_and_perform(effect: Write) -> Answer:
-        writing(effect)
+    def record_and_perform(effect: Write) -> Answer:
+        tape.writing(effect)
         return perform(effect)
 
-    return tell_and_perform
+    return record_and_perform

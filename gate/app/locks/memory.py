@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gate.app.locks.tasks import LockLane
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.core.model.body import Body
 from gate.core.model.lock import lock_of
@@ -41,14 +40,6 @@ class MemorySnapshot:
         """Read bodies from the Secret beside the lock of a Deployment, by digest."""
         lock = lock_of(ref)
         return self.verified.read(lock, digests) if self.verified is not None else {}
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A run's locks: what they remember, and their lane (None if it holds no locks)."""
-
-    memory: Memory = field(default_factory=MemorySnapshot)
-    lock_lane: LockLane | None = None
 
 
 def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:

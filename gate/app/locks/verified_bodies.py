@@ -91,7 +91,8 @@ class VerifiedBodies:
         if not texts:
             return after
         write = self.secrets.write if before.kept else self.secrets.create
-        return replace(after, kept=self._write_texts(partial(write, held), after, wanted, texts))
+        there = self._write_texts(partial(write, held), after, wanted, texts)
+        return replace(after, kept=before.kept if there is None else there)
 
     def _write_texts(
         self,
@@ -99,17 +100,26 @@ class VerifiedBodies:
         history: History,
         wanted: Mapping[str, int],
         texts: Mapping[str, str | None],
-    ) -> FrozenMap[str, int]:
-        """Write, and return which of the `wanted` are there; also delete what a dead gate left."""
+    ) -> FrozenMap[str, int] | None:
+        """Write, and return which of the `wanted` are there; also delete what a dead gate left.
+
+        None if the write failed: then what was kept before is still there.
+        """
         try:
             there = write(texts)
-            left = dict.fromkeys(set(there) - set(wanted))
-            if left:
-                write(left)
         except ApiError as error:
-            new = {digest for digest, text in texts.items() if text is not None}
-            self.warn(_not_kept(history, new, error) or _not_pruned(error))
-            return FrozenMap((one, size) for one, size in history.kept.items() if one not in new)
+            new = {
+                one for one, text in texts.items() if text is not None and one not in history.kept
+            }
+            not_pruned = _not_pruned(error) if None in texts.values() else ""
+            if warning := _not_kept(history, new, error) or not_pruned:
+                self.warn(warning)
+            return None
+        if left := dict.fromkeys(set(there) - set(wanted)):
+            try:
+                write(left)
+            except ApiError as error:
+                self.warn(_not_pruned(error))
         return FrozenMap((digest, size) for digest, size in wanted.items() if digest in there)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gate.app.command_context import CommandContext
 from gate.app.preflight.check_flags import check_flags, secret_variables
 from gate.app.preflight.check_subjects import UnfitChecks, namespace_of, ref_of, require_askable
 from gate.app.preflight.single_questions import BEGUN_SECONDS_AGO, Job, ask_all, job
@@ -47,18 +48,14 @@ class _Trial:
 
 
 def try_checks(
-    session: Session,
-    settings: Settings,
-    targets: Sequence[Target],
-    console: Console,
-    *,
-    is_under_way: bool = False,
+    context: CommandContext, targets: Sequence[Target], *, is_under_way: bool = False
 ) -> None:
     """Find every fault of the checks that can be found; announce what each asks. Writes nothing.
 
     With `is_under_way` HTTP checks are not asked: nobody can tell which version would answer.
     Raises UnfitChecks for faults of the checks, RefusedError if they cannot be asked.
     """
+    session, settings, console = context.session, context.settings, context.console
     checks = all_checks(settings)
     console.check_flags = check_flags(settings)
     console.check_variables = secret_variables(settings)

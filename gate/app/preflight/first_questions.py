@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from gate.app.command_context import CommandContext
 from gate.app.preflight.guards import refuse_protected
-from gate.app.runtime.console import Console
 from gate.app.runtime.session import Session
-from gate.config import Settings
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
@@ -21,8 +20,7 @@ from gate.wire.untrusted import clean_line
 
 
 def announce(
-    session: Session,
-    console: Console,
+    context: CommandContext,
     namespaces: Collection[str] | None = None,
     *,
     everywhere: bool = False,
@@ -32,38 +30,35 @@ def announce(
     `namespaces` are those of a manifest's objects; None means the context's one, or all of them if
     `everywhere`.
     """
+    session, console = context.session, context.console
     connection = session.connection
     where = {"server": connection.server, "context": connection.context}
     console.about({**where, "kubeconfig": connection.kubeconfig})
-    context = f", context {connection.context}" if connection.context else ""
+    named_context = f", context {connection.context}" if connection.context else ""
     named = sorted([session.namespace] if namespaces is None else namespaces)
     places = f", namespace{'s' if len(named) > 1 else ''} {', '.join(named)}" if named else ""
     places = ", all namespaces" if everywhere else places
-    console.note("cluster", f"{connection.server}{context}{places}, user {connection.user}")
+    console.note("cluster", f"{connection.server}{named_context}{places}, user {connection.user}")
     if connection.insecure:
         console.warn("TLS is off: the server is not verified, and the token may be read on the way")
 
 
 def check_cluster(
-    session: Session,
-    settings: Settings,
-    console: Console,
-    namespaces: Iterable[str],
-    made_here: Collection[str] = (),
+    context: CommandContext, namespaces: Iterable[str], made_here: Collection[str] = ()
 ) -> None:
     """Refuse the wrong cluster, and namespaces that are protected, missing or terminating.
 
     `made_here` are the namespaces that the manifest itself creates.
     """
     names = sorted({*namespaces, *made_here} - {""})
-    refuse_protected(names, settings.protected_namespace)
-    cluster = Cluster(session.client)
+    refuse_protected(names, context.settings.protected_namespace)
+    cluster = Cluster(context.session.client)
     uid = cluster.uid()
     if isinstance(uid, Known):
-        console.about({"cluster_uid": uid.value})
-    _check_uid(uid, settings.expect_cluster_uid or "")
+        context.console.about({"cluster_uid": uid.value})
+    _check_uid(uid, context.settings.expect_cluster_uid or "")
     for name in names:
-        making = session.connection.cluster.command("kubectl", "create", "namespace", name)
+        making = context.session.connection.cluster.command("kubectl", "create", "namespace", name)
         _check_namespace(cluster.terminating(name), name, "" if name in made_here else making)
 
 
@@ -111,13 +106,11 @@ _WHY_SECRETS_GO: Final = """\
 """
 
 
-def printed_role(
-    session: Session, settings: Settings, about: str, wanted: Iterable[Permission]
-) -> str:
+def printed_role(context: CommandContext, about: str, wanted: Iterable[Permission]) -> str:
     """Return the Role for `--rbac`, with comments above it: who it is for, and why."""
-    subject, why = settings.rbac_subject, "as --rbac-subject says"
+    subject, why = context.settings.rbac_subject, "as --rbac-subject says"
     if subject is None:
-        subject = subject_of(Access(session.client).username())
+        subject = subject_of(Access(context.session.client).username())
         named = "--rbac-subject names somebody else"
         why = f"who asked for this; {named}"
         if subject == STAND_IN:

@@ -1,6 +1,6 @@
 """The parts of a preflight: what is there, the server's dry run, and the plan.
 
-`commands.apply_plan` and the other commands put them in order. Nothing here writes.
+`commands.apply_plan` and `commands.undo_plan` put them in order. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Surroundings:
     autoscaled: frozenset[Ref]
 
 
-def surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
+def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
     """Read every object of the manifest, and which of its Deployments are autoscaled."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]

@@ -90,12 +90,14 @@ def read_fact(reader: Reader, ref: Ref) -> Fact[LiveObject]:
 
 def describe(plan: Plan, note: Note, warn: Warn) -> None:
     """Announce what a failure returns to, and warn of the parts that cannot be restored."""
+    restores = may_restore(plan)
+    changes = restores or would_change_anything(plan)
     for target in plan.targets:
-        note("baseline", _baseline_line(plan, target))
+        note("baseline", _baseline_line(plan, target, changes=changes))
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)
-    if _returns(plan.policy) and may_restore(plan):
+    if _returns(plan.policy) and restores:
         for ref, why in plan.target_set.missing.items():
             returned = f"{plan.name_of(ref)} could not be returned after a failure ({why})"
             warn(f"{returned}: the rollback would end as failed, exit 5")
@@ -112,7 +114,7 @@ def _returns(policy: Policy) -> bool:
     return not policy.observe and policy.on_failure is OnFailure.ROLLBACK
 
 
-def _baseline_line(plan: Plan, target: Target) -> str:
+def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
     returns, name = _returns(plan.policy), plan.name_of(target.ref)
     match target.baseline:
         case Known(baseline):
@@ -126,7 +128,7 @@ def _baseline_line(plan: Plan, target: Target) -> str:
                 return f"{name}: {why} a failure returns to {there}{_beside(plan, target)}"
             if not returns:
                 return f"{name}: {version} serves; a failure does not return to it"
-            if not (may_restore(plan) or would_change_anything(plan)):
+            if not changes:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
             return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):

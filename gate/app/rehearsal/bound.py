@@ -9,7 +9,7 @@ from typing import Final
 from gate.config import Settings, policy
 from gate.core.kinds.registry import kind_of
 from gate.wire import decode
-from sandbox.json import JSON
+from sandbox.face import JSON
 
 MARGIN_SECONDS: Final = 10.0
 """Time for reports and a last read beyond the budgets (contract, "Failing: clocks")."""

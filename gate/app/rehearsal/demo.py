@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Final
 
 import yaml
@@ -11,7 +10,8 @@ from gate.app.rehearsal.paced import Paced
 from gate.app.rehearsal.stage import Actor, Stage
 from gate.app.rehearsal.trouble import CAUGHT, Before, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.command_end import run_command
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_tree import of_terminal
 from gate.app.runtime.world import World
@@ -21,10 +21,7 @@ from gate.errors import UsageError
 from gate.manifests.kinds.rules import LintCode
 from gate.signals import SIGNAL_BASE
 from gate.virtual_time import VirtualClock
-from sandbox.cluster import Cluster
-from sandbox.json import JSON
-from sandbox.storage.store import Key
-from sandbox.times import Names, Timers
+from sandbox.face import JSON, Cluster, Key, Names, Timers
 
 SPEED: Final = 10.0
 USUAL: Final = "crash"
@@ -38,18 +35,18 @@ _LAST: Final = (
 def demo(world: World, settings: Settings, name: str) -> int:
     """Play one scenario; return 0 if the gate did its job."""
 
-    def prepare(console: Console, stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
         trouble = asked_for(name or USUAL, with_checks=False)
         if trouble.checks is not None:
             hint = "rollout-gate rehearse has it for yours"
             raise UsageError(f"no {trouble}: the demo has no health checks", hint=hint)
         timers = Timers()
         clock = VirtualClock(schedule=Paced(timers, world.clock, SPEED), started=timers.started)
-        stack.callback(clock.end)
-        show = _Show(console, world, settings, Played(Cluster(timers, Names()), clock))
+        start.stack.callback(clock.end)
+        show = _Show(start.console, world, settings, Played(Cluster(timers, Names()), clock))
         return show.play(trouble)
 
-    return run_command(world, "demo", settings, prepare)
+    return run_query(world, "demo", settings, query)
 
 
 class _Show:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sandbox.serving.request import Answer, Request, Stream
+from sandbox.face import Answer, Request, Stream
 
 
 def request_of(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Request:

@@ -27,7 +27,7 @@ from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
 from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
 from gate.core.model.objects import CleanText
 from gate.sources.source import Sources
-from sandbox.scenario.scenario import Measurement, NoAnswer
+from sandbox.face import Measurement, NoAnswer
 
 Answering = Callable[[Iterable[Check]], Mapping[str, Measurement]]
 """Returns the answers to checks, by their names; those left out get good answers."""

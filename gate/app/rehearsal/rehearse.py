@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
+from gate.app.rehearsal.misuse import as_usage_error
 from gate.app.rehearsal.row import at_fault, remarks, row_of
 from gate.app.rehearsal.stage import Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.command_end import run_command
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings, all_checks
@@ -26,11 +27,7 @@ from gate.manifests.images import with_images
 from gate.manifests.load import load
 from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
 from gate.signals import SIGNAL_BASE, Signalled
-from sandbox.cluster import Cluster
-from sandbox.scenario import scenario as scenarios
-from sandbox.scenario.images import fits
-from sandbox.scenario.scenario import Scenario
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, Names, Scenario, Timers, fits, load_scenario
 
 DEFAULT_NAMESPACE = "default"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
@@ -148,13 +145,13 @@ class Rehearsing:
 def rehearse(world: World, settings: Settings) -> int:
     """Rehearse what the settings ask for, and print the results."""
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
         rehearsing = Rehearsing(world, settings)
         told = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
-        _print(console, settings, told)
+        _print(start.console, settings, told)
         return _exit_code(told) if settings.all_ else told["rehearsals"][0]["exit_code"]
 
-    return run_command(world, "rehearse", settings, prepare)
+    return run_query(world, "rehearse", settings, query)
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
@@ -189,7 +186,9 @@ def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals
     lines = io.StringIO() if settings.quiet else world.stderr
     if settings.scenario:
         trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
-        found = rehearsing.of(trouble, lines, scenarios.load(settings.scenario))
+        with as_usage_error():
+            scenario = load_scenario(settings.scenario)
+        found = rehearsing.of(trouble, lines, scenario)
         return document([found.row], found.warnings, found.at_worst_seconds)
     trouble = asked_for(settings.with_ or "good")
     found = rehearsing.of(trouble, lines)

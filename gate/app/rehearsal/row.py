@@ -13,8 +13,7 @@ from gate.duration import format_seconds
 from gate.report.kinds import registry
 from gate.report.views.rehearsals import RehearsalResult
 from gate.report.words.half_applied import is_innocent
-from sandbox.scenario.play import Happening, Play
-from sandbox.scenario.scenario import Event
+from sandbox.face import Event, Happening, Play
 
 _DECISIONS: Final = ("failed", "superseded", "rejected")
 SEEN_SECONDS: Final = 60.0

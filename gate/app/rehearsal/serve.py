@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
-from gate.app.runtime.command_end import run_command
+from gate.app.rehearsal.misuse import as_usage_error
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
-from sandbox.cluster import Cluster
-from sandbox.scenario import scenario as scenarios
-from sandbox.scenario.play import Play
-from sandbox.serving.http import Endpoint, ServeOptions, serve_until_signalled
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, Names, Play, Timers, load_scenario
+from sandbox.server import Endpoint, ServeOptions, serve_until_signalled
 
 
 def sandbox(world: World, settings: Settings) -> int:
     """Serve until a signal, which is its normal end: exit 0."""
     path = Path(settings.kubeconfig or "")
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
+        with as_usage_error():
+            serve_cluster(start.console)
+        return 0
+
+    def serve_cluster(console: Console) -> None:
         cluster = Cluster(Timers(), Names())
         if settings.scenario:
-            Play(scenarios.load(settings.scenario), cluster.api, cluster.kubelet).start()
+            Play(load_scenario(settings.scenario), cluster.api, cluster.kubelet).start()
 
         def ready(endpoint: Endpoint) -> None:
             console.note("sandbox", f"listens on {endpoint.server}, time x {settings.speed:g}")
@@ -31,6 +34,5 @@ def sandbox(world: World, settings: Settings) -> int:
 
         options = ServeOptions(settings.port, settings.speed, path)
         serve_until_signalled(cluster, ready, options, world.delivered)
-        return 0
 
-    return run_command(world, "sandbox", settings, prepare)
+    return run_query(world, "sandbox", settings, query)

@@ -21,16 +21,23 @@ from gate.kube.kinds import registry
 from gate.manifests.manifest import ManifestObject
 from gate.signals import SIGNAL_BASE, Delivery
 from gate.wire.secret_values import SecretValues
-from sandbox.api.asked import Patch, PatchType, Writer
-from sandbox.failure import ApiError
-from sandbox.json import JSON, copy_json, dig
-from sandbox.kinds import BY_KIND
-from sandbox.kubelet import behaviour
-from sandbox.scenario.images import ImageRule, Images
-from sandbox.scenario.play import Play
-from sandbox.scenario.scenario import Scenario
-from sandbox.scenario.series import Series
-from sandbox.storage.store import Key
+from sandbox.face import (
+    BY_KIND,
+    JSON,
+    ApiError,
+    ImageRule,
+    Images,
+    Key,
+    Patch,
+    PatchType,
+    Play,
+    Scenario,
+    Series,
+    Writer,
+    behaviour,
+    copy_json,
+    dig,
+)
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
 """How long the versions before may take to roll out: `minReadySeconds` may be hours, per step."""

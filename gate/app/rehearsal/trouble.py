@@ -12,11 +12,7 @@ from gate.core.checks.spec import Check
 from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds, parse_seconds
 from gate.errors import UsageError
-from sandbox.kubelet import behaviour
-from sandbox.scenario import actions
-from sandbox.scenario.images import ImageRule, Images
-from sandbox.scenario.scenario import Event, Scenario
-from sandbox.scenario.series import Series
+from sandbox.face import Event, ImageRule, Images, Scenario, Series, actions, behaviour
 
 CAUGHT: Final = (Outcome.ROLLED_BACK, Outcome.FAILED, Outcome.SUPERSEDED)
 """How a run ends that found a trouble and did what its policy says. A rollback that cannot be

@@ -27,8 +27,7 @@ from gate.signals import SIGNAL_BASE, Receivers
 from gate.sources.source import Sources
 from gate.virtual_time import Group, VirtualClock
 from gate.wire.secret_values import SecretValues
-from sandbox.cluster import Cluster
-from sandbox.serving.request import Answer, Request
+from sandbox.face import Answer, Cluster, Request
 
 SERVER = "https://sandbox"
 CONTEXT = "sandbox"

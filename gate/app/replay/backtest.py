@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from gate.app.replay import recording
 from gate.app.replay.judgement import Judged, judge
-from gate.app.runtime.command_end import run_command
+from gate.app.runtime.command_end import run_query
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
@@ -32,12 +32,12 @@ SUFFIX: Final = ".jsonl"
 def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
     """Judge each recording under its own policy and under the settings'; exit 0 or 2."""
 
-    def prepare(console: Console, _stack: ExitStack) -> int:
+    def query(start: CommandStart) -> int:
         told = _judge_files([*_files(paths)], settings)
-        _print(console, settings, told)
+        _print(start.console, settings, told)
         return EXIT_CODES[Outcome.USAGE if told["unreadable"] else Outcome.VERIFIED]
 
-    return run_command(world, "backtest", settings, prepare)
+    return run_query(world, "backtest", settings, query)
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Runs a command to its end: what it reports on stdout and in files, and its exit code.
 
-Preparing may refuse and writes nothing: a signal ends it at once. Afterwards the attempt decides,
-and no fault of a report changes what it decided.
+An attempt decides how its command ends, and no fault of a report changes what it decided.
 """
 
 from __future__ import annotations
@@ -14,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate import log, signals
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console, lines_on, style_of, write_safely
 from gate.app.runtime.host_report import Hosting
 from gate.app.runtime.live_tree import live_tree
 from gate.app.runtime.masking import mask_streams
-from gate.app.runtime.metrics import count_refusal, measure_run
+from gate.app.runtime.metrics import count_refusal, measure_run, with_metrics
 from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
 from gate.ci.sink import Written
@@ -34,7 +34,6 @@ from gate.report.formats.files import Format, json_text, write_report
 from gate.report.formats.text import verdict_text
 from gate.report.schema.result import Result
 from gate.report.words.refusal import refusal
-from gate.signals import Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +44,13 @@ class Passed:
     reason: Reason = Reason.NO_CHANGE
 
 
-Run = Callable[[Delivery], Attempt | Passed]
-"""Carries an attempt out; signals are events to it."""
+Work = Callable[[CommandStart], Attempt | Passed | int]
+"""What a command does; an int is the exit code of one that printed its own answer.
 
-Prepare = Callable[[Console, ExitStack], Run | Passed | int]
-"""Does everything before the first write, and returns what carries the attempt out.
+A first signal is ignored but in the blocks of `ends_at_signal`, and while an attempt runs."""
 
-An int is the exit code of a command that printed its own answer. What stays open until the end of
-the command goes on the stack."""
+Query = Callable[[CommandStart], int]
+"""What a command does that follows no attempt and prints its own answer; returns its exit code."""
 
 
 class Stopped(GateError):
@@ -73,13 +71,28 @@ class Stopped(GateError):
         return signals.SIGNAL_BASE + self.number
 
 
-def run_command(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
-    """Prepare a command, run its attempt, report the result masked; return the exit code."""
+def run_query(world: World, command: str, settings: Settings, query: Query) -> int:
+    """Run a command that a first signal may end at any time; return the exit code."""
+
+    def work(start: CommandStart) -> int:
+        with start.ends_at_signal():
+            return query(start)
+
+    return run_command(world, command, settings, work)
+
+
+def run_attempt(world: World, command: str, settings: Settings, work: Work) -> int:
+    """Run a command that may change a cluster; its metrics are collected if asked for."""
+    return run_command(with_metrics(world, settings, command), command, settings, work)
+
+
+def run_command(world: World, command: str, settings: Settings, work: Work) -> int:
+    """Do a command's work, report the result masked; return the exit code."""
     with mask_streams(world) as seen:
-        return _run_and_report(seen, command, settings, prepare)
+        return _run_and_report(seen, command, settings, work)
 
 
-def _run_and_report(world: World, command: str, settings: Settings, prepare: Prepare) -> int:
+def _run_and_report(world: World, command: str, settings: Settings, work: Work) -> int:
     show = lines_on(world.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
@@ -102,7 +115,7 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
         measure_run(world, settings, console),
     ):
         try:
-            ended = _prepare_and_run(world, prepare, console)
+            ended = _do_work(world, settings, console, work)
         except signals.Signalled as signalled:
             return _report_refusal(world, settings, console, Stopped(signalled, command))
         except GateError as error:
@@ -117,13 +130,13 @@ def _run_and_report(world: World, command: str, settings: Settings, prepare: Pre
         return _report_verdict(world, settings, console, ended)
 
 
-def _prepare_and_run(world: World, prepare: Prepare, console: Console) -> Attempt | Passed | int:
+def _do_work(
+    world: World, settings: Settings, console: Console, work: Work
+) -> Attempt | Passed | int:
     with ExitStack() as stack:
         if console.tree is not None:
             stack.callback(console.tree.end)  # the report takes the tree's place
-        with signals.raise_at_signal(world.delivered):
-            prepared = prepare(console, stack)
-        return prepared(world.delivered) if callable(prepared) else prepared
+        return work(CommandStart(world, settings, console, stack))
 
 
 def _report_refusal(world: World, settings: Settings, console: Console, error: GateError) -> int:

@@ -1,13 +1,14 @@
 """Worker lanes: each performs effects from its queue, one by one, and puts answers into the inbox.
 
 The read of each rollout, evidence and each check have lanes of their own, so that a slow log or
-query never delays a verdict. Writes and reads of single objects share a few; the core decides which
-of them may be under way at the same time (`gate.core.writes.order`).
+query never delays a verdict. Many rollouts that are read at once are read together. Writes and
+reads of single objects share a few; the core decides which of them may be under way at the same
+time (`gate.core.writes.order`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -28,9 +29,15 @@ from gate.core.protocol.events import Answer, Recorded, Released
 from gate.engine import Broken, Inbox
 
 WRITE_LANES = 16
-"""How many writes are under way at most; only after a signal is it more than one at a time."""
+"""How many writes are under way at most, after a signal; without one the core sends fewer."""
 OBJECT_LANES = 8
 """How many objects are read at once; the last look may have hundreds to read."""
+MOST_READ_SINGLY = 8
+"""How many rollouts of a namespace are read one by one, three requests each; more are listed."""
+
+
+_Work = Asking | tuple[Read, ...]
+"""What a lane performs next: an effect, or rollouts that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Performers:
 
     write: Callable[[Write], Answer]
     read: Callable[[Read], Answer]
+    read_together: Callable[[Sequence[Read]], Iterable[Answer]]
     collect: Callable[[Collect], Answer]
     ask: Callable[[Ask], Answer]
     find_users: Callable[[FindUsers], Answer]
@@ -55,7 +63,7 @@ class Lanes:
         self._clock = clock
         self._inbox = inbox
         self._performers = performers
-        self._lanes: dict[str, SimpleQueue[Asking | None]] = {}
+        self._lanes: dict[str, SimpleQueue[_Work | None]] = {}
         self._sent: dict[Ref, None] = {}
 
     @property
@@ -63,8 +71,22 @@ class Lanes:
         """Return the objects that a write was dispatched for, in order."""
         return tuple(self._sent)
 
-    def dispatch(self, effect: Asking) -> None:
-        """Queue an effect; its answer comes through the inbox."""
+    def dispatch(self, *effects: Asking) -> None:
+        """Queue effects; their answers come through the inbox."""
+        rollouts: dict[str, list[Read]] = {}
+        for effect in effects:
+            if isinstance(effect, Read) and effect.whole_rollout:
+                rollouts.setdefault(effect.ref.namespace, []).append(effect)
+            else:
+                self._dispatch(effect)
+        for namespace, reads in rollouts.items():
+            if len(reads) > MOST_READ_SINGLY:
+                self._lane(f"read all in {namespace}").put(tuple(reads))
+                continue
+            for read in reads:
+                self._lane(f"read {read.ref}").put(read)
+
+    def _dispatch(self, effect: Asking) -> None:
         match effect:
             case SaveRecord():
                 self._inbox.put(Recorded(self._clock.now(), effect.effect_id))
@@ -73,8 +95,6 @@ class Lanes:
             case Write():
                 self._sent[effect.ref] = None
                 self._lane(f"write {effect.effect_id % WRITE_LANES}").put(effect)
-            case Read(whole_rollout=True):
-                self._lane(f"read {effect.ref}").put(effect)
             case Read():
                 self._lane(f"read object {effect.effect_id % OBJECT_LANES}").put(effect)
             case Collect():
@@ -89,17 +109,21 @@ class Lanes:
         for lane in self._lanes.values():
             lane.put(None)
 
-    def _lane(self, name: str) -> SimpleQueue[Asking | None]:
+    def _lane(self, name: str) -> SimpleQueue[_Work | None]:
         if name not in self._lanes:
-            queue: SimpleQueue[Asking | None] = SimpleQueue()
+            queue: SimpleQueue[_Work | None] = SimpleQueue()
             self._lanes[name] = queue
             self._clock.start(partial(self._work, queue), name)
         return self._lanes[name]
 
-    def _work(self, queue: SimpleQueue[Asking | None]) -> None:
-        while (effect := self._clock.receive(queue)) is not None:
+    def _work(self, queue: SimpleQueue[_Work | None]) -> None:
+        while (work := self._clock.receive(queue)) is not None:
             try:
-                self._inbox.put(self._perform(effect))
+                if isinstance(work, tuple):
+                    for answer in self._performers.read_together(work):
+                        self._inbox.put(answer)
+                else:
+                    self._inbox.put(self._perform(work))
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
                 self._inbox.put(Broken(error))
 

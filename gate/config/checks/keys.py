@@ -1,23 +1,35 @@
-"""The keys of a check in a file: one model for each source; other keys are refused.
+"""The keys of a check: one model for each source, for a file and for flags; others are refused.
 
-A key that is left out is None here; its default is in `gate.core.checks.spec`.
+What is wrong with a check is said here alone: with one key by its type (`values`), with several by
+`faults`, beside which stands the same rule for the JSON Schema. A key that is left out is None; its
+default is in `gate.core.checks.spec`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from gate.config.checks import values
 from gate.config.checks.variables import parse_variables
+from gate.config.taking import BadValueError, Fault
+from gate.core.checks.query_variables import OF_ONE_VERSION
+from gate.core.checks.spec import Reduce
 from gate.core.model.body import FrozenMap
+
+JSON = dict[str, Any]
 
 
 def spelt(name: str) -> str:
     """Return the key of a field: with hyphens, without a reserved word's trailing underscore."""
     return name.rstrip("_").replace("_", "-")
+
+
+def without(*keys: str) -> JSON:
+    """Return the schema of a mapping that has none of the keys."""
+    return {"properties": dict.fromkeys(keys, False)}
 
 
 class Keys(BaseModel):
@@ -26,14 +38,34 @@ class Keys(BaseModel):
     # Most runs read no check from a file: each validator is built when it is first used.
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=spelt, defer_build=True)
 
+    def faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with keys that do not go together, each at one of them."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _refuse_faults(self) -> Self:
+        if found := [*self.faults()]:
+            raise BadValueError(found)
+        return self
+
 
 def key(about: str, **more: Any) -> Any:
     """Return the declaration of a key that may be left out."""
     return Field(default=None, description=about, **more)
 
 
+EITHER_TOLERANCE: Final[JSON] = {
+    "not": {
+        "required": ["allowed-failures", "consecutive-failures"],
+        "properties": {"allowed-failures": {"minimum": 1}},
+    }
+}
+
+
 class CheckKeys(Keys):
     """Abstract: what every check can say."""
+
+    model_config = ConfigDict(json_schema_extra={"allOf": [EITHER_TOLERANCE]})
 
     interval: values.Interval = key("from one measurement to the next")
     initial_delay: values.Delay = key("how long to wait before the first")
@@ -53,18 +85,26 @@ class CheckKeys(Keys):
     dry_run: values.Switch = key("true: it reports and never decides")
     deployment: values.DeploymentName = key("the Deployment that it is about, of several")
 
+    def faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the tolerances."""
+        if self.allowed_failures and self.consecutive_failures is not None:
+            both = "either allowed-failures or consecutive-failures, not both"
+            yield Fault(("allowed-failures",), both)
+        if self.count is not None and (self.min_passes or 1) > self.count:
+            yield Fault(("min-passes",), "is more than count: it could never pass")
+
 
 class MinSamplesKeys(Keys):
     """How much evidence a value needs."""
 
-    query: values.QueryText = Field(description="what counts the samples")
+    query: values.QueryOf = Field(description="what counts the samples")
     least: values.Least = Field(alias="min", description="how many there have to be")
 
 
 class ChangedMinSamplesKeys(Keys):
     """The same for a ready-made check, which has a query."""
 
-    query: values.TextIfSaid = key("what counts the samples")
+    query: values.QueryIfSaid = key("what counts the samples")
     least: values.LeastIfSaid = key("how many there have to be", alias="min")
 
 
@@ -76,6 +116,34 @@ class CompareKeys(Keys):
     test: values.Test = key("the test over both samples")
     alpha: values.Alpha = key("the probability at which the test rejects")
     tolerance: values.Delta = key("the shift that is borne, as a share of the old median")
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["max-ratio"], **without("test", "alpha", "tolerance")},
+                {"required": ["test"], **without("max-ratio", "min-delta")},
+            ]
+        }
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield a comparison that names neither a ratio nor a test, or mixes both."""
+        by_test = {"alpha": self.alpha, "tolerance": self.tolerance}
+        by_ratio = {"max-ratio": self.max_ratio, "min-delta": self.min_delta}
+        strangers = by_ratio if self.test else by_test
+        strange = [key for key, value in strangers.items() if value is not None]
+        hint = "either {max-ratio, min-delta} or {test: mann-whitney, alpha, tolerance}"
+        if strange:
+            word = "does not go with test" if self.test else "goes with test: mann-whitney alone"
+            yield Fault((strange[0],), word, hint)
+        elif self.test is None and self.max_ratio is None:
+            yield Fault((), "says neither max-ratio nor test", hint)
+
+
+def bounds_faults(least: float | None, most: float | None) -> Iterator[Fault]:
+    """Yield the fault of bounds that no value is within."""
+    if least is not None and most is not None and least > most:
+        yield Fault(("min",), "is more than max: nothing could pass")
 
 
 class HttpQuestionKeys(Keys):
@@ -92,6 +160,41 @@ class HttpQuestionKeys(Keys):
     redirects: values.Redirects = key("how many redirects are followed")
     timeout: values.LimitIfSaid = key("how long a reply is waited for")
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "dependentRequired": {"min": ["json-path"], "max": ["json-path"]},
+            "allOf": [
+                {
+                    "if": {"required": ["json-path"]},
+                    "then": {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]},
+                },
+                {
+                    "if": {"required": ["method"], "properties": {"method": {"const": "HEAD"}}},
+                    "then": without("contains", "json-path"),
+                },
+            ],
+        }
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with where the reply is looked into."""
+        yield from bounds_faults(self.least, self.most)
+        bounds = [
+            name for name, end in (("min", self.least), ("max", self.most)) if end is not None
+        ]
+        if self.json_path and not bounds:
+            yield Fault(("json-path",), "has no bounds: give min or max")
+        if bounds and not self.json_path:
+            yield Fault((bounds[0],), "bounds need a json path")
+        if self.method == "HEAD" and (self.contains or self.json_path):
+            yield Fault(("method",), "HEAD has no body to look into")
+
+
+ONE_NUMBER: Final[JSON] = {
+    "if": {"required": ["compare"]},
+    "then": {"properties": {"reduce": {"enum": ["max", "min", "sum", "avg"]}}},
+}
+
 
 class MetricKeys(CheckKeys):
     """Abstract: what qualifies the answer to a query."""
@@ -100,7 +203,7 @@ class MetricKeys(CheckKeys):
     most: values.Number = key("the most that a good value may be", alias="max")
     reduce: values.Reduction = key("how several series become one measurement")
     window: values.Interval = key("the most that ${window} is")
-    freshness: values.TextIfSaid = key("series whose newest sample must not be older than max-age")
+    freshness: values.QueryIfSaid = key("series whose newest sample must not be older than max-age")
     compare: Annotated[CompareKeys | None, values.NOT_NULL] = key(
         "the new version against the one that served before"
     )
@@ -115,10 +218,35 @@ class QueryKeys(MetricKeys):
     """A check by a query of one's own."""
 
     name: values.Name = Field(description="what the check is called")
-    query: values.QueryText = Field(description="PromQL, in which ${variables} can stand")
+    query: values.QueryOf = Field(description="PromQL, in which ${variables} can stand")
     min_samples: Annotated[MinSamplesKeys | None, values.NOT_NULL] = key(
         "how much evidence a value needs"
     )
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "allOf": [
+                EITHER_TOLERANCE,
+                ONE_NUMBER,
+                {"anyOf": [{"required": [name]} for name in ("min", "max", "compare")]},
+            ]
+        }
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with the tolerances, the bounds and the comparison."""
+        yield from super().faults()
+        yield from bounds_faults(self.least, self.most)
+        if self.least is None and self.most is None and self.compare is None:
+            yield Fault((), "has no bounds: give min, max or compare")
+        if self.compare is None:
+            return
+        if not self.query.names & OF_ONE_VERSION:
+            names = "needs a query that names ${replicaset} or ${pod_template_hash}"
+            yield Fault(("compare",), names)
+        if self.reduce in (Reduce.ALL, Reduce.ANY):
+            one = "needs one number a side: reduce by max, min, sum or avg"
+            yield Fault(("compare",), one)
 
 
 class ReadyMadeKeys(MetricKeys):

@@ -15,8 +15,6 @@ from gate.config.checks.keys import (
     ReadyMadeKeys,
 )
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.questions import HttpQuestion
 from gate.core.checks.spec import (
     Bounds,
@@ -33,16 +31,14 @@ from gate.sources.ready_made import ReadyMade
 
 
 def query_check(keys: QueryKeys, interval_seconds: float) -> Check:
-    """Return the check of a query; QueryError if the query cannot be used."""
-    variables = keys.variables or FrozenMap()
-    known = BUILT_IN | variables.keys()
-    few, fresh = keys.min_samples, keys.freshness
+    """Return the check of a query."""
+    variables, few = keys.variables or FrozenMap(), keys.min_samples
     metric = Metric(
-        query=Query.parse(keys.query, known),
+        query=keys.query,
         bounds=Bounds(keys.least, keys.most),
         reduce=keys.reduce,
-        min_samples=MinSamples(Query.parse(few.query, known), few.least) if few else None,
-        freshness=Query.parse(fresh, known) if fresh else None,
+        min_samples=MinSamples(few.query, few.least) if few else None,
+        freshness=keys.freshness,
         compare=_comparison(keys.compare) if keys.compare else None,
         **_drop_unset(window_seconds=keys.window),
     )

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gate.config.checks import scalars
-from gate.config.checks.variables import parse_query
+from gate.config.checks.reading import read_check
+from gate.config.checks.values import NAME
 from gate.config.parsing import parse_text, parse_texts
 from gate.config.taking import BadValueError, Fault
-from gate.core.checks.query_variables import BUILT_IN
-from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.spec import Bounds, Check, Command, During, Http, Metric, Schedule
-from gate.core.checks.validation import NAME, faults
+from gate.core.checks.spec import Check, During
 from gate.errors import UsageError
 
 _FORM: Final = "'name: QUERY <= 0.5' or 'name: QUERY >= 2'"
 _CHECK: Final = re.compile(r"(?P<name>[^:]*):\s(?P<rest>.*)", re.DOTALL)
+_UNNAMED: Final = "check"
 _LONGEST_NAME: Final = 57
 """Leaves room for a number after it."""
 _PIECE: Final = re.compile(
@@ -45,23 +44,19 @@ def by_query(text: str, interval_seconds: float) -> Check:
     match = _CHECK.fullmatch(text.strip())
     if match is None:
         raise UsageError(f"has no name: {scalars.quote_value(text)}", hint=_FORM)
-    name = scalars.name(match["name"].strip())
+    name = match["name"].strip()
     query, sign, figure = _split(match["rest"])
-    bound = _parse_bound(name, sign, figure)
-    bounds = Bounds(least=bound) if sign == ">=" else Bounds(most=bound)
-    try:
-        metric = Metric(parse_query(query, BUILT_IN), bounds)
-    except UsageError as error:
-        raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
-    return _sound(Check(name, metric, Schedule(interval_seconds)))
+    if not query:
+        raise UsageError(f"{name}: the query is empty", hint=_FORM)
+    bound = {"min" if sign == ">=" else "max": _parse_bound(name, sign, figure)}
+    return _read({"name": name, "query": query, **bound}, interval_seconds, about=f"{name}: ")
 
 
 def by_url(text: str, interval_seconds: float) -> Check:
     """Read a URL whose reply has to be 2xx; the check is named after host and path."""
-    url = scalars.service_url(text.strip())
-    parts = urlsplit(url)
-    name = _make_name(f"{parts.netloc}{parts.path}")
-    return _sound(Check(name, Http(HttpQuestion(url)), Schedule(interval_seconds)))
+    check = _read({"name": _UNNAMED, "http": {"url": text.strip()}}, interval_seconds)
+    parts = urlsplit(text.strip())
+    return replace(check, name=_make_name(f"{parts.netloc}{parts.path}"))
 
 
 _QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
@@ -78,16 +73,16 @@ def by_command(text: str, interval_seconds: float) -> Check:
     run may leave traces.
     """
     try:
-        words = scalars.words(shlex.split(text))
+        words = shlex.split(text)
     except ValueError as error:
         hint = "quotes come in pairs, as in a shell"
         raise UsageError("not a command line", hint=hint) from error
+    given = {"name": _UNNAMED, "command": words, "count": 1, "during": During.BAKE.value}
+    check = _read(given, interval_seconds)
     if sign := _shell_sign(text):
         hint = f"sh -c {shlex.quote(text.strip())} runs it in one; in single quotes it is text"
         raise UsageError(f"{sign} is for a shell, and commands run without one", hint=hint)
-    schedule = Schedule(interval_seconds, count=1, during=During.BAKE)
-    name = _make_name(PurePosixPath(words[0]).name)
-    return _sound(Check(name, Command(words), schedule))
+    return replace(check, name=_make_name(PurePosixPath(words[0]).name))
 
 
 def _shell_sign(text: str) -> str:
@@ -159,11 +154,14 @@ def _make_name(text: str) -> str:
     """Return a check's name that reads like `text`."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST_NAME]
     name = re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", name)
-    return name if NAME.fullmatch(name) else "check"
+    return name if NAME.fullmatch(name) else _UNNAMED
 
 
-def _sound(check: Check) -> Check:
-    wrong = faults(check)
-    if wrong:
-        raise UsageError(f"{check.name}: {wrong[0]}")
-    return check
+def _read(given: Mapping[str, Any], interval_seconds: float, about: str = "") -> Check:
+    """Read a check as if it stood in a file; UsageError with the first thing that is wrong."""
+    try:
+        return read_check(given, interval_seconds)
+    except BadValueError as error:
+        fault = error.faults[0]
+        subject = "" if fault.path == ("name",) else about
+        raise UsageError(f"{subject}{fault.message}", hint=fault.hint) from error

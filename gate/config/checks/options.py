@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Final
 
-from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import PlainValidator, WithJsonSchema
 
 from gate.config.checks import one_line
 from gate.config.checks.one_line import parse_checks
 from gate.config.checks.reading import read_checks
 from gate.config.option import Form
-from gate.config.taking import BadValueError, Fault, schema_of_list
+from gate.config.taking import schema_of_list, taken_with_info_by
 from gate.core.checks.spec import Check, Schedule
-from gate.errors import UsageError
 
 INTERVAL_SECONDS: Final = Schedule().interval_seconds
 Checks = tuple[Check, ...]
@@ -21,14 +20,9 @@ Checks = tuple[Check, ...]
 
 def _at_interval(parse: Callable[[object, float], Checks]) -> PlainValidator:
     """Return the validator of checks; `check_interval` has to be declared before them."""
-
-    def validate(value: object, info: ValidationInfo) -> Checks:
-        try:
-            return parse(value, info.data.get("check_interval", INTERVAL_SECONDS))
-        except UsageError as error:
-            raise BadValueError([Fault((), error.message, error.hint)]) from error
-
-    return PlainValidator(validate)
+    return taken_with_info_by(
+        lambda value, info: parse(value, info.data.get("check_interval", INTERVAL_SECONDS))
+    )
 
 
 def _each_by(parse: Callable[[str, float], Check]) -> PlainValidator:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gate.config.checks import making
 from gate.config.checks.keys import (
@@ -21,11 +20,9 @@ from gate.config.checks.keys import (
 )
 from gate.config.checks.mapping import read_mapping, unknown_key
 from gate.config.checks.scalars import quote_value
-from gate.config.checks.variables import parse_query
 from gate.config.taking import BadValueError, Fault, Path, inside
 from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import Check
-from gate.core.checks.validation import faults
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 from gate.sources.ready_made import ReadyMade, find
@@ -33,8 +30,8 @@ from gate.sources.ready_made import ReadyMade, find
 SOURCES: Final = tuple(FORMS)
 _LIST_HINT: Final = "as in checks: [{name: errors, query: ..., max: 0.01}]"
 _SOURCES_HINT: Final = f"a check has one of {', '.join(SOURCES)}"
-_QUERIES: Final[tuple[Path, ...]] = (("query",), ("min-samples", "query"), ("freshness",))
-_KEYS_IN_TEXT: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
+
+Form = TypeVar("Form", bound=CheckKeys)
 
 
 def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
@@ -61,16 +58,8 @@ def read_check(given: object, interval_seconds: float) -> Check:
         raise BadValueError(
             [Fault((), f"not a mapping of a check: {quote_value(given)}", _LIST_HINT)]
         )
-    source = _source(given)
-    keys, wrong = _keys(FORMS[source], given)
-    wrong += _query_faults(given)
-    if keys is None or wrong:
-        raise BadValueError(wrong)
-    check = _make_check(keys, given, interval_seconds)
-    found = faults(check)
-    if found:
-        raise BadValueError([_locate_fault(text, given) for text in found])
-    return check
+    keys = _keys(FORMS[_source(given)], given, _variables(given))
+    return _make_check(keys, given, interval_seconds)
 
 
 def _source(given: Mapping[str, Any]) -> str:
@@ -90,9 +79,11 @@ def _all_keys() -> tuple[str, ...]:
 # -- the form --------------------------------------------------------------------------------------
 
 
-def _keys(form: type[CheckKeys], given: Mapping[str, Any]) -> tuple[CheckKeys | None, list[Fault]]:
-    keys, wrong = read_mapping(form, given)
-    return keys, [_at_home(fault, form) for fault in wrong]
+def _keys(form: type[Form], given: Mapping[str, Any], variables: frozenset[str]) -> Form:
+    keys, wrong = read_mapping(form, given, variables)
+    if keys is None:
+        raise BadValueError([_at_home(fault, form) for fault in wrong])
+    return keys
 
 
 def _at_home(fault: Fault, form: type[CheckKeys]) -> Fault:
@@ -106,34 +97,13 @@ def _at_home(fault: Fault, form: type[CheckKeys]) -> Fault:
     return replace(fault, message=f"goes with {' or '.join(homes)} alone") if homes else fault
 
 
-# -- the queries -----------------------------------------------------------------------------------
-
-
-def _query_faults(given: Mapping[str, Any]) -> list[Fault]:
-    """Return what is wrong with the texts of queries, even if other keys are wrong too."""
+def _variables(given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the variables that the queries of a check may use, even if one of them is wrong."""
     variables = given.get("variables")
     names = [*variables] if isinstance(variables, Mapping) else []
     made = _ready_made(given)
     theirs = made.keys.get("variables", {}) if made else {}
-    known = BUILT_IN | set(names) | set(theirs)
-    return [fault for path in _QUERIES if (fault := _query_fault(given, path, known))]
-
-
-def _query_fault(given: Mapping[str, Any], path: Path, known: frozenset[str]) -> Fault | None:
-    value: Any = given
-    for step in path:
-        value = value.get(step) if _is_map(value) else None
-    if not isinstance(value, str) or not value.strip():
-        return None
-    try:
-        parse_query(value, known)
-    except UsageError as error:
-        return Fault(path, error.message, error.hint)
-    return None
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, Mapping)
+    return BUILT_IN | set(names) | set(theirs)
 
 
 def _ready_made(given: Mapping[str, Any]) -> ReadyMade | None:
@@ -153,7 +123,6 @@ def _make_check(keys: CheckKeys, given: Mapping[str, Any], interval_seconds: flo
         case ReadyMadeKeys():
             return making.query_check(_complete_keys(keys, given), interval_seconds)
         case QueryKeys():
-            _check_comparison(keys)
             return making.query_check(keys, interval_seconds)
         case HttpKeys():
             return making.http_check(keys, interval_seconds)
@@ -172,46 +141,17 @@ def _complete_keys(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
         hint = f"as in variables: {{{missing[0]}: web}}"
         text = f"{made.name} for {made.metrics} needs the variable {', '.join(missing)}"
         raise BadValueError([Fault(("variables",), text, hint)])
-    whole, wrong = _keys(QueryKeys, making.complete_keys(made, given))
-    if not isinstance(whole, QueryKeys):
-        raise BadValueError(wrong)
-    _check_comparison(whole)
-    return whole
+    try:
+        return _keys(QueryKeys, making.complete_keys(made, given), _variables(given))
+    except BadValueError as error:
+        raise BadValueError([_at_given(fault, given) for fault in error.faults]) from error
 
 
-def _check_comparison(keys: QueryKeys) -> None:
-    """Refuse a comparison that names neither a ratio nor a test, or mixes both."""
-    how = keys.compare
-    if how is None:
-        return
-    by_test = {"alpha": how.alpha, "tolerance": how.tolerance}
-    by_ratio = {"max-ratio": how.max_ratio, "min-delta": how.min_delta}
-    strangers = by_ratio if how.test else by_test
-    strange = [key for key, value in strangers.items() if value is not None]
-    hint = "either {max-ratio, min-delta} or {test: mann-whitney, alpha, tolerance}"
-    if strange:
-        word = "does not go with test" if how.test else "goes with test: mann-whitney alone"
-        raise BadValueError([Fault(("compare", strange[0]), word, hint)])
-    if how.test is None and how.max_ratio is None:
-        raise BadValueError([Fault(("compare",), "says neither max-ratio nor test", hint)])
-
-
-def _locate_fault(text: str, given: Mapping[str, Any]) -> Fault:
-    """Return one of the core's complaints in the spelling of a file, at the key that it names."""
-    told = _KEYS_IN_TEXT.sub(lambda match: spelt(match[0]), text) if "${" not in text else text
-    path = _key_named(told, given)
-    return Fault(path, told.removeprefix(f"{path[-1]} ") if path else told)
-
-
-def _key_named(text: str, given: Mapping[str, Any]) -> Path:
-    """Return the path of the first given key that a complaint names, () if there is none."""
-    for word in re.findall(r"[a-z]+(?:-[a-z]+)*", text.replace("json path", "json-path")):
-        if word in given:
-            return (word,)
-        for mapping in ("http", "compare"):
-            if isinstance(given.get(mapping), Mapping) and word in given[mapping]:
-                return (mapping, word)
-    return ()
+def _at_given(fault: Fault, given: Mapping[str, Any]) -> Fault:
+    """Return a fault that is about no given key, but about one of the ready-made check, at none."""
+    if not fault.path or fault.path[0] in given:
+        return fault
+    return replace(fault, path=(), message=f"{inside(fault.path)}: {fault.message}")
 
 
 # -- the list --------------------------------------------------------------------------------------

@@ -2,55 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel
 
-from gate.config.checks.keys import FORMS
+from gate.config.checks.keys import EITHER_TOLERANCE, FORMS, ONE_NUMBER
 from gate.sources.ready_made import READY_MADE, names
-
-
-def _without(*keys: str) -> dict[str, Any]:
-    """Return the schema of a mapping that has none of the keys."""
-    return {"properties": dict.fromkeys(keys, False)}
-
-
-_EITHER_TOLERANCE: Final = {
-    "not": {
-        "required": ["allowed-failures", "consecutive-failures"],
-        "properties": {"allowed-failures": {"minimum": 1}},
-    }
-}
-_ONE_NUMBER: Final = {
-    "if": {"required": ["compare"]},
-    "then": {"properties": {"reduce": {"enum": ["max", "min", "sum", "avg"]}}},
-}
-_BOUNDED: Final = [{"required": [key]} for key in ("min", "max", "compare")]
-_RULES: Final[dict[str, dict[str, Any]]] = {
-    "QueryKeys": {"allOf": [_EITHER_TOLERANCE, _ONE_NUMBER, {"anyOf": _BOUNDED}]},
-    "HttpKeys": {"allOf": [_EITHER_TOLERANCE]},
-    "CommandKeys": {"allOf": [_EITHER_TOLERANCE]},
-    "CompareKeys": {
-        "oneOf": [
-            {"required": ["max-ratio"], **_without("test", "alpha", "tolerance")},
-            {"required": ["test"], **_without("max-ratio", "min-delta")},
-        ]
-    },
-    "HttpQuestionKeys": {
-        "dependentRequired": {"min": ["json-path"], "max": ["json-path"]},
-        "allOf": [
-            {
-                "if": {"required": ["json-path"]},
-                "then": {"anyOf": [{"required": ["min"]}, {"required": ["max"]}]},
-            },
-            {
-                "if": {"required": ["method"], "properties": {"method": {"const": "HEAD"}}},
-                "then": _without("contains", "json-path"),
-            },
-        ],
-    },
-}
-"""Rules between the models' keys, the same as in `gate.core.checks.validation`."""
 
 
 def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,8 +15,7 @@ def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
     definitions: dict[str, Any] = {}
     for form in FORMS.values():
         definitions |= model_schemas(form)
-    for name, rules in {**_RULES, "ReadyMadeKeys": _ready_made_rules()}.items():
-        definitions[name] |= rules
+    definitions["ReadyMadeKeys"] |= _ready_made_rules()
     items = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in FORMS.values()]}
     return {"type": "array", "items": items}, definitions
 
@@ -89,7 +45,7 @@ def _form(property_: dict[str, Any]) -> dict[str, Any]:
 
 def _ready_made_rules() -> dict[str, Any]:
     """Return the rules of ready-made checks: for which metrics, and what the user has to add."""
-    rules: list[dict[str, Any]] = [_EITHER_TOLERANCE, _ONE_NUMBER]
+    rules: list[dict[str, Any]] = [EITHER_TOLERANCE, ONE_NUMBER]
     for name in names():
         mine = [made for made in READY_MADE if made.name == name]
         kinds = {"properties": {"metrics": {"enum": [made.metrics for made in mine]}}}

@@ -1,24 +1,32 @@
-"""The types of a check's keys: each with its parser, and the JSON Schema of its form."""
+"""The types of a check's keys: by pydantic's constraints, or a parser and its JSON Schema."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, PlainValidator
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from gate.config.checks import scalars
-from gate.config.taking import DURATION_PATTERN, schema_of, taken_by
+from gate.config.checks.complaints import Wanted
+from gate.config.checks.variables import parse_query
+from gate.config.parsing import parse_duration, parse_limit, parse_text
+from gate.config.taking import DURATION_PATTERN, schema_of, taken_by, taken_with_info_by
 from gate.core.checks.json_path import JsonPath
+from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
-from gate.core.checks.validation import NAME
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
 from gate.sources.ready_made import READY_MADE, names
 
 METRICS: Final = tuple(dict.fromkeys(made.metrics for made in READY_MADE))
+NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,61}[A-Za-z0-9])?", re.ASCII)
+NAME_HINT: Final = "up to 63 letters, digits, spaces and . _ -, a letter or digit at both ends"
+MOST_COUNT: Final = 1_000_000
+MOST_REDIRECTS: Final = 10
 _KEY: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
 _INDEX: Final = r"""\[(?:[0-9]{1,6}|"[^"'\\]*"|'[^"'\\]*')\]"""
 _JSON_PATH: Final = rf"^(?:\$(?:\.{_KEY}|{_INDEX})|\.?{_KEY}|{_INDEX})(?:\.{_KEY}|{_INDEX})*$"
@@ -37,6 +45,12 @@ def _not_null(value: object) -> object:
     return value
 
 
+def _parse_query(value: object, info: ValidationInfo) -> Query:
+    """Read a query; the variables that it may use are the context of the validation."""
+    return parse_query(parse_text(_not_null(value)), info.context or frozenset())
+
+
+_BY_QUERY: Final = taken_with_info_by(_parse_query)
 NOT_NULL: Final = BeforeValidator(taken_by(_not_null).func)
 """For a mapping that may be left out, but not be null."""
 
@@ -50,55 +64,54 @@ def _seconds(**bound: float) -> Any:
     return schema_of("number", "string", **bounds)
 
 
-def _make_count_schema(least: int, most: int = scalars.MOST_COUNT) -> Any:
-    return schema_of("integer", minimum=least, maximum=most)
+def _to_whole(value: object) -> object:
+    """Return the number as an integer if it is one, as JSON's 3.0 is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Name = Annotated[str, by(scalars.name), schema_of("string", pattern=_whole(NAME.pattern))]
-NameIfSaid = Annotated[
-    str | None, by(scalars.name), schema_of("string", pattern=_whole(NAME.pattern))
-]
-QueryText = Annotated[str, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
-TextIfSaid = Annotated[str | None, by(scalars.text), schema_of("string", pattern=_SAYS_SOMETHING)]
+_TEXT: Final = Field(strict=True, pattern=_SAYS_SOMETHING)
+_FINITE: Final = Field(strict=True, allow_inf_nan=False)
+_WHOLE: Final = (Field(strict=True), BeforeValidator(_to_whole), NOT_NULL)
+_OF_NAME: Final = (
+    Field(strict=True, pattern=_whole(NAME.pattern)),
+    NOT_NULL,
+    Wanted("a check's name", NAME_HINT),
+)
+
+Name = Annotated[str, *_OF_NAME]
+NameIfSaid = Annotated[str | None, *_OF_NAME]
+QueryOf = Annotated[Query, _BY_QUERY, schema_of("string", pattern=_SAYS_SOMETHING)]
+QueryIfSaid = Annotated[Query | None, _BY_QUERY, schema_of("string", pattern=_SAYS_SOMETHING)]
+TextIfSaid = Annotated[str | None, _TEXT, NOT_NULL]
 Url = Annotated[str, by(scalars.url), schema_of("string", pattern=_URL)]
 ServiceUrl = Annotated[str, by(scalars.service_url), schema_of("string", pattern=_URL)]
 
-Number = Annotated[float | None, by(scalars.number), schema_of("number")]
-Least = Annotated[float, by(scalars.positive), schema_of("number", exclusiveMinimum=0)]
-LeastIfSaid = Annotated[float | None, by(scalars.positive), schema_of("number", exclusiveMinimum=0)]
-Delta = Annotated[float | None, by(scalars.not_negative), schema_of("number", minimum=0)]
-Factor = Annotated[float | None, by(scalars.ratio), schema_of("number", minimum=1)]
-Alpha = Annotated[
-    float | None, by(scalars.alpha), schema_of("number", exclusiveMinimum=0, maximum=0.5)
+Number = Annotated[float | None, _FINITE, NOT_NULL]
+Least = Annotated[float, _FINITE, Field(gt=0), NOT_NULL]
+LeastIfSaid = Annotated[float | None, _FINITE, Field(gt=0), NOT_NULL]
+Delta = Annotated[float | None, _FINITE, Field(ge=0), NOT_NULL]
+Factor = Annotated[
+    float | None, _FINITE, Field(ge=1), NOT_NULL, Wanted(hint="1.5 is half as much again")
 ]
+Alpha = Annotated[float | None, _FINITE, Field(gt=0, le=0.5), NOT_NULL]
 
 Interval = Annotated[
     float | None, by(scalars.interval), _seconds(minimum=SHORTEST_INTERVAL_SECONDS)
 ]
-Delay = Annotated[float | None, by(scalars.delay), _seconds(minimum=0)]
-LimitIfSaid = Annotated[float | None, by(scalars.limit), _seconds(exclusiveMinimum=0)]
+Delay = Annotated[float | None, by(parse_duration), _seconds(minimum=0)]
+LimitIfSaid = Annotated[float | None, by(parse_limit), _seconds(exclusiveMinimum=0)]
 
-OneOrMore = Annotated[int | None, by(scalars.count(1)), _make_count_schema(1)]
-ZeroOrMore = Annotated[int | None, by(scalars.count(0)), _make_count_schema(0)]
-Redirects = Annotated[
-    int | None,
-    by(scalars.count(0, scalars.MOST_REDIRECTS)),
-    _make_count_schema(0, scalars.MOST_REDIRECTS),
-]
-Switch = Annotated[bool | None, by(scalars.switch), schema_of("boolean")]
+OneOrMore = Annotated[int | None, Field(ge=1, le=MOST_COUNT), *_WHOLE]
+ZeroOrMore = Annotated[int | None, Field(ge=0, le=MOST_COUNT), *_WHOLE]
+Redirects = Annotated[int | None, Field(ge=0, le=MOST_REDIRECTS), *_WHOLE]
+Switch = Annotated[bool | None, Field(strict=True), NOT_NULL]
 
-Reduction = Annotated[
-    Reduce | None, by(scalars.member(Reduce)), schema_of("string", enum=list(Reduce))
-]
-Phases = Annotated[
-    During | None, by(scalars.member(During)), schema_of("string", enum=list(During))
-]
+Reduction = Annotated[Reduce | None, NOT_NULL, schema_of("string", enum=list(Reduce))]
+Phases = Annotated[During | None, NOT_NULL, schema_of("string", enum=list(During))]
 Test = Annotated[
-    str | None, by(scalars.one_of(("mann-whitney",))), schema_of("string", enum=["mann-whitney"])
+    Literal["mann-whitney"] | None, NOT_NULL, schema_of("string", enum=["mann-whitney"])
 ]
-Method = Annotated[
-    Literal["GET", "HEAD"] | None, by(scalars.method), schema_of("string", enum=["GET", "HEAD"])
-]
+Method = Annotated[Literal["GET", "HEAD"] | None, NOT_NULL]
 Status = Annotated[
     tuple[int, int] | None,
     by(scalars.status),
@@ -125,9 +138,7 @@ Words = Annotated[
     ),
 ]
 DeploymentName = Annotated[
-    str | None,
-    by(scalars.deployment),
-    schema_of("string", pattern=_whole(SUBDOMAIN.pattern)),
+    str | None, by(scalars.deployment), schema_of("string", pattern=_whole(SUBDOMAIN.pattern))
 ]
 ReadyMadeName = Annotated[str, by(scalars.one_of(names())), schema_of("string", enum=list(names()))]
 MetricsKind = Annotated[

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, leg_timeout
+from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Workload
-from gate.core.plan.leg import Leg
+from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.judge import Rollout

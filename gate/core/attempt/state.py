@@ -20,7 +20,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.core.plan.leg import Leg
+from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce, Asking, Effect, Write
@@ -28,7 +28,6 @@ from gate.core.protocol.events import Evidence
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.owners import Owners
-from gate.core.rollout.policy import Policy
 from gate.core.rollout.ruling import Rulings
 from gate.core.rollout.snapshot import Snapshot
 
@@ -45,6 +44,8 @@ READS_A_DEADLINE = 3
 SHORTEST_READ_INTERVAL_SECONDS = 5.0
 CLOSING_SECONDS = 2.0
 """How long releasing the lock may take; with the overtime within the contract's 10 s."""
+MORE_CLOSING_SECONDS = 0.1
+"""How much longer for each further Deployment, as long as the budgets have time left."""
 EVIDENCE_SECONDS = 2.0
 """How long to wait for evidence, or for the name of another writer."""
 INTERRUPT_SECONDS = 3.5
@@ -363,15 +364,18 @@ class Attempt:
     @property
     def closes_at(self) -> float:
         """When the attempt stops waiting for the release of the lock, monotonic seconds."""
-        own = self.course.closing_since + CLOSING_SECONDS
+        since, further = self.course.closing_since, max(0, len(self.plan.targets) - 1)
+        longer = min(since + further * MORE_CLOSING_SECONDS, self.gives_up_at)
+        own = max(since, longer) + CLOSING_SECONDS
         return min(own, self.interference.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""
-        return replace(
-            self,
-            writes=replace(self.writes, queue=self.writes.queue[1:], retry=None, uncertain=False),
-        )
+        queue, aside = self.writes.queue[1:], self.writes.set_aside
+        known = aside.get(queue[0].ref, Undecided()) if queue else Undecided()
+        aside = aside.drop(queue[0].ref) if queue else aside
+        writes = replace(self.writes, queue=queue, set_aside=aside)
+        return replace(self, writes=replace(writes, retry=known.retry, uncertain=known.uncertain))
 
     def with_effect(self, effect: Asking) -> Attempt:
         """Return the attempt waiting for the answer to `effect`, whose id is `next_id`."""
@@ -387,13 +391,6 @@ class Attempt:
     def say(self, event: str, message: str) -> Announce:
         """Return a line of the timeline at the present time."""
         return Announce(self.now, event, message)
-
-
-def leg_timeout(policy: Policy, leg: Leg) -> float | None:
-    """Return a leg's total seconds, None for `auto`; the way back's default is the way out's."""
-    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
-        return policy.rollback_timeout_seconds
-    return policy.timeout_seconds
 
 
 Step = tuple[Attempt, tuple[Effect, ...]]

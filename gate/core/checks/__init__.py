@@ -13,5 +13,4 @@ __all__ = [
     "spec",
     "tick_measurement",
     "tick_questions",
-    "validation",
 ]

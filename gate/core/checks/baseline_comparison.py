@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,11 +24,6 @@ class Ratio:
     max_ratio: float
     min_delta: float = 0.0
 
-    def faults(self) -> Iterator[tuple[str, bool]]:
-        """Iterate complaints, each with whether there is a reason for it."""
-        yield "max_ratio must be 1 or more", not 1 <= self.max_ratio < math.inf
-        yield "min_delta must be 0 or more", not 0 <= self.min_delta < math.inf
-
     def is_exceeded_by(self, new: float, old: float) -> bool:
         """Tell whether `new` is too large for a finite `old`.
 
@@ -49,11 +43,6 @@ class MannWhitney:
 
     alpha: float = 0.02
     tolerance: float = 0.25
-
-    def faults(self) -> Iterator[tuple[str, bool]]:
-        """Iterate complaints, each with whether there is a reason for it."""
-        yield "alpha must be above 0 and at most 0.5", not 0 < self.alpha <= 0.5  # noqa: PLR2004
-        yield "tolerance must be 0 or more", not 0 <= self.tolerance < math.inf
 
 
 @dataclass(frozen=True, slots=True)

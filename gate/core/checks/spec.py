@@ -1,7 +1,7 @@
 """A check as a value: what it asks, the bounds of a good answer, and what it tolerates over time.
 
-`validation` says what is wrong with one before anything is asked, `tick_questions` turns it into
-the questions of one tick, `run` follows it over time.
+What is wrong with one is found by `gate.config.checks`, before it is made. `tick_questions` turns
+it into the questions of one tick, `run` follows it over time.
 """
 
 from __future__ import annotations
@@ -136,6 +136,11 @@ class Schedule:
     initial_delay_seconds: float = 0.0
     count: int | None = None
     during: During = During.BOTH
+
+    def __post_init__(self) -> None:
+        """Hold that its ticks come one after another."""
+        if not self.interval_seconds > 0:
+            raise ValueError(f"not an interval of ticks: {self.interval_seconds} s")
 
     @property
     def retry_seconds(self) -> float:

@@ -86,17 +86,14 @@ def with_recreations(attempt: Attempt) -> Attempt:
         for ref, ending in attempt.result.endings.items()
         if ending.reason is Reason.DELETED and _is_recreated(attempt, ref)
     }
-    whole = attempt.result.ending
-    if whole is None or not again:
+    whole, judged = attempt.result.ending, attempt.result.judged
+    if whole is None or judged is None or not again:
         return attempt
-    if any(attempt.result.endings[ref] == whole for ref in again):
-        whole = replace(whole, message=said)
-    return replace(
-        attempt,
-        result=replace(
-            attempt.result, endings=FrozenMap({**attempt.result.endings, **again}), ending=whole
-        ),
-    )
+    if any(attempt.result.endings[ref] == judged for ref in again):
+        whole, judged = (replace(one, message=said) for one in (whole, judged))
+    endings = FrozenMap({**attempt.result.endings, **again})
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    return replace(attempt, result=result)
 
 
 def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
@@ -115,9 +112,8 @@ def with_restorations_checked(attempt: Attempt) -> Attempt:
         ref: replace(one, causes=one.causes + causes) if one.outcome is Outcome.ROLLED_BACK else one
         for ref, one in attempt.result.endings.items()
     }
-    return replace(
-        attempt, result=replace(attempt.result, ending=whole, endings=FrozenMap(endings))
-    )
+    result = replace(attempt.result, endings=FrozenMap(endings), ending=whole, judged=whole)
+    return replace(attempt, result=result)
 
 
 _GOOD_ON_THE_WAY_BACK = (Outcome.ROLLED_BACK, Outcome.VERIFIED)

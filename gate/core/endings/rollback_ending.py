@@ -13,7 +13,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.writes.queue import became_theirs
+from gate.core.writes.way_out import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:

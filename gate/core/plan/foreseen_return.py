@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-from gate.core.model.fact import Absent
+from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
-from gate.core.plan.plan import Plan
-from gate.core.plan.rollback_plan import content, goes_back, has_target
+from gate.core.plan.plan import Plan, PlannedObject
+from gate.core.plan.rollback_plan import content, goes_back, without_target
 
 
 class Intent(enum.Enum):
@@ -26,16 +26,17 @@ def may_restore(plan: Plan) -> bool:
     An object without a dry run counts as changed. If the plan changes nothing, a failure restores
     nothing, unless it returns to a verified set.
     """
-    mine = {one.ref for one in plan.objects if _would_change(plan, one.ref)}
-    mine |= {one.ref for one in plan.objects if one.ref in plan.target_set.bodies}
-    restorable = {ref for ref in mine if has_target(plan, ref)}
+    returned = plan.target_set.bodies
+    mine = {one.ref for one in plan.objects if one.ref in returned or _would_change(one)}
+    restorable = mine - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
     return bool(restorable) and goes_back(plan, rolled_out, restorable)
 
 
 def would_change_anything(plan: Plan) -> bool:
     """Tell whether a plan changes any object; one without a dry run counts as changed."""
-    return any(_would_change(plan, write.ref) for write in plan.writes)
+    written = {write.ref for write in plan.writes}
+    return any(_would_change(one) for one in plan.objects if one.ref in written)
 
 
 def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
@@ -47,11 +48,12 @@ def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
             found.setdefault(Intent.CREATE, []).append(one.ref)
         elif one.trial is None:
             found.setdefault(Intent.UNTRIED, []).append(one.ref)
-        elif one.ref in taken or _would_change(plan, one.ref):
+        elif one.ref in taken or _would_change(one):
             found.setdefault(Intent.CHANGE, []).append(one.ref)
     return {intent: tuple(found[intent]) for intent in Intent if intent in found}
 
 
-def _would_change(plan: Plan, ref: Ref) -> bool:
-    before, trial = plan.before(ref), plan.trial(ref)
-    return before is None or trial is None or content(before.body) != content(trial.body)
+def _would_change(one: PlannedObject) -> bool:
+    if not isinstance(one.before, Known) or one.trial is None:
+        return True
+    return content(one.before.value.body) != content(one.trial.body)

@@ -1,8 +1,10 @@
-"""The two legs of an attempt: forward, and back."""
+"""The two legs of an attempt, forward and back, and how long each may take."""
 
 from __future__ import annotations
 
 import enum
+
+from gate.core.rollout.policy import Policy
 
 
 class Leg(enum.StrEnum):
@@ -10,3 +12,10 @@ class Leg(enum.StrEnum):
 
     FORWARD = "forward"
     BACK = "back"
+
+
+def leg_timeout(policy: Policy, leg: Leg) -> float | None:
+    """Return a leg's total seconds, None for `auto`; the way back's default is the way out's."""
+    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
+        return policy.rollback_timeout_seconds
+    return policy.timeout_seconds

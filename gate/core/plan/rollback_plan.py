@@ -141,7 +141,7 @@ def _rollback(
         for ref, w in written.items()
         if ref not in departed and (w.changed or ref in returns_to.bodies)
     }
-    restorable = {ref for ref in mine if has_target(plan, ref)}
+    restorable = mine.keys() - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
     is_return = goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
@@ -165,18 +165,16 @@ def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     stay. A Deployment that this attempt created is no reason to leave the others with a
     configuration that is not theirs.
     """
-    there_before = {target.ref for target in plan.targets if plan.before(target.ref) is not None}
+    known_before = {one.ref for one in plan.objects if isinstance(one.before, Known)}
+    there_before = {target.ref for target in plan.targets} & known_before
     if rolled_out & there_before:
         return bool(restorable & rolled_out)
     return bool(there_before) or not rolled_out
 
 
-def has_target(plan: Plan, ref: Ref) -> bool:
-    """Tell whether `ref` can go back: a Deployment only to what served, the rest to what it was."""
-    for target in plan.targets:
-        if target.ref == ref:
-            return isinstance(target.baseline, Known)
-    return True
+def without_target(plan: Plan) -> set[Ref]:
+    """Return the Deployments that cannot go back: one goes only to what served before."""
+    return {target.ref for target in plan.targets if not isinstance(target.baseline, Known)}
 
 
 def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
@@ -248,7 +246,7 @@ def irreversible(
         return FrozenMap()
     mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
     rolled_out = [target.ref for target in plan.targets if target.ref in mine]
-    if rolled_out and not any(has_target(plan, ref) for ref in rolled_out):
+    if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()
     reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
     return FrozenMap((ref, CleanText(why)) for ref, why in reasons if why)

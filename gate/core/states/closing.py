@@ -22,7 +22,7 @@ from gate.core.states.verdicts import Verdicts
 
 
 class Closing(StateBehaviour):
-    """Waits for the release of the lock, `CLOSING_SECONDS` at most."""
+    """Waits for the release of the locks, not beyond `closes_at`."""
 
     is_final = True
 

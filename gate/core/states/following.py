@@ -15,7 +15,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
 from gate.core.states.verdicts import Verdicts, has_failed, is_complete
 from gate.core.states.watching import WatchingState
-from gate.core.writes.queue import became_theirs
+from gate.core.writes.way_out import became_theirs
 
 
 class Following(WatchingState):

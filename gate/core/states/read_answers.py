@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import RETRY_SECONDS, Attempt
+from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection
 from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
@@ -13,7 +13,7 @@ from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.snapshot import older
-from gate.core.writes.queue import refused_for_good
+from gate.core.writes.way_out import refused_for_good
 
 Facts = tuple[Observed | Listed, ...]
 """The observations that an answer contains."""
@@ -36,18 +36,23 @@ def fold_read(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt
             return _decidable(attempt, effect), (nothing,)
         case _ if effect.ref in attempt.interference.departures:
             return attempt, ()
-        case _ if (
-            attempt.course.leg is Leg.FORWARD
-            and attempt.writes.retry
-            and attempt.writes.retry.refused
-        ):
-            return refused_for_good(attempt, attempt.writes.retry.refused), ()
+        case _ if (refusal := _find_refusal(attempt, effect)) is not None:
+            return refused_for_good(attempt, refusal), ()
         case _:
             later = attempt.now + RETRY_SECONDS
             return replace(
                 attempt,
                 requests=replace(attempt.requests, unread=True, unreadable=True, not_before=later),
             ), ()
+
+
+def _find_refusal(attempt: Attempt, effect: Read) -> Rejection | None:
+    """Return the refusal of a write on the way out that this read was to explain, None if none."""
+    retry, queue = attempt.writes.retry, attempt.writes.queue
+    is_about_head = bool(queue) and queue[0].ref == effect.ref
+    if attempt.course.leg is not Leg.FORWARD or retry is None or not is_about_head:
+        return None
+    return retry.refused
 
 
 def is_stale(attempt: Attempt, live: LiveObject) -> bool:

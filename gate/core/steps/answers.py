@@ -42,8 +42,8 @@ from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
-from gate.core.writes.queue import refused_for_good
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
+from gate.core.writes.way_out import refused_for_good
 
 _ANSWERS: dict[type[Answer], type[Asking]] = {
     Recorded: SaveRecord,

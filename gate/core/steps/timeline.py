@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gate.core.attempt.state import Attempt, Retry, Undecided
 from gate.core.model.naming import Naming
-from gate.core.model.objects import Ref, Revision
+from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
@@ -161,10 +161,20 @@ def _rollout_changes(
         yield from _narrate_revisions(name(ref), before.snapshot, after.snapshot)
     if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
         yield "progress", f"{name(ref)}: {_count(after)}"
+    was = before.snapshot.live
+    if was is not None and was.paused != live.paused:
+        yield _describe_pause(name(ref), live)
     if before.troubles is not after.troubles:
         yield from _troubles(before, after)
     if before.snapshot.denied_since is not after.snapshot.denied_since:
         yield from _denials(ref, name, before.snapshot, after.snapshot)
+
+
+def _describe_pause(name: str, live: Workload) -> Line:
+    """Return the line of a pause that begins or ends: all that waits for it stands still."""
+    if live.paused:
+        return "paused", f"{name} is paused: it stands still until it is resumed"
+    return "resumed", f"{name} goes on: its pause has ended"
 
 
 def _troubles(before: Rollout, after: Rollout) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from gate.core.plan.rollback_plan import WrittenObject, is_of_template
 from gate.core.ssa import managed_fields
 from gate.core.ssa.field_set import (
     Fields,
+    descend,
     graft,
     intersect,
     paths,
@@ -24,6 +25,8 @@ from gate.core.ssa.field_set import (
 )
 
 _DATA: Final = ("data", "binaryData")
+_NO_VALUES_OF_OTHERS: Final = ("replicas", "template.metadata.annotations")
+"""What others set in the spec of a Deployment without making it theirs."""
 
 
 def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
@@ -93,6 +96,23 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
         return True
     after, now = written.after.body.thaw(), live.body.thaw()
     return any(set(now.get(name) or ()) - set(after.get(name) or ()) for name in _DATA)
+
+
+def has_values_of_others(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
+    """Tell whether others have since set something in the spec of a Deployment that we created.
+
+    Its deletion would take that along. Replicas do not count, which autoscalers set, nor do
+    annotations of the pod template, which `kubectl rollout restart` writes.
+    """
+    if live.resource_version == written.after.resource_version:
+        return False
+    theirs: Fields | None = None
+    for entry in _thaw_managed_fields(live):
+        if entry.get("manager") != write.field_manager:
+            theirs = union(theirs, descend(entry.get("fieldsV1"), "spec"))
+    after, now = written.after.body.thaw(), live.body.thaw()
+    changed = paths(select_changed(now["spec"], after["spec"], theirs))
+    return any(not path.startswith(_NO_VALUES_OF_OTHERS) for path in changed)
 
 
 def with_added(write: PlannedWrite, added: Fields, live: LiveObject) -> PlannedWrite:

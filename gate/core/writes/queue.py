@@ -1,8 +1,8 @@
 """Sends the writes of a leg, each decided when it is sent; `order` says which comes next.
 
 After a conflict or a lost answer the object is read first and the write decided again. On the
-way out a write is refused if somebody changed the object since the preflight; on the way back only
-what this attempt wrote, and nobody has changed since, is overwritten.
+way back only what this attempt wrote, and nobody has changed since, is overwritten; `way_out`
+decides the writes before.
 """
 
 from __future__ import annotations
@@ -18,25 +18,31 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Effect, FindUsers, Read
 from gate.core.ssa import field_set
 from gate.core.writes.foreign_changes import (
     added_fields,
     foreign_fields,
+    has_values_of_others,
     is_extended,
     with_added,
     without_conflicts,
     without_foreign,
 )
 from gate.core.writes.lost_response import has_landed
-from gate.core.writes.obstacles import is_done, substance, why_not_written
-from gate.core.writes.order import answers_lost, sendable, with_at_head
+from gate.core.writes.order import (
+    answers_lost,
+    losses_to_read,
+    sendable,
+    sends_no_more,
+    with_at_head,
+)
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
 from gate.core.writes.request import send, send_body
-from gate.core.writes.results import went_out
+from gate.core.writes.way_out import next_out, with_lost_answer_known
 
 FRESH_SECONDS = 1.0
 """How old the decision to go back may be at the first write before Deployments are read again."""
@@ -44,8 +50,8 @@ FRESH_SECONDS = 1.0
 
 def next_write(attempt: Attempt) -> Step:
     """Return what the next write asks for; the attempt unchanged if all have to wait."""
-    if attempt.writes.rejection is not None:
-        return attempt, ()
+    if sends_no_more(attempt):
+        return _lost_found_out(attempt)
     for ref in sendable(attempt):
         at_head = with_at_head(attempt, ref)
         moved, effects = _at_head(at_head)
@@ -54,93 +60,46 @@ def next_write(attempt: Attempt) -> Step:
     return attempt, ()
 
 
+def _lost_found_out(attempt: Attempt) -> Step:
+    """Return what tells which writes with a lost answer were done: nothing more is sent.
+
+    In the end a refused write is at the head of the queue again.
+    """
+    for ref in losses_to_read(attempt):
+        if _is_read(attempt, (ref,)):
+            continue
+        lost = with_at_head(attempt, ref)
+        moved, effects = _found_out(lost)
+        if moved is not lost:
+            return moved, effects
+    rejection = attempt.writes.rejection
+    return attempt if rejection is None else with_at_head(attempt, rejection.ref), ()
+
+
+def _found_out(attempt: Attempt) -> Step:
+    """Return what tells whether the write at the head was done; it is not sent again."""
+    retry = attempt.writes.retry
+    if retry is not None and not retry.read:
+        return _read_head(attempt)
+    return with_lost_answer_known(attempt), ()
+
+
 def _at_head(attempt: Attempt) -> Step:
     """Return what the head of the queue asks for; the attempt unchanged if it has to wait."""
     head, retry = attempt.writes.queue[0], attempt.writes.retry
     if retry is not None and not retry.read:
-        if attempt.now < attempt.requests.not_before:
-            return attempt, ()
-        read = Read(attempt.requests.next_id, head.ref, whole_rollout=False)
-        return attempt.with_effect(read), (read,)
+        return _read_head(attempt)
     if attempt.course.leg is Leg.BACK:
         return _next_back(attempt, head, retry)
-    return _next_out(attempt, head, retry)
+    return next_out(attempt, head, retry)
 
 
-# -- on the way out --------------------------------------------------------------------------------
-
-
-def _next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
-    if head.ref in attempt.interference.departures:
-        return attempt.past_head(), ()
-    if retry is not None and retry.uncertain:
-        live = attempt.ledger.live.get(head.ref)
-        if live is not None and is_done(attempt, head, live):
-            return went_out(attempt.past_head(), head, live), ()
-        unsafe = head.force or _is_gone(attempt, head.ref)
-        if unsafe and is_theirs(attempt, head.ref):
-            return stepped_back(attempt, head.ref), ()
-    if retry is not None and retry.refused is not None:
-        return refused_for_good(attempt, retry.refused), ()
-    obstacle = why_not_written(attempt, head, retry)
-    if obstacle is not None:
-        return given_up(attempt, obstacle), ()
-    return send(attempt, head)
-
-
-def is_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
-    if not any(target.ref == ref for target in attempt.plan.targets):
-        return False
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
-    if live is None or before is None:
-        return live is not before
-    return live.uid != before.uid or substance(live) != substance(before)
-
-
-def became_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed a Deployment before this attempt got to write it."""
-    unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
-    planned = any(write.ref == ref for write in attempt.plan.writes)
-    return unwritten and planned and is_theirs(attempt, ref)
-
-
-def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the object of before is gone; there may be another one of its name."""
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
-    return before is not None and (live is None or live.uid != before.uid)
-
-
-def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
-    """Leave a Deployment to whoever changed it, whether or not our write came before that."""
-    here = ref in attempt.ledger.live
-    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
-    departure = Ending(Outcome.SUPERSEDED, reason, message)
-    departures = attempt.interference.departures.put(ref, departure)
-    return replace(
-        attempt.past_head(),
-        interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),
-    )
-
-
-def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
-    """End the way out with a write that the server refused.
-
-    If the answer to an earlier try was lost and somebody else has changed the Deployment, it is
-    left to them instead, whether or not our write came before that.
-    """
-    if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):
-        return stepped_back(attempt, rejection.ref)
-    return given_up(attempt, rejection)
-
-
-def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
-    """Return the attempt whose way out ends with a write that cannot be done."""
-    plan = plan_to_take_back(attempt.plan)
-    return replace(
-        attempt, plan=plan, writes=replace(attempt.writes, rejection=rejection, retry=None)
-    )
+def _read_head(attempt: Attempt) -> Step:
+    """Read the object of the next write, not before the server wants to be asked again."""
+    if attempt.now < attempt.requests.not_before:
+        return attempt, ()
+    read = Read(attempt.requests.next_id, attempt.writes.queue[0].ref, whole_rollout=False)
+    return attempt.with_effect(read), (read,)
 
 
 # -- on the way back -------------------------------------------------------------------------------
@@ -336,13 +295,15 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
 def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """Return what comes before a deletion, None if nothing is in its way.
 
-    Others may use by then what this attempt created beside the Deployments: what they put into it
-    shows that, or their locks.
+    What others have put into it is left to them. They may use by then what this attempt created
+    beside the Deployments: their locks show that, too.
     """
-    if head.ref in attempt.workloads.followed_before:
-        return None
-    if is_extended(head, attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]):
+    written, live = attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]
+    is_followed = head.ref in attempt.workloads.followed_before
+    if (has_values_of_others if is_followed else is_extended)(head, written, live):
         return _left_alone(attempt, head.ref), ()
+    if is_followed:
+        return None
     moved, effects = find_users(attempt)
     is_asked = moved is not attempt or moved.awaits(FindUsers)
     return (moved, effects) if is_asked else None

@@ -27,7 +27,7 @@ from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_deployments
 from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
-from gate.report.words.half_applied import is_innocent
+from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
 from gate.report.words.object_advice import object_advice, writers_of
 from gate.report.words.object_names import deployment_name, list_own_objects
@@ -62,6 +62,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
             steps = [*_of_attempt(result)]
     if not steps:
         steps += after_interruption(result)
+    steps = [*_for_left_unserved(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 
@@ -143,6 +144,16 @@ def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
             yield from _for_bad_version(result, worst)
         case _:
             return
+
+
+def _for_left_unserved(result: Result) -> Iterator[Step]:
+    """Lead to a judgement of what a way back left as it was, and that was not good then."""
+    if result["outcome"] != Outcome.ROLLED_BACK:
+        return
+    for one in filter(is_left_unserved, result["deployments"]):
+        name = deployment_name(result, one)
+        text = f"{name} had another version on it already when this run began: judge it:"
+        yield _step(result, one, text, "verify")
 
 
 def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -311,7 +322,7 @@ def _has_old_pods(deployment: DeploymentResult) -> bool:
 
 def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "history")]
+    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
 def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -37,6 +37,15 @@ def is_unwritten(deployment: DeploymentResult) -> bool:
     return not (deployment["changed"] or deployment["new"]["replicaset"])
 
 
+def is_left_unserved(deployment: DeploymentResult) -> bool:
+    """Tell whether an attempt that never reached a Deployment left it as before, and that is bad.
+
+    What served before does not run alone: an earlier attempt left its version there.
+    """
+    is_other = deployment["running"] in ("mixed", "other")
+    return deployment["baseline"] is not None and is_unwritten(deployment) and is_other
+
+
 def stays_as_created(deployment: DeploymentResult) -> bool:
     """Tell whether an apply created a Deployment, was cut off, and left it when it went back."""
     return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW

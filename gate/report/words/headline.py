@@ -23,6 +23,7 @@ from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import (
     how_it_ended,
     is_left_alone,
+    is_left_unserved,
     is_unchanged,
     is_unwritten,
     stays_as_created,
@@ -40,6 +41,7 @@ from gate.report.words.several_deployments import (
     had_failed_before,
     names_of,
     of_several,
+    verified_words,
     what_others_did,
     why_back,
 )
@@ -147,6 +149,9 @@ def _taken_back(result: Result) -> str:
     name, baseline = deployment_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:
         return f"what was written went back; {name} is scaled to 0, and nothing serves"
+    if baseline is not None and not others and is_left_unserved(first):
+        left = f"{name} is as it was, not all of it {version_words(baseline)}"
+        return f"what was written went back; {left}"
     if others or baseline is None or first["running"] != "baseline":
         return "what was written went back"
     return f"what was written went back, and {name} runs {version_words(baseline)}"
@@ -197,7 +202,7 @@ def _of_one(result: Result, deployment: DeploymentResult) -> str:
                 return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
             if deployment["running"] == "none":
                 return f"{why}; {back} is back, scaled to 0; nothing serves"
-            return f"{why}; {back} serves again, verified"
+            return f"{why}; {back} serves again, {verified_words(result, 1)}"
         case Outcome.ROLLBACK_FAILED:
             runs = _RUNS_AFTER[deployment["running"]]
             did = verb_of(deployment)

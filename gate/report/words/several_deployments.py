@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import has_failed_itself, is_innocent, is_unchanged
@@ -143,6 +144,16 @@ def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
     return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
 
 
+def verified_words(result: Result, count: int) -> str:
+    """Say that what `count` Deployments went back to was verified: without the checks, on the way.
+
+    That a check failed says nothing about what served before, which may fail it too.
+    """
+    if result["reason"] not in OF_CHECKS:
+        return "verified"
+    return f"verified; no check was asked of {'it' if count == 1 else 'them'}"
+
+
 def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str]:
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
@@ -159,5 +170,5 @@ def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:
     """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
     empty = [one for one in returned if one["running"] == "none"]
     if not empty:
-        return ", verified"
+        return f", {verified_words(result, len(returned))}"
     return f"; scaled to 0, so that nothing serves: {names_of(result, empty)}"

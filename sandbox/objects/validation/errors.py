@@ -16,7 +16,6 @@ Found = list[FieldError]
 """The errors of an object so far; every check appends its own."""
 
 NEGATIVE = "must be greater than or equal to 0"
-NOT_POSITIVE = "must be greater than zero"
 IMMUTABLE = "field is immutable"
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
@@ -47,11 +46,6 @@ def duplicate(field: str, value: Any) -> FieldError:
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {_format_value(value)}")
 
 
-def not_found(field: str, value: Any) -> FieldError:
-    """Return that what a value names is not there."""
-    return FieldError(field, "FieldValueNotFound", f"Not found: {_format_value(value)}")
-
-
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
     """Return that a value is none of a closed set, told in the order given."""
     listed = ", ".join(quote_text(each) for each in supported)
@@ -75,14 +69,6 @@ def check_messages(found: Found, field: str, value: str, messages: Iterable[str]
     """Each message of a format check is an error of its own."""
     for message in messages:
         found.append(invalid(field, value, message))
-
-
-def check_one_of(found: Found, field: str, value: str | None, supported: Iterable[str]) -> None:
-    """A value must be there and be one of a set."""
-    if not value:
-        found.append(make_required_error(field))
-    elif value not in supported:
-        found.append(not_supported(field, value, supported))
 
 
 def quote_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The formats of names, labels, ports and variables, and what the server says of a wrong one.
+"""The formats of names, labels and percentages, and what the server says of a wrong one.
 
 Each check returns its messages, none where the value is good (apimachinery `util/validation` and
 `api/validate/content`). Results are remembered: the same few names come again and again.
@@ -6,7 +6,6 @@ Each check returns its messages, none where the value is good (apimachinery `uti
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from functools import lru_cache
 
@@ -14,18 +13,13 @@ Messages = tuple[str, ...]
 
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
-PORT_NAME_LENGTH = 15
-LARGEST_PORT = 65535
-LARGEST_ID = 2**31 - 1
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_KEY})?"
-_CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _PERCENT = "[0-9]+%"
 LONGEST_PERCENT = 19
-_HEADER = "[-A-Za-z0-9]+"
 
 _LABEL_SAYS = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must"
@@ -52,11 +46,6 @@ def _pattern(says: str, regex: str, *examples: str) -> str:
 
 def _at_most(length: int, unit: str = "characters") -> str:
     return f"must be no more than {length} {unit}"
-
-
-def between(low: int, high: int) -> str:
-    """Return what is said of a number outside of a range."""
-    return f"must be between {low} and {high}, inclusive"
 
 
 @lru_cache(maxsize=4096)
@@ -128,58 +117,6 @@ def mask_trailing_dash(name: str) -> str:
     return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
 
 
-@lru_cache(maxsize=1024)
-def port_name(value: str) -> Messages:
-    """Check the name of a port (IANA service name)."""
-    said = []
-    if len(value) > PORT_NAME_LENGTH:
-        said.append(_at_most(PORT_NAME_LENGTH))
-    if re.fullmatch("[-a-z0-9]+", value) is None:
-        said.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-    if re.search("[a-z]", value) is None:
-        said.append("must contain at least one letter (a-z)")
-    if "--" in value:
-        said.append("must not contain consecutive hyphens")
-    if value.startswith("-") or value.endswith("-"):
-        said.append("must not begin or end with a hyphen")
-    return tuple(said)
-
-
-def port_number(value: int) -> Messages:
-    """Check the number of a port."""
-    return () if 1 <= value <= LARGEST_PORT else (between(1, LARGEST_PORT),)
-
-
-def user_or_group_id(value: int) -> Messages:
-    """Check a Unix id."""
-    return () if 0 <= value <= LARGEST_ID else (between(0, LARGEST_ID),)
-
-
-@lru_cache(maxsize=1024)
-def config_key(value: str) -> Messages:
-    """Check a key of a ConfigMap or Secret."""
-    said = []
-    if len(value) > SUBDOMAIN_LENGTH:
-        said.append(_at_most(SUBDOMAIN_LENGTH))
-    if re.fullmatch(_CONFIG_KEY, value) is None:
-        says = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-        said.append(_pattern(says, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
-    if value in {".", ".."}:
-        said.append(f"must not be '{value}'")
-    elif value.startswith(".."):
-        said.append("must not start with '..'")
-    return tuple(said)
-
-
-@lru_cache(maxsize=1024)
-def variable_name(value: str) -> Messages:
-    """Check the name of an environment variable."""
-    if value and re.fullmatch(r"[ -<>-~]*", value) is None:
-        says = "a valid environment variable name must consist only of printable ASCII characters"
-        return (f"{says} other than '='",)
-    return ()
-
-
 def percent(value: str) -> Messages:
     """Check a percentage."""
     if re.fullmatch(_PERCENT, value) and len(value) <= LONGEST_PERCENT:
@@ -188,31 +125,10 @@ def percent(value: str) -> Messages:
     return (_pattern(says, _PERCENT, "1%", "93%"),)
 
 
-def header_name(value: str) -> Messages:
-    """Check the name of an HTTP header."""
-    if re.fullmatch(_HEADER, value):
-        return ()
-    says = "a valid HTTP header must consist of alphanumeric characters or '-'"
-    return (_pattern(says, _HEADER, "X-Header-Name"),)
-
-
-def wildcard_subdomain(value: str) -> Messages:
-    """Check a host with a star in front (`*.example.com`)."""
-    regex = rf"\*\.{_SUBDOMAIN}"
-    if re.fullmatch(regex, value):
-        return ()
-    says = (
-        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
-        " which must consist of lower case alphanumeric characters, '-' or '.' and end with an"
-        " alphanumeric character"
-    )
-    return (_pattern(says, regex, "*.example.com"),)
-
-
-def ip_address(value: str) -> Messages:
-    """Check an IP address of either family."""
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
-        return ("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",)
+@lru_cache(maxsize=1024)
+def variable_name(value: str) -> Messages:
+    """Check the name of an environment variable."""
+    if re.fullmatch(r"[ -<>-~]*", value) is None:
+        says = "a valid environment variable name must consist only of printable ASCII characters"
+        return (f"{says} other than '='",)
     return ()

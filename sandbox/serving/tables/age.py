@@ -15,13 +15,9 @@ _YEAR = 365 * _DAY
 
 def since(timestamp: Any, now: datetime) -> str:
     """Return the time from an RFC 3339 timestamp until now; `<unknown>` where there is none."""
-    return between(timestamp, now) if timestamp else UNKNOWN
-
-
-def between(timestamp: str, end: str | datetime) -> str:
-    """Return the time from a timestamp to a later moment."""
-    until = end if isinstance(end, datetime) else datetime.fromisoformat(end)
-    return human((until - datetime.fromisoformat(timestamp)).total_seconds())
+    if not timestamp:
+        return UNKNOWN
+    return human((now - datetime.fromisoformat(timestamp)).total_seconds())
 
 
 def human(seconds: float) -> str:

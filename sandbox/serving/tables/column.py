@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -46,8 +46,6 @@ class Layout:
 
 NAME = Column("Name", format="name")
 AGE = Column("Age")
-WORKLOAD = (Column("Containers", priority=1), Column("Images", priority=1))
-SELECTOR = Column("Selector", priority=1)
 
 
 def columns(*names: str, wide: Sequence[str] = ()) -> tuple[Column, ...]:
@@ -68,34 +66,3 @@ def name_of(body: JSON) -> str:
 def age_of(body: JSON, now: datetime) -> str:
     """Return an object's age."""
     return since(dig(body, "metadata", "creationTimestamp"), now)
-
-
-def count(body: JSON, *path: str) -> int:
-    """Return a number of the object, 0 where it is left out."""
-    return int(dig(body, *path) or 0)
-
-
-def labels_text(labels: Mapping[str, str] | None) -> str:
-    """Return labels as `a=b,c=d`."""
-    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
-
-
-def selector_text(selector: JSON | None) -> str:
-    """Return a label selector in its short form, in the order of its keys."""
-    chosen = selector or {}
-    parts = [(key, f"{key}={value}") for key, value in (chosen.get("matchLabels") or {}).items()]
-    parts += [(each["key"], _requirement(each)) for each in chosen.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0]))
-
-
-def containers(template: JSON | None) -> list[str]:
-    """Return the two cells of a pod template: its containers' names and their images."""
-    found = dig(template, "spec", "containers") or []
-    return [",".join(str(each.get(key, "")) for each in found) for key in ("name", "image")]
-
-
-def _requirement(expression: JSON) -> str:
-    key, operator = expression["key"], expression["operator"]
-    values = ",".join(sorted(expression.get("values") or []))
-    forms = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
-    return str(forms.get(operator, f"!{key}"))

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from sandbox.kubelet.requests import Author, Bind, Remove, ReportStatus, WriteEvent
+from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, WriteEvent
 from sandbox.kubelet.requests import Request as PodRequest
 from tests.cluster.kubelet.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, Api, ApiError
 
@@ -36,8 +36,8 @@ def as_http(asked: PodRequest) -> Request:
     """Return a request of the kubelet as the API server takes it."""
     pods = f"/api/v1/namespaces/{asked.pod.namespace}/pods/{asked.pod.name}"
     match asked:
-        case Bind(_, body):
-            return Request("POST", f"{pods}/binding", body)
+        case Bind(pod, node):
+            return Request("POST", f"{pods}/binding", _binding(pod, node))
         case ReportStatus(_, body, author):
             return Request("PATCH", f"{pods}/status{_by(author)}", body, STRATEGIC_PATCH)
         case WriteEvent():
@@ -46,6 +46,15 @@ def as_http(asked: PodRequest) -> Request:
             return Request(
                 "DELETE", pods, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid}}
             )
+
+
+def _binding(pod: PodRef, node: str) -> JSON:
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": pod.name, "uid": pod.uid},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    }
 
 
 def _event(asked: WriteEvent) -> Request:

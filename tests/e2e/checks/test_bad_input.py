@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
@@ -37,45 +35,6 @@ def test_a_query_that_cannot_be_read(trial: Trial, engine: Engine, audit: Trail)
     if engine.kind is Kind.PROMETHEUS:
         assert "^" in result.stderr
     assert_untouched(trial.scene, audit)
-
-
-@pytest.mark.contract("B487", "B418", "B432")
-@pytest.mark.parametrize(
-    ("check", "words"),
-    [
-        ({"query": "up{pod=~'${replicast}-.*'}", "max": 1}, ["${replicast}", "replicaset"]),
-        ({"query": "sum(up)", "maximum": 1}, ["maximum", "rollout-gate.yaml"]),
-        ({"query": "sum(up)"}, ["bounds"]),
-    ],
-    ids=["unknown variable", "unknown key", "no bounds"],
-)
-def test_a_check_that_cannot_be_meant(
-    trial_of: TrialOf, check: Mapping[str, Any], words: list[str], audit: Trail
-) -> None:
-    """What the file says wrong is named with the check and the line."""
-    trial = trial_of(NOWHERE)
-    trial.configure({"name": "errors", **check})
-    result = trial.scene.apply(web())
-    assert_usage(result, "errors", *words)
-    assert_untouched(trial.scene, audit)
-
-
-@pytest.mark.contract("B487", "B428")
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("prometheus:9090", ["http://"]),
-        ("http://169.254.169.254/latest", ["link-local", "169.254.169.254"]),
-        ("http://[fe80::1]:9090", ["link-local"]),
-    ],
-)
-def test_an_address_that_is_not_asked(
-    scene: Scene, url: str, words: list[str], audit: Trail
-) -> None:
-    """A URL without scheme, and the addresses where clouds keep credentials."""
-    flags = ["--prometheus-url", url, "--check", "up: sum(up) >= 1"]
-    assert_usage(scene.apply(web(), flags=flags), *words)
-    assert_untouched(scene, audit)
 
 
 @pytest.mark.contract("B487", "B427")

@@ -27,21 +27,6 @@ def test_the_engines_see_what_a_test_asks_of_the_pods(
     assert 0.25 < engine.wait_for(slow) <= 0.5
 
 
-def test_a_pod_without_traffic_has_no_series(
-    scene: Scene, application: Application, engine: Engine
-) -> None:
-    """Before its first request, and once it is gone, nothing is known of a pod."""
-    namespace = scene.objects.namespace
-    scene.serve(web())
-    count = f'{METRIC}_count{{namespace="{namespace}"}}'
-    assert engine.ask(count) == []
-    application.direct(namespace, "shop/web:1", Load())
-    engine.wait_for(count)
-    scene.objects.delete("deployments", "web")
-    scene.objects.wait("pods", lambda pods: not pods)
-    engine.wait_for(f"absent({count})")
-
-
 def test_an_engine_that_was_stopped_still_knows_what_it_scraped(
     scene: Scene, application: Application, engine: Engine
 ) -> None:

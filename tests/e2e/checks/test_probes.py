@@ -60,17 +60,3 @@ def test_an_http_check_decides(scene: Scene, front: FrontBefore, status: int, co
     assert str(status) in said["message"]
     assert_runs(scene.objects, "shop/web:1" if code else "shop/web:2")
     assert warned(result, "what serves now fails it already") == bool(code)
-
-
-@pytest.mark.contract("B454", "B909")
-def test_a_url_that_fails_before_the_write_is_a_refusal_by_strict_checks(
-    scene: Scene, front: FrontBefore
-) -> None:
-    """A wrong path condemns no version: nothing is written, and the report says what came back."""
-    scene.serve(web())
-    service = front(answer=lambda _: Reply(404, [b"{}"]))
-    flags = ["--http-check", f"{service.url}/nope", "--strict-checks"]
-    result = scene.apply(web(2), flags=flags)
-    assert (result.exit_code, result.document["reason"]) == (3, "CheckFailed"), str(result)
-    assert "fails it already: the status is 404" in result.stderr
-    assert scene.objects.get("deployments", "web")["metadata"]["generation"] == 1

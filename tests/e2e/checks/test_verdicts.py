@@ -107,13 +107,6 @@ def test_the_old_versions_errors_are_not_the_new_ones(trial: Trial, engine: Engi
     assert row(result, "errors")["last_value"] == 0
 
 
-@pytest.mark.contract("B482")
-def test_a_fixed_window_would_blame_the_new_version(trial_of: TrialOf, prometheus: Engine) -> None:
-    """The same query with a window of fixed length still sees the old version's errors."""
-    result = asked_of_all_pods(trial_of(prometheus.url), prometheus, "40s")
-    assert_failed_by_a_check(result, r"errors: 0\.\d+ is not <= 0\.01")
-
-
 @pytest.mark.contract("B483", "B420")
 @pytest.mark.parametrize(("share", "code"), [(0.06, 4), (0.021, 0)])
 def test_new_is_compared_with_old_by_ratio(trial: Trial, share: float, code: int) -> None:

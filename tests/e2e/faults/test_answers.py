@@ -6,7 +6,7 @@ import pytest
 
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import BOTH, BUDGETS, GOOD, Version
+from tests.e2e.faults.ends import BOTH, BUDGETS, Version
 from tests.faults import answers
 from tests.faults.proxy import Proxy
 from tests.faults.request import APPLIES, READING, WATCHES, WRITES
@@ -40,18 +40,6 @@ def test_too_many_requests_are_waited_for(
     assert [first.status, second.status, done.status] == [429, 429, 200]
     for earlier, later in ((first, second), (second, done)):
         assert later.at - earlier.at >= (retry_after or 0.05)
-
-
-@pytest.mark.fault(9)
-@pytest.mark.contract("B160")
-def test_a_long_wait_that_was_asked_for_is_kept(scene: Scene, play: Play, proxy: Proxy) -> None:
-    """Thirty seconds are waited for where the connect budget has them."""
-    scene.serve(web())
-    play(Rule(APPLIES, answers.too_many(30), count=1))
-    flags = (*BUDGETS, "--connect-timeout", "40s")
-    GOOD.assert_judged(scene, scene.apply(GOOD.manifest, flags=flags))
-    shed, done = proxy.log.like(APPLIES)
-    assert done.at - shed.at >= 30.0
 
 
 @pytest.mark.fault(10)

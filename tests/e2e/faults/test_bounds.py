@@ -42,8 +42,6 @@ def test_a_storm_is_not_fed(scene: Scene, play: Play, proxy: Proxy, fault: Fault
 STORM_BUDGETS = (*BUDGETS, "--connect-timeout", "60s")
 """The last one bounds a request with its repetitions."""
 
-RETRY_AFTER = 3
-
 ENDINGS = {
     "ended": streams.EndAfter(0.0),
     "cut": streams.CutAfter(seconds=0.0),
@@ -87,22 +85,3 @@ def test_the_way_back_comes_through_a_storm(
     pauses = [later - earlier for earlier, later in itertools.pairwise(shed)]
     assert min(pauses) >= (retry_after or 0)
     assert_bounded(proxy, scene.objects.namespace, since=applied_at(proxy))
-
-
-@pytest.mark.fault(9)
-@pytest.mark.contract("B518")
-@pytest.mark.parametrize("first", [1, 2], ids=["there", "back"])
-def test_what_the_server_wants_outlasts_a_request(
-    scene: Scene, play: Play, proxy: Proxy, first: int
-) -> None:
-    """A write that is given up is not sent again before Retry-After, nor is it read meanwhile."""
-    scene.serve(web())
-    play(Rule(APPLIES, answers.too_many(RETRY_AFTER), first=first, count=3))
-    result = scene.apply(BAD.manifest, flags=(*BUDGETS, "--connect-timeout", "1s"))
-    BAD.assert_judged(scene, result)
-    *shed, done = proxy.log.like(APPLIES)[first - 1 : first + 3]
-    assert [seen.status for seen in shed] == [429] * 3
-    asked = [seen for seen in proxy.log if seen.asked.path == done.asked.path]
-    for each in shed:
-        following = next(seen for seen in asked if seen.at > each.at and not seen.asked.is_watch)
-        assert following.at - each.at >= RETRY_AFTER

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.face import behaviour as behaviours
 from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
@@ -58,7 +58,7 @@ def test_old_pods_that_flap_do_not_hold_the_deadline_up(scene: Scene) -> None:
 
 def _ask(scene: Scene, pods: list[str], behaviour: str) -> None:
     """Let pods behave otherwise; one that has gone meanwhile cannot."""
-    scene.kubectl("annotate", "--overwrite", "pods", *pods, f"{ANNOTATION}={behaviour}")
+    scene.kubectl("annotate", "--overwrite", "pods", *pods, f"{behaviours.ANNOTATION}={behaviour}")
 
 
 @pytest.mark.fault(40)

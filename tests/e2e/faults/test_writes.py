@@ -13,7 +13,7 @@ from tests.cluster.access import Certificate
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import BAD, BOTH, BUDGETS, GOOD, Version
+from tests.e2e.faults.ends import BOTH, BUDGETS, GOOD, Version
 from tests.e2e.faults.webhook import asked_about_deployments
 from tests.faults import answers, connections
 from tests.faults.proxy import Proxy
@@ -147,14 +147,3 @@ def test_what_a_webhook_adds_is_no_change_of_others(scene: Scene, certificate: C
     assert_verified(result)
     live = scene.objects.get("deployments", "web")
     assert images(live) == ["shop/web:2", "mesh/proxy:1"]
-
-
-@pytest.mark.fault(29)
-@pytest.mark.contract("B512")
-def test_a_bad_version_with_a_sidecar_goes_back(scene: Scene, certificate: Certificate) -> None:
-    """The webhook adds its container to the way back, too: that is no hindrance."""
-    scene.serve(web())
-    with asked_about_deployments(scene.client, scene.objects.namespace, certificate, patch=sidecar):
-        result = scene.apply(BAD.manifest, flags=BUDGETS)
-    assert result.exit_code == 4, str(result)
-    assert images(scene.objects.get("deployments", "web"))[0] == "shop/web:1"

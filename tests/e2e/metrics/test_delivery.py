@@ -17,10 +17,7 @@ import pytest
 import yaml
 
 from gate.app.rehearsal.virtual_world import Played, User
-from sandbox.api.asked import Writer
-from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.kubelet.pace import Pace
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, ClusterOptions, Names, Pace, Timers, Writer
 from tests.bed.expectations import assert_rolled_back, assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster import manifests
@@ -175,16 +172,6 @@ def test_a_pushgateway_has_the_last_attempt_of_each_deployment(
     web_group = pushgateway.groups()[key(scene)]
     assert "rollout_gate_evidence_to_rollback_seconds" not in web_group
     assert len(web_group["rollout_gate_attempts_total"]) == 1
-
-
-@pytest.mark.contract("B614")
-def test_clusters_that_push_to_one_place_are_told_apart_by_the_url(
-    scene: Scene, pushgateway: Gateway
-) -> None:
-    """By the labels in which it ends."""
-    url = f"{pushgateway.url}/metrics/job/deploys/cluster/eu%20west"
-    assert_verified(applied(scene, web(), flags=("--pushgateway", url)))
-    assert set(pushgateway.groups()) == {key(scene, job="deploys", cluster="eu west")}
 
 
 @pytest.mark.contract("B623")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sandbox.json import copy_json
+from sandbox.face import copy_json
 
 JSON = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"

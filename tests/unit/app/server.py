@@ -13,10 +13,9 @@ from typing import Any, cast
 
 from gate.kube.resource import Resource
 from gate.kube.resources import KNOWN
-from sandbox.json import copy_json
+from sandbox.face import copy_json
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled
-from tests.unit.app.server_side import Conflict, Conflicted
 from tests.unit.kube.scripted import (
     Answer,
     Reply,
@@ -115,9 +114,8 @@ class ApiServer:
         """Merge a patch into an object, as somebody else, perhaps through a subresource."""
         with self._changed:
             path = self._path(self.get(kind, name))
-            after = server_side.merge_patched(self._objects[path], patch, manager)
-            if subresource:
-                after["metadata"]["managedFields"][0]["subresource"] = subresource
+            live = self._objects[path]
+            after = server_side.merge_patched(live, patch, manager, subresource)
             return self._keep(path, after)
 
     def remove(self, kind: str, name: str) -> None:
@@ -251,8 +249,9 @@ class ApiServer:
             else:
                 managed = {"managedFields": body["metadata"]["managedFields"]}
                 after = {**live, "metadata": {**live["metadata"], **managed}}
-        except Conflicted as error:
-            return _conflict(error)
+        except server_side.REFUSALS as error:
+            refusal = error.refusal()
+            return as_json(refusal.body(), refusal.status)
         if _is_judged(after):
             after = {**after, "spec": _defaulted(after)}
         if seen.query.get("dryRun") == "All":
@@ -454,19 +453,3 @@ def _precondition(live: JSON | None, wanted: JSON) -> Answer | None:
     if version != metadata["resourceVersion"]:
         return as_status(409, "the object has been modified", "Conflict")
     return None
-
-
-def _through(conflict: Conflict) -> str:
-    return f' with subresource "{conflict.subresource}"' if conflict.subresource else ""
-
-
-def _conflict(error: Conflicted) -> Answer:
-    causes = [
-        {
-            "reason": "FieldManagerConflict",
-            "message": f'conflict with "{one.manager}"{_through(one)} using apps/v1',
-            "field": one.path,
-        }
-        for one in error.conflicts
-    ]
-    return as_status(409, "Apply failed with conflicts", "Conflict", causes=causes)

@@ -21,10 +21,7 @@ from gate.app.runtime.world import outside
 from gate.config import load
 from gate.manifests.load import load as load_manifest
 from gate.signals import delivered_to
-from sandbox.cluster import Cluster
-from sandbox.scenario import scenario as scenarios
-from sandbox.scenario.document import Report
-from sandbox.times import Names, Timers
+from sandbox.face import Cluster, Names, Report, Timers, parse_scenario
 from tests.unit.app.conftest import Ended
 from tests.unit.app.rehearsal.conftest import DEPLOYMENT
 
@@ -77,7 +74,7 @@ class Recording:
         try:
             stage = Stage(played, tuple(actors_of(load_manifest((manifest,)).objects, "shop")))
             stage.set_up(Before.SERVES)
-            stage.play(scenarios.parse(scenario, Report("scenario")))
+            stage.play(parse_scenario(scenario, Report("scenario")))
             out = io.StringIO()
             code = stage.run(settings, b"", out, io.StringIO(), delivered_to)
             return Recorded(code, json.loads(out.getvalue()), str(settings.record))

@@ -63,13 +63,6 @@ def test_no_other_file_is_written(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
 
 
-@pytest.mark.contract("B571")
-def test_what_the_step_said_before_stays(tmp_path: Path) -> None:
-    """The files are the step's."""
-    (tmp_path / "GITHUB_OUTPUT").write_text("mine=1\n")
-    assert published(tmp_path, told("verified"))["mine"] == "1"
-
-
 @pytest.mark.contract("B571", "B561")
 @given(name=st.sampled_from(sorted(NAMES)), words=texts)
 def test_no_words_make_an_output(
@@ -105,23 +98,7 @@ def test_the_document_is_bounded(tmp_path: Path) -> None:
     assert json.loads(text)["reason"] == "CrashLoop"
 
 
-@pytest.mark.contract("B571")
-def test_a_host_without_files_is_told_nothing() -> None:
-    """As where a shell only says that it is GitHub's."""
-    assert list(GitHub({}, TOKEN).additions(told("verified"), ())) == []
-
-
 # -- summary ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B572")
-def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
-    """As Markdown."""
-    (tmp_path / "GITHUB_STEP_SUMMARY").write_text("# mine\n")
-    published(tmp_path, told("rolled-back"))
-    text = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
-    assert text.startswith("# mine\n")
-    assert "ROLLED BACK (exit 4)" in text
 
 
 @pytest.mark.contract("B572")

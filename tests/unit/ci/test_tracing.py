@@ -55,11 +55,6 @@ def test_what_breaks_the_grammar_counts_for_nothing(text: str) -> None:
     assert trace_context({"TRACEPARENT": text}) == NONE
 
 
-def test_without_a_variable_there_is_no_trace() -> None:
-    """Nor is that of another name one."""
-    assert trace_context({"traceparent": GOOD}) == NONE
-
-
 @given(st.text(alphabet="0123456789abcdefABCDEF-.\n ", max_size=70) | st.text(max_size=70))
 def test_whatever_stands_there_only_hex_comes_out(text: str) -> None:
     """It goes into logs and pages."""

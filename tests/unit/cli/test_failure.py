@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -62,16 +60,6 @@ def test_no_command_at_all_shows_the_help_and_fails(capsys: pytest.CaptureFixtur
     assert captured.out == ""
 
 
-@pytest.mark.contract("B189")
-def test_the_program_without_a_command_ends_with_its_help() -> None:
-    """The whole process: what follows the command on its way out takes an empty line too."""
-    words = [sys.executable, "-m", "gate"]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("Usage: rollout-gate"), ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
 @pytest.mark.contract("B256")
 def test_a_refusal_is_a_line_a_hint_and_its_code(
     app: App, capsys: pytest.CaptureFixture[str]
@@ -99,22 +87,6 @@ def test_each_problem_of_the_settings_is_a_line(
 
 
 @pytest.mark.contract("B652")
-def test_each_problem_has_its_own_hint_below_it(
-    app: App, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What several in a row have in common is said once, below the last of them."""
-    told = ["--http-check", "web", "--timeout", "abc", "--bake", "x", "--prometheus-url", "y"]
-    assert run([*APPLY, *told]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(": ")[0] for line in lines].count("hint") == 3
-    hints = {line: lines[at + 1] for at, line in enumerate(lines[:-1])}
-    url = "a URL has to begin with http:// or https://"
-    assert hints[f"error: --http-check: {url}"] == "hint: as in https://web.example/healthz"
-    assert hints[f"error: --prometheus-url: {url}"] == "hint: as in https://prometheus.example:9090"
-    assert sum(line.startswith("hint: durations are") for line in lines) == 1
-
-
-@pytest.mark.contract("B652")
 def test_each_line_of_a_log_has_the_hint_of_its_problem(
     app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,19 +97,6 @@ def test_each_line_of_a_log_has_the_hint_of_its_problem(
     hints = {line["text"].partition(":")[0]: line["hint"] for line in lines}
     assert hints["--http-check"].startswith("as in ")
     assert hints["--timeout"].startswith("durations are ")
-
-
-@pytest.mark.contract("B181")
-@pytest.mark.parametrize("text", ["abc", "-5", "0", "1e9", "10 minutes"])
-def test_a_timeout_that_is_nonsense_is_one_line(
-    text: str, app: App, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit 2, the flag named, nothing run."""
-    assert run([*APPLY, "--timeout", text]) == 2
-    assert not app.calls
-    errors = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
-    assert len(errors) == 1
-    assert errors[0].startswith("error: --timeout: ")
 
 
 @pytest.mark.contract("B173")

@@ -121,23 +121,6 @@ def test_a_repeatable_flag_takes_several_values(item: Setting, app: App, tmp_pat
     assert getattr(app.settings, item.name) == together
 
 
-@by_name(SETTINGS)
-def test_an_option_names_commands_that_exist(item: Setting) -> None:
-    """A command that is misspelt in a declaration would take nothing."""
-    assert item.option.commands
-    assert item.option.commands <= set(COMMANDS)
-
-
-@by_name(SETTINGS)
-def test_an_option_is_short_to_read(item: Setting) -> None:
-    """Help is one phrase without full stop."""
-    name, text = row(item, next(iter(item.option.commands)))
-    assert name.startswith("-") or not item.option.on_command_line
-    assert len(item.option.help) < 100
-    assert text.startswith(item.option.help)
-    assert not item.option.help.endswith(".")
-
-
 @pytest.mark.parametrize("command", [name for name in COMMANDS if taken_by(name)])
 def test_the_help_of_a_command_lists_what_it_takes(
     command: str, capsys: pytest.CaptureFixture[str]

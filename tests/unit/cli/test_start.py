@@ -45,6 +45,7 @@ json.dump(sorted(sys.modules), sys.stderr)
     assert ours == {"gate", "gate.cli", *(f"gate.{name}" for name in STARTING)}
     heavy = {"pydantic", "yaml", "kubernetes", "requests", "structlog", "rich", "msgspec"}
     assert not heavy & {name.split(".")[0] for name in loaded}
+    assert not {"asyncio", "email", "http", "logging", "multiprocessing", "socket", "ssl"} & loaded
     for command, line in COMMANDS.items():
         assert f"  {command} " in done.stdout
         assert line in done.stdout

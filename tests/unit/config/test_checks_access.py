@@ -104,13 +104,6 @@ def test_flags_win_over_the_parts_of_the_file(folder: Folder, file: str) -> None
     assert not told.access({}).allow_plain_http
 
 
-def test_a_flag_alone_is_enough(folder: Folder) -> None:
-    """Without a file nothing proves who asks."""
-    told = folder.load(prometheus_url=URL, check=("a: up <= 1",))
-    assert (told.prometheus_url, told.access({})) == (URL, Access())
-    assert folder.load().prometheus_url is None
-
-
 def test_commands_that_ask_nobody_need_no_server(folder: Folder, file: str) -> None:
     """A recording is judged where the token file is not."""
     text = file.replace("TOKEN", "GONE")
@@ -328,13 +321,3 @@ def test_paths_stay_as_they_were_written(folder: Folder) -> None:
     told = folder.load(f"prometheus: {{url: '{URL}', ca-file: ./ca.pem}}")
     assert told.access({}).authority == "./ca.pem"
     assert not Path("./ca.pem").exists()
-
-
-@pytest.mark.contract("B443")
-def test_a_token_of_a_flag_replaces_the_user_of_the_file(folder: Folder) -> None:
-    """Both together would be refused."""
-    path = folder.path / "token"
-    path.write_text("flag", encoding="utf-8")
-    text = f"prometheus: {{url: '{URL}', user-file: {path}, password-file: {path}}}\n{ASKS}"
-    assert authorization(folder.load(text), {}) == "Basic ZmxhZzpmbGFn"
-    assert authorization(folder.load(text, prometheus_token_file=str(path)), {}) == "Bearer flag"

@@ -116,16 +116,6 @@ def test_what_is_no_check_says_how_one_looks(
     assert hint in caught.value.hint
 
 
-def test_every_flag_that_is_wrong_is_named(folder: Folder) -> None:
-    """Not the first alone."""
-    told = folder.problems(check=("a: x < 1", "b: x <= 1", "c"), http_check=("web",))
-    assert told == [
-        "--check: a: < is no bound (bounds are inclusive: <=)",
-        "--check: has no name: 'c'",
-        "--http-check: a URL has to begin with http:// or https://",
-    ]
-
-
 @pytest.mark.contract("B440")
 def test_a_url_is_a_check_by_its_host_and_path(folder: Folder) -> None:
     """Asked in both phases; 2xx is good."""
@@ -265,12 +255,6 @@ def test_commands_that_judge_a_new_version_take_checks(
 ) -> None:
     """A file is shared by commands: one that returns to an old version asks nothing."""
     assert bool(all_checks(folder.load(ONE, command=command))) == takes
-
-
-def test_a_check_of_a_variable_has_a_line(folder: Folder) -> None:
-    """As every list: one value a line."""
-    told = folder.load(environ={"ROLLOUT_GATE_CHECK": "a: up <= 1\nb: up >= 0\n"})
-    assert [check.name for check in told.check] == ["a", "b"]
 
 
 BY_TEST = (

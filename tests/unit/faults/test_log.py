@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.faults.log import Log
-from tests.faults.request import WATCHES, Asked
+from tests.faults.request import Asked
 
 PODS = "/api/v1/namespaces/{}/pods"
 
@@ -18,14 +18,3 @@ def test_the_most_in_any_second_of_a_namespace() -> None:
     assert log.most_in(1.0, "bank") == 1
     assert log.most_in(1.0, "nobody") == 0
     assert log.most_in(1.0, "shop", since=1.3) == 1
-
-
-def test_requests_are_found_by_what_they_met() -> None:
-    """By what was asked, and by the fault."""
-    log = Log(lambda: 0.0)
-    log.note(Asked("GET", "/pods?watch=1", {}), "Drop")
-    log.note(Asked("GET", "/pods?watch=1", {}), "")
-    log.note(Asked("GET", "/pods", {}), "Drop")
-    assert len(log.like(WATCHES)) == 2
-    assert len(log.like(WATCHES, "Drop")) == 1
-    assert len(log) == 3

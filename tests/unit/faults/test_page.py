@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.contract import TIERS
-from tests.faults.page import OPEN, PAGE, table, with_table
+from tests.faults.page import OPEN, PAGE, table
 from tests.faults.reliability import Line
 from tests.faults.rows import ROWS
 
@@ -65,11 +65,3 @@ def test_a_table_counts_what_was_shown() -> None:
     broken = table([LINE, other, replace(other, passed=False)])
     assert f"**0 of {len(ROWS)}**" in broken
     assert "1 of 2 failed" in broken
-
-
-def test_a_table_stands_between_its_marks() -> None:
-    """What people wrote before and after it stays."""
-    page = with_table(
-        "before\n<!-- faults: generated -->\nold\n<!-- faults: end -->\nafter\n", "new\n"
-    )
-    assert page == "before\n<!-- faults: generated -->\nnew\n<!-- faults: end -->\nafter\n"

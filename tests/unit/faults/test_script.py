@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.connections import Blackhole, Drop
+from tests.faults.connections import Drop
 from tests.faults.request import APPLIES, READING, WATCHES, WRITES, Asked, Match
 from tests.faults.script import Rule, Script
 
@@ -34,20 +34,6 @@ def asked(target: str = PODS, method: str = "GET") -> Asked:
 def test_a_match_looks_at_what_is_asked(match: Match, request_of: Asked, fits: bool) -> None:
     """Method, path, watch and write tell requests apart; dry runs and reviews write nothing."""
     assert match.fits(request_of) is fits
-
-
-def test_the_namespace_is_that_of_the_path() -> None:
-    """Objects and the namespace itself are about a namespace; the version is about none."""
-    assert asked(WEB).namespace == "shop"
-    assert asked("/api/v1/namespaces/shop").namespace == "shop"
-    assert asked("/version").namespace == ""
-
-
-def test_the_first_rule_that_holds_decides() -> None:
-    """Rules stand in the order of their weight."""
-    script = Script([Rule(WATCHES, Drop()), Rule(Match(), Blackhole())])
-    assert script.fault_for(asked(f"{PODS}?watch=1")) == Drop()
-    assert script.fault_for(asked()) == Blackhole()
 
 
 def test_a_rule_holds_for_some_of_its_requests() -> None:

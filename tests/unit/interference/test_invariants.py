@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.bed.invariants import Key
-from tests.bed.scene import settings, web
+from tests.bed.scene import web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.interference import shop
@@ -69,15 +69,6 @@ def test_good_ends_keep_every_invariant() -> None:
         "refused": begun().facts(3, performed=performed("pause", is_early=True)),
     }
     assert {name: broken(facts) for name, facts in good.items() if broken(facts)} == {}
-
-
-def test_what_others_change_is_no_fault_of_the_attempt() -> None:
-    """A key that others edit, or an object that they delete, stands after 0 as after 4."""
-    for story, code in ((verified(), 0), (rolled_back(), 4)):
-        edited = {**settings(), "data": {"mode": "hand", shop.VERSION: "hand"}}
-        story.write(Writer.OTHERS, SETTINGS, edited)
-        story.write(Writer.OTHERS, SERVICE, None)
-        assert not broken(story.facts(code))
 
 
 def test_a_change_after_the_last_read_is_no_fault_of_the_verdict() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.interference.actions import ACTIONS
-from tests.interference.leaves import Leaves, changed, changes, leaves
+from tests.interference.leaves import leaves
 from tests.interference.trial import MOST_EXTRA_ACTIONS, Anchor, Part, Start, draw
 
 SEEDS = range(200)
@@ -47,11 +45,3 @@ def test_lists_of_named_things_go_by_name() -> None:
         "status": {"replicas": 1},
     }
     assert leaves(before) == leaves(after)
-
-
-@pytest.mark.parametrize("value", ["new", None])
-def test_a_change_can_be_made_again(value: str | None) -> None:
-    """What two maps differ in, made to the first, is the second."""
-    before: Leaves = {("a",): "old", ("b",): 1}
-    after: Leaves = {("b",): 1, ("a",): value} if value else {("b",): 1}
-    assert changed(before, changes(before, after)) == after

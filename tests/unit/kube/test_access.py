@@ -209,22 +209,6 @@ def test_optional_rights_stand_below_the_others() -> None:
     assert text.count("# optional: ") == 2
 
 
-@pytest.mark.parametrize(
-    ("subject", "bound"),
-    [
-        ("jane", {"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}),
-        (
-            "system:serviceaccount:ci:deployer",
-            {"kind": "ServiceAccount", "name": "deployer", "namespace": "ci"},
-        ),
-    ],
-)
-def test_a_role_is_bound_to_whom_it_is_for(subject: str, bound: dict[str, str]) -> None:
-    """A user is bound as a user, a service account as that of its namespace."""
-    _, binding = yaml.safe_load_all(role_yaml("rollout-gate", [LOGS], subject_of(subject)))
-    assert binding["subjects"] == [bound]
-
-
 def test_cluster_scoped_kinds_need_a_cluster_role() -> None:
     """Without a namespace the role is the cluster's."""
     needs = [Permission("", "", "namespaces", "get")]

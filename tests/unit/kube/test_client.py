@@ -8,7 +8,6 @@ from collections.abc import Sized
 
 import pytest
 
-from gate.clock import SystemClock
 from gate.core.protocol.events import ContactEvent, ContactFailed, ContactLost, ContactRestored
 from gate.kube.client import APPLY_PATCH, DRY_RUN, Client
 from gate.kube.contact import Contact
@@ -20,11 +19,9 @@ from gate.kube.failures import (
     Rejected,
     ServerFailure,
     TimedOut,
-    TooManyRequests,
     Unauthorized,
     Unreachable,
 )
-from gate.kube.repetition import backoff_seconds
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (
@@ -41,26 +38,6 @@ from tests.unit.kube.scripted import (
 PATH = "/apis/apps/v1/namespaces/shop/deployments/web"
 
 
-def test_a_read_gives_the_bytes(client: Client, server: ScriptedServer) -> None:
-    """The body comes as it was sent, with the query that was asked."""
-    server.on("GET", PATH, Reply(body=b'{"a":  1}'))
-    assert client.get(PATH, (("labelSelector", "a in (b,c)"),)) == b'{"a":  1}'
-    assert server.seen[0].query == {"labelSelector": "a in (b,c)"}
-    assert len(server.seen) == 1
-
-
-def test_connections_are_used_again(client: Client, server: ScriptedServer) -> None:
-    """Answers with a length, chunked ones and errors all leave a connection that is kept."""
-    server.on("GET", "/length", Reply(body=b"x" * 300_000))
-    server.on("GET", "/chunked", Stream([b"a", b"b"]))
-    for _ in range(3):
-        client.get("/length")
-        assert client.get("/chunked") == b"ab"
-        with pytest.raises(NotFound):
-            client.get("/missing")
-    assert server.connections == 1
-
-
 @pytest.mark.contract("B160")
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_reads_are_repeated(
@@ -71,12 +48,6 @@ def test_reads_are_repeated(
     assert client.get(PATH) == b"{}"
     assert len(server.seen) == 3
     assert clock.now() == pytest.approx(0.2 + 0.4)
-
-
-def test_a_broken_connection_is_repeated(client: Client, server: ScriptedServer) -> None:
-    """A connection that ends without an answer is one failed try of a read."""
-    server.on("GET", PATH, Drop(), as_json({}))
-    assert client.get(PATH) == b"{}"
 
 
 @pytest.mark.contract("B160")
@@ -109,14 +80,6 @@ def test_the_budget_bounds_repetition(
         client.get(PATH)
     assert len(server.seen) == 2
     assert clock.now() == pytest.approx(22.0)
-
-
-def test_a_single_read_is_not_repeated(client: Client, server: ScriptedServer) -> None:
-    """`once` leaves repetition to the caller: exactly one attempt reaches the server."""
-    server.on("GET", PATH, as_status(503))
-    with pytest.raises(ServerFailure):
-        client.get(PATH, once=True)
-    assert len(server.seen) == 1
 
 
 def test_nothing_is_waited_for_when_stopping(
@@ -348,39 +311,3 @@ def test_contact_follows_the_requests(make_client: MakeClient, server: ScriptedS
         (ContactRestored, 30.0),
         (ContactFailed, 40.0),
     ]
-
-
-def test_several_threads_share_the_client(make_client: MakeClient, server: ScriptedServer) -> None:
-    """Requests of several threads are all answered and all counted."""
-    client = make_client(clock=SystemClock())
-    server.on("GET", PATH, as_json({}))
-    threads = [
-        threading.Thread(target=lambda: [client.get(PATH) for _ in range(20)]) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(server.seen) == 80
-
-
-@pytest.mark.parametrize(
-    ("tries", "jitter", "asked", "seconds"),
-    [
-        (0, 1.0, None, 0.5),
-        (0, 0.0, None, 0.25),
-        (3, 1.0, None, 4.0),
-        (10_000, 1.0, None, 5.0),
-        (0, 0.0, 30.0, 30.0),
-        (0, 1.0, 30.0, 33.0),
-        (9, 1.0, 1.0, 5.0),
-    ],
-)
-def test_pauses(tries: int, jitter: float, asked: float | None, seconds: float) -> None:
-    """Pauses double up to a bound; their upper half is chance; what was asked for is a floor."""
-    assert backoff_seconds(tries, 0.5, 5.0, jitter, asked) == pytest.approx(seconds)
-
-
-def test_a_missing_kind_of_limit_is_too_many_requests() -> None:
-    """429 is its own leaf, so that a caller can tell it from a failure."""
-    assert not issubclass(TooManyRequests, ServerFailure)

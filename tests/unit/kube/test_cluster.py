@@ -7,7 +7,7 @@ import pytest
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster
-from gate.kube.failures import NotFound, ServerFailure
+from gate.kube.failures import NotFound
 from tests.unit.kube.scripted import Reply, ScriptedServer, as_json, as_status
 
 SHOP = "/api/v1/namespaces/shop"
@@ -38,10 +38,3 @@ def test_a_namespace(client: Client, server: ScriptedServer) -> None:
     cluster = Cluster(client)
     assert [cluster.terminating("shop") for _ in range(3)] == [Known(False), Known(True), Absent()]
     assert isinstance(cluster.terminating("shop"), Unknown)
-
-
-def test_an_outage_is_raised(client: Client, server: ScriptedServer) -> None:
-    """A server that fails is no unknown fact: nothing can be asked at all."""
-    server.on("GET", SYSTEM, as_status(503))
-    with pytest.raises(ServerFailure):
-        Cluster(client).uid()

@@ -254,14 +254,6 @@ def test_a_server_without_tls(server: ScriptedServer, kubeconfig: Kubeconfig) ->
         _get(connect(Options(str(kubeconfig(url)))))
 
 
-def test_tls_off_works_when_asked_for(tls_server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
-    """With the flag an unverified server is asked."""
-    tls_server.on("GET", "/version", as_json({}))
-    file = kubeconfig(tls_server.url, **{"insecure-skip-tls-verify": True})
-    connection = connect(Options(str(file), allow_insecure=True))
-    assert _get(connection) == b"{}"
-
-
 @pytest.mark.contract("B253")
 def test_a_client_certificate_is_presented(
     tls_server: ScriptedServer, kubeconfig: Kubeconfig, certificate: Path

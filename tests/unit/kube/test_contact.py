@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.model.outcome import Reason
 from gate.core.protocol.events import (
-    AccessGranted,
-    AccessRefused,
     ContactEvent,
     ContactFailed,
     ContactLost,
@@ -34,31 +31,6 @@ def test_lost_and_restored_are_said_once() -> None:
     contact.note_success()
     failed = ContactFailed(15.0, "refused")
     assert heard[1:] == [failed, ContactLost(15.0, "refused"), failed, ContactRestored(20.0)]
-
-
-def test_silence_alone_is_no_loss() -> None:
-    """A long time without any request is followed by a failure that still counts from there."""
-    heard: list[ContactEvent] = []
-    clock = VirtualClock()
-    contact = Contact(clock, heard.append)
-    clock.advance_to(100.0)
-    assert heard == []
-    contact.note_failure("reset")
-    assert heard == [ContactFailed(100.0, "reset"), ContactLost(100.0, "reset")]
-
-
-def test_a_refusal_and_its_end_are_said() -> None:
-    """Each refusal, and the first answer after one; whether one lasts is for others to say."""
-    heard: list[ContactEvent] = []
-    contact = Contact(VirtualClock(3.0), heard.append)
-    contact.note_grant("shop/Pod")
-    for _ in range(2):
-        contact.note_refusal("shop/Pod", "cannot list pods", Reason.FORBIDDEN)
-    contact.note_grant("shop/ReplicaSet")
-    contact.note_grant("shop/Pod")
-    contact.note_grant("shop/Pod")
-    refused = AccessRefused(3.0, "shop/Pod", "cannot list pods", Reason.FORBIDDEN)
-    assert heard == [refused, refused, AccessGranted(3.0, "shop/Pod")]
 
 
 @pytest.mark.contract("B164")

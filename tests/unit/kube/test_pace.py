@@ -74,17 +74,6 @@ def test_a_server_in_trouble_is_asked_ten_times_a_second_at_most() -> None:
 
 
 @pytest.mark.contract("B503")
-def test_a_burst_before_the_trouble_is_waited_for() -> None:
-    """After twenty good answers in a moment nothing follows the first failure for a second."""
-    clock = VirtualClock()
-    pace = pace_on(clock)
-    began = clock.now()
-    sent(pace, clock, 20)
-    pace.note_trouble()
-    assert sent(pace, clock, 1, write=True) == [began + 1.0]
-
-
-@pytest.mark.contract("B503")
 def test_failures_count_before_anybody_takes_note_of_them() -> None:
     """What may be asked again is no answer."""
     clock = VirtualClock()

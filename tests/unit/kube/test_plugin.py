@@ -56,14 +56,6 @@ def test_a_token_is_used(script: Script) -> None:
     assert "abc" not in repr(credential)
 
 
-def test_a_certificate_is_used(script: Script) -> None:
-    """A client certificate needs no token."""
-    data = {"clientCertificateData": "CERT", "clientKeyData": "KEY"}
-    credential = _plugin(script(_printing(**data))).load(0.0)
-    assert (credential.certificate, credential.key) == (b"CERT", b"KEY")
-    assert credential.authorization == ""
-
-
 @pytest.mark.contract("B242", "B250")
 @pytest.mark.parametrize(("life", "early"), [(3600.0, 60.0), (40.0, 20.0)])
 def test_an_expiry_is_told_in_the_own_clock(script: Script, life: float, early: float) -> None:

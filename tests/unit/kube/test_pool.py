@@ -49,14 +49,6 @@ def test_requests_use_what_was_connected_ahead(
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
-def test_what_stands_already_counts(tls_server: ScriptedServer, secure: Client) -> None:
-    """Connections that wait already are among the number; asking again makes none."""
-    secure.get("/x")
-    connect_ahead(secure)
-    connect_ahead(secure)
-    assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
-
-
 def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client) -> None:
     """A server ends connections without a request: they are looked at again and again."""
     looks: list[float] = []
@@ -73,28 +65,6 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
     secure.keep_ready()
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
-
-
-def test_none_is_made_once_it_is_stopping(tls_server: ScriptedServer, secure: Client) -> None:
-    """The run that has ended needs none."""
-    connect_ahead(secure, stopped=True)
-    assert tls_server.connections == 0
-
-
-def test_what_comes_after_a_new_certificate_can_connect_ahead(secure: Client) -> None:
-    """The client's pools are made anew then."""
-    before = secure.connection.api.ready_pool
-    secure.connection.api.reconnect()
-    after = secure.connection.api.ready_pool
-    assert before is not None
-    assert after is not None
-    assert after is not before
-
-
-def test_a_plain_server_is_left_alone(client: Client, server: ScriptedServer) -> None:
-    """Where there is no handshake nothing is to be gained, and nothing is waited for."""
-    client.keep_ready()
-    assert server.connections == 0
 
 
 def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: Client) -> None:
@@ -142,19 +112,6 @@ def test_only_a_pool_without_a_proxy_connects_ahead(manager: urllib3.PoolManager
     found = ready_pool(manager, SERVER)
     assert (found is None) == isinstance(manager, urllib3.ProxyManager)
     assert ready_pool(manager, "http://127.0.0.1:1") is None
-
-
-def test_pools_of_another_kind_stay() -> None:
-    """A manager for SOCKS has its own, which take what others do not."""
-
-    class Socks(urllib3.HTTPSConnectionPool):
-        pass
-
-    manager = urllib3.PoolManager()
-    manager.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": Socks}
-    use_ready_pools(manager)
-    assert manager.pool_classes_by_scheme["https"] is Socks
-    assert ready_pool(manager, SERVER) is None
 
 
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 408 Request Timeout\r\n\r\n"])

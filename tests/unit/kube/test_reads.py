@@ -97,6 +97,82 @@ def test_what_cannot_be_read_is_unknown(
     assert (back.revisions, back.pods) == (None, None)
 
 
+def _owned(name: str, owner: str, **spec: Any) -> dict[str, Any]:
+    item = _item(name, **spec)
+    owners = [{"uid": owner, "controller": True, "kind": "", "name": "", "apiVersion": ""}]
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": owners}}
+
+
+def _selected(name: str, app: str | None = None) -> dict[str, Any]:
+    """Return a Deployment as a list has it: without its kind."""
+    spec = {"selector": {"matchLabels": {"app": app or name}}, "template": TEMPLATE}
+    return _item(name, **spec)
+
+
+API = deployment_ref("shop", "api")
+BOTH = {ref: {"matchLabels": {"app": ref.name}} for ref in (API, WEB)}
+TOGETHER = (Read(1, API, whole_rollout=True), Read(2, WEB, whole_rollout=True))
+
+
+@pytest.fixture
+def pair(client: Client, resources: Resources) -> Reader:
+    """Return a reader that knows the selectors of two Deployments."""
+    return Reader(client, resources, VirtualClock(5.0), BOTH)
+
+
+@pytest.mark.contract("B557")
+def test_rollouts_that_are_read_together_cost_three_lists(
+    pair: Reader, server: ScriptedServer
+) -> None:
+    """Each gets what it owns; what nobody in the lists owns may be of each."""
+    live = (_selected("web"), _selected("job"), _selected("api"))
+    server.on("GET", f"{APPS}/deployments", a_list(*live[:2], following="x"), a_list(live[2]))
+    sets = (_owned("web-1", "web", template=TEMPLATE), _owned("api-1", "api", template=TEMPLATE))
+    server.on("GET", SETS, a_list(*sets))
+    pods = (_owned("a", "web-1", containers=[]), _owned("b", "api-1", containers=[]))
+    server.on("GET", PODS, a_list(*pods, _item("lone", containers=[])))
+    api, web = pair.perform_together(TOGETHER)
+    assert (api.effect_id, web.effect_id) == (1, 2)
+    for back, name, pod in ((api, "api", "b"), (web, "web", "a")):
+        assert isinstance(back.fact, Known)
+        assert back.fact.value.ref == deployment_ref("shop", name)
+        assert [found.name for found in back.revisions or ()] == [f"{name}-1"]
+        assert [found.name for found in back.pods or ()] == [pod, "lone"]
+    assert len(server.seen) == 4
+    assert server.asked(PODS)[0].query == {"labelSelector": "app in (api,web)", "limit": "500"}
+    assert all("resourceVersion" not in seen.query for seen in server.seen)
+
+
+@pytest.mark.contract("B557")
+def test_together_a_missing_one_is_absent_and_one_with_another_selector_is_read_alone(
+    pair: Reader, server: ScriptedServer
+) -> None:
+    """A Deployment that was made again may select by other labels."""
+    server.on("GET", f"{APPS}/deployments", a_list(_selected("web", "other")))
+    server.on("GET", PATH, as_json(DEPLOYMENT))
+    server.on("GET", SETS, a_list())
+    server.on("GET", PODS, a_list())
+    api, web = pair.perform_together(TOGETHER)
+    assert (api.fact, api.revisions, api.pods) == (Absent(), (), ())
+    assert isinstance(web.fact, Known)
+    assert web.fact.value.uid == "u1"
+
+
+@pytest.mark.contract("B557", "B115")
+@pytest.mark.parametrize("part", [f"{APPS}/deployments", SETS, PODS])
+def test_together_a_list_that_fails_leaves_all_unknown(
+    pair: Reader, server: ScriptedServer, part: str
+) -> None:
+    """Nothing is told of any of them."""
+    server.on("GET", f"{APPS}/deployments", a_list(_selected("web"), _selected("api")))
+    server.on("GET", SETS, a_list())
+    server.on("GET", PODS, a_list())
+    server.on("GET", part, Reply(body=b"<html>"))
+    for back in pair.perform_together(TOGETHER):
+        assert isinstance(back.fact, Unknown)
+        assert (back.revisions, back.pods) == (None, None)
+
+
 @pytest.mark.contract("B33")
 def test_a_refusal_and_its_end_are_told(make_client: MakeClient, server: ScriptedServer) -> None:
     """A 403 in the middle of a run may be that of an authorizer that fails now and then."""

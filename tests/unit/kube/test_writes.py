@@ -18,7 +18,6 @@ from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written
 from gate.kube.client import Client
-from gate.kube.failures import FieldManagerConflict, Invalid
 from gate.kube.resources import Resources
 from gate.kube.writes import Writer
 from gate.virtual_time import VirtualClock
@@ -100,16 +99,6 @@ def test_a_dry_run_asks_without_writing(writer: Writer, server: ScriptedServer) 
     assert server.seen[0].query["dryRun"] == "All"
 
 
-def test_a_dry_run_raises_what_the_server_said(writer: Writer, server: ScriptedServer) -> None:
-    """Conflicts and invalid fields come as errors that name them."""
-    server.on("PATCH", PATH, as_status(409, causes=[CONFLICT]), as_status(422, "is invalid"))
-    with pytest.raises(FieldManagerConflict) as caught:
-        writer.dry_run(_write())
-    assert [conflict.manager for conflict in caught.value.conflicts] == ["hpa"]
-    with pytest.raises(Invalid):
-        writer.dry_run(_write())
-
-
 @pytest.mark.contract("B125")
 def test_a_take_over(writer: Writer, server: ScriptedServer) -> None:
     """Ownership moves by a JSON patch of the managed fields, guarded by version and uid."""
@@ -143,21 +132,17 @@ def test_a_merge(writer: Writer, server: ScriptedServer) -> None:
 
 @pytest.mark.contract("B125")
 def test_a_delete(writer: Writer, server: ScriptedServer) -> None:
-    """A delete carries its preconditions and deletes the dependents in the background."""
-    server.on("DELETE", PATH, as_json({"kind": "Status", "status": "Success"}))
-    assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
+    """It carries its preconditions, deletes dependents in the background, and what is gone is."""
+    gone = as_status(404, "not found")
+    server.on("DELETE", PATH, as_json({"kind": "Status", "status": "Success"}), gone)
+    for _ in range(2):
+        assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
     assert server.seen[0].json() == {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
         "preconditions": {"uid": "u1", "resourceVersion": "7"},
         "propagationPolicy": "Background",
     }
-
-
-def test_what_is_gone_is_deleted(writer: Writer, server: ScriptedServer) -> None:
-    """A delete of what is not there has nothing left to do."""
-    server.on("DELETE", PATH, as_status(404, "not found"))
-    assert writer.perform(_write(Verb.DELETE, {})) == Written(5.0, 3, None)
 
 
 @pytest.mark.contract("B126")
@@ -173,6 +158,7 @@ def test_a_changed_object_is_a_conflict(writer: Writer, server: ScriptedServer, 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
+        (as_status(409, "Apply failed", "Conflict", causes=[CONFLICT]), Reason.CONFLICT),
         (as_status(409, "uid mismatch: no existing object was found", "Conflict"), Reason.DELETED),
         (as_status(422, "invalid", causes=[{"field": "metadata.uid"}]), Reason.DELETED),
         (as_status(404, "not found", "NotFound"), Reason.DELETED),
@@ -186,29 +172,17 @@ def test_a_changed_object_is_a_conflict(writer: Writer, server: ScriptedServer, 
 def test_refusals_for_good(
     writer: Writer, server: ScriptedServer, answer: Reply, reason: Reason
 ) -> None:
-    """What the server will not do is rejected, with its words and the right reason, once."""
+    """With the right reason, once; a 404 of what never existed is no deleted object."""
     server.on("PATCH", PATH, answer)
     rejected = writer.perform(_write())
     assert isinstance(rejected, WriteRejected)
     assert rejected.reason is reason
-    assert rejected.paths == ()
+    assert rejected.paths == ((".spec.x",) if reason is Reason.CONFLICT else ())
     assert len(server.seen) == 1
-
-
-def test_a_missing_namespace_is_not_a_deletion(writer: Writer, server: ScriptedServer) -> None:
-    """A 404 of something that never existed is no deleted object."""
-    server.on("PATCH", PATH, as_status(404, 'namespaces "shop" not found', "NotFound"))
-    rejected = writer.perform(_write(uid=None, resource_version=None))
-    assert isinstance(rejected, WriteRejected)
-    assert rejected.reason is Reason.NOT_FOUND
-
-
-def test_fields_of_other_managers(writer: Writer, server: ScriptedServer) -> None:
-    """A field manager's conflict is no resourceVersion's, and names the fields."""
-    server.on("PATCH", PATH, as_status(409, "Apply failed", "Conflict", causes=[CONFLICT]))
-    rejected = writer.perform(_write())
-    assert isinstance(rejected, WriteRejected)
-    assert (rejected.reason, rejected.paths) == (Reason.CONFLICT, (".spec.x",))
+    if reason is Reason.DELETED and answer.status == 404:
+        created = writer.perform(_write(uid=None, resource_version=None))
+        assert isinstance(created, WriteRejected)
+        assert created.reason is Reason.NOT_FOUND
 
 
 @pytest.mark.parametrize(

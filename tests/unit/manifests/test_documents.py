@@ -34,14 +34,6 @@ def refusal(text: str | bytes, limits: Limits | None = None) -> ManifestError:
     return refused.value
 
 
-def test_documents_are_separated_and_empty_ones_are_none() -> None:
-    """Comments, blank and null documents stand for nothing."""
-    text = (
-        "# Source: chart/a.yaml\n---\na: 1\n---\n# nothing\n---\n\n--- # here\nb: 2\n...\n---\n~\n"
-    )
-    assert values(text) == [{"a": 1}, {"b": 2}]
-
-
 def test_json_is_read_with_tabs_and_escapes() -> None:
     """A JSON file is one document; pairs of surrogates are one character."""
     text = '{\n\t"a":\t"\\ud83d\\ude00\\/\\u00e9",\n\t"b":[1,-0.5,1e3,true,null]}'
@@ -87,11 +79,6 @@ def test_aliases_are_copies() -> None:
     (value,) = values("a: &x {k: [1]}\nb: *x\n")
     value["a"]["k"].append(2)
     assert value["b"] == {"k": [1]}
-
-
-def test_anchors_hold_within_their_document() -> None:
-    """An alias never reaches into another object."""
-    assert refusal("a: &x 1\n---\nb: *x\n").source.line == 3
 
 
 @pytest.mark.contract("B217")
@@ -293,17 +280,6 @@ def test_limits_are_of_all_files_together() -> None:
         list(documents(name, b"x: 1\n", budget))
     with pytest.raises(ManifestError, match=r"^c:1:1: more than 2 documents$"):
         list(documents("c", b"x: 1\n", budget))
-
-
-def test_a_million_values_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is bounded by the values that are allowed, not by those that stand in the file."""
-    tracemalloc.start()
-    try:
-        refusal("- a\n" * 1_000_000, Limits(nodes=1_000))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 4 * 4_000_000 + 2**20, "more than the text and its encoded copy"
 
 
 def values_or_error(content: bytes) -> list[Any] | ManifestError:

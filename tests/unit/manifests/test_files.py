@@ -79,17 +79,6 @@ def test_several_paths_and_stdin_are_one_manifest(tmp_path: Path) -> None:
     ]
 
 
-def test_a_stream_that_gives_little_at_a_time_is_read_to_its_end() -> None:
-    """A pipe's short reads are no end of the file."""
-
-    class Trickle(io.BytesIO):
-        def read(self, size: int | None = -1) -> bytes:
-            return super().read(min(size or 0, 3))
-
-    manifest = load(["-"], stdin=Trickle(config_map("a").encode()))
-    assert manifest.objects[0].name == "a"
-
-
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
@@ -200,13 +189,6 @@ def test_a_file_given_by_name_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_text(config_map("a"))
     (tmp_path / "link.yaml").symlink_to("real")
     assert load([str(tmp_path / "link.yaml")]).objects[0].name == "a"
-
-
-def test_a_link_that_leads_to_itself_is_one_line(tmp_path: Path) -> None:
-    """A loop of links is the system's error, not a traceback."""
-    (tmp_path / "a.yaml").symlink_to("a.yaml")
-    assert "symbolic links" in refusal(tmp_path / "a.yaml").message
-    assert "symbolic links" in refusal(tmp_path).message
 
 
 @pytest.mark.contract("B218")

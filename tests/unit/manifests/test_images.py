@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gate.errors import UsageError
 from gate.manifests.containers import containers
@@ -99,15 +97,6 @@ def test_an_override_sets_the_containers_that_it_names(
     assert overridden(loaded(SHOP), *texts) == changed
 
 
-def test_the_manifest_given_stays_as_it_was(loaded: Loaded) -> None:
-    """The result is a new manifest; what is not named is the same object."""
-    manifest = loaded(SHOP)
-    changed = with_images(manifest, [ImageOverride.parse("worker/app=n:2")])
-    assert set(images(manifest).values()) == {"old:1", None}
-    same = [old is new for old, new in zip(manifest.objects, changed.objects, strict=True)]
-    assert same.count(False) == 1
-
-
 @pytest.mark.contract("B227")
 @pytest.mark.parametrize("target", ["api", "web/api", "shell/shell", "other/app"])
 def test_a_name_that_no_container_has_names_those_that_exist(loaded: Loaded, target: str) -> None:
@@ -192,24 +181,6 @@ def test_references_that_none_takes(reference: str) -> None:
 def test_an_image_is_pinned_by_a_version_or_a_digest(reference: str, pinned: bool) -> None:
     """A registry's port is no tag."""
     assert is_pinned(reference) is pinned
-
-
-def override_or_error(text: str) -> ImageOverride | UsageError:
-    """Read what may or may not be an override."""
-    try:
-        return ImageOverride.parse(text)
-    except UsageError as error:
-        return error
-
-
-@given(st.text(max_size=60) | st.text(alphabet="a/=:@.-_", max_size=60))
-def test_any_text_is_an_override_or_a_usage_error(text: str) -> None:
-    """Nothing else is raised, and the error is one printable line."""
-    override = override_or_error(text)
-    if isinstance(override, UsageError):
-        assert override.message.isprintable()
-    else:
-        assert f"{override.target}={override.reference}" == text
 
 
 @pytest.mark.parametrize(

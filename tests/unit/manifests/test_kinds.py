@@ -9,7 +9,7 @@ import pytest
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
 from gate.manifests.kinds.kind import Rank
-from gate.manifests.kinds.registry import KINDS, find
+from gate.manifests.kinds.registry import KINDS
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]
@@ -48,16 +48,6 @@ def test_rows_are_unique_and_ranked() -> None:
     assert {kind.name for kind in KINDS if kind.pod_spec} == {
         kind.name for kind in KINDS if kind.rank is Rank.WORKLOADS
     }
-
-
-def test_a_row_names_its_newest_version() -> None:
-    """The core group has no slash."""
-    hpa, secret = find("autoscaling", "HorizontalPodAutoscaler"), find("", "Secret")
-    assert hpa is not None
-    assert (hpa.api_version, hpa.versions) == ("autoscaling/v2", ("v2", "v1"))
-    assert secret is not None
-    assert (secret.api_version, secret.plural) == ("v1", "secrets")
-    assert find("example.com", "Secret") is None
 
 
 @pytest.mark.contract("B15")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.errors import UsageError
-from gate.manifests.bounds import Limits
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest
 from gate.manifests.namespaces import in_namespace
@@ -73,7 +69,7 @@ kind: Pod
 metadata:
   name: shop-test
   annotations:
-    "helm.sh/hook": test
+    "helm.sh/hook": test-success,test
 spec:
   containers: [{name: wget, image: busybox}]
 """
@@ -137,15 +133,6 @@ def test_what_kustomize_builds_is_applied_as_it_is(loaded: Loaded) -> None:
     (deployment,) = manifest.deployments
     assert deployment.ref == deployment_ref("shop", "prod-web")
     assert deployment.source.line == 19
-
-
-@pytest.mark.contract("B224")
-@pytest.mark.parametrize("hook", ["test", "test-success", "test-failure", "test-success,test"])
-def test_test_hooks_are_skipped(loaded: Loaded, hook: str) -> None:
-    """All three names that Helm has had for them."""
-    manifest = loaded(f"{hooked('t', hook)}\n---\n{config_map('a')}\n")
-    assert [item.name for item in manifest.objects] == ["a"]
-    assert [skip.object.name for skip in manifest.skipped] == ["t"]
 
 
 @pytest.mark.contract("B224")
@@ -353,13 +340,6 @@ def test_a_body_is_in_no_repr(loaded: Loaded) -> None:
     assert "canary" not in repr(loaded(text))
 
 
-def test_a_body_copy_is_the_callers_own(loaded: Loaded) -> None:
-    """Changing it leaves the manifest as it was."""
-    item = loaded(BUILT_BY_KUSTOMIZE).objects[0]
-    item.body_copy()["data"]["mode"] = "changed"
-    assert item.body["data"]["mode"] == "production"
-
-
 def test_a_namespace_is_filled_where_none_stands(loaded: Loaded) -> None:
     """As with kubectl: the default of the context contradicts nobody."""
     cluster = "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"
@@ -402,39 +382,3 @@ def test_custom_kinds_have_a_namespace_unless_the_server_says_otherwise(loaded: 
     scoped = frozenset({("example.com", "Widget")})
     cluster = in_namespace(manifest, "shop", enforced=True, cluster_scoped=scoped)
     assert cluster.objects[0].namespace is None
-
-
-def manifest_or_error(content: bytes) -> Manifest | UsageError:
-    """Load what may or may not be a manifest."""
-    try:
-        manifest = load(["-"], stdin=io.BytesIO(content), limits=Limits(nodes=1_000))
-        return in_namespace(manifest, "shop", enforced=False)
-    except UsageError as error:
-        return error
-
-
-FIELDS = st.sampled_from(
-    ["apiVersion", "kind", "metadata", "items", "name", "namespace", "annotations", "helm.sh/hook"]
-)
-LEAVES = st.sampled_from(["v1", "apps/v1", "List", "PodList", "Deployment", "web", "~", "1", "[]"])
-TREES = st.recursive(
-    LEAVES,
-    lambda inner: (
-        st.dictionaries(FIELDS, inner, max_size=5).map(
-            lambda pairs: "{" + ", ".join(f"{key}: {value}" for key, value in pairs.items()) + "}"
-        )
-        | st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
-    ),
-    max_leaves=15,
-)
-
-
-@given(st.lists(TREES, max_size=3).map("\n---\n".join) | st.binary(max_size=100))
-def test_any_input_is_a_manifest_or_a_usage_error(text: str | bytes) -> None:
-    """Whatever has the look of objects, lists and hooks, nothing else is raised."""
-    content = text.encode() if isinstance(text, str) else text
-    manifest = manifest_or_error(content)
-    if isinstance(manifest, UsageError):
-        assert manifest.message.isprintable()
-    else:
-        assert manifest.objects

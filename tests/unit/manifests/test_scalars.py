@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from gate.manifests.scalars import Value, json_value, key_text, resolve
 from tests.table import each
@@ -98,29 +94,3 @@ def test_values_mean_what_kubectl_takes_them_for(text: str, value: Value) -> Non
 def test_keys_become_the_text_that_kubectl_makes_of_them(text: str, key: str) -> None:
     """A key of JSON is text: numbers and booleans are written out as Go does."""
     assert key_text(resolve(text)) == key
-
-
-@pytest.mark.parametrize("text", [".nan", ".inf", "-.Inf", "+.INF"])
-def test_what_json_cannot_hold_is_no_value(text: str) -> None:
-    """kubectl: `unsupported value: NaN`."""
-    with pytest.raises(ValueError, match="no JSON numbers"):
-        json_value(resolve(text))
-
-
-def test_null_is_no_key() -> None:
-    """kubectl: `unsupported map key`."""
-    with pytest.raises(ValueError, match="null is no key"):
-        key_text(resolve("~"))
-
-
-@given(st.text(alphabet="0123456789abcdefxob_+-.eE", min_size=1, max_size=120) | st.text())
-@example("1" * 100)
-@example("0x" + "f" * 98)
-@example("." + "0" * 98 + "1")
-def test_any_text_has_a_meaning(text: str) -> None:
-    """No text makes it raise, and what is not text is a value of JSON or an infinity."""
-    value = resolve(text)
-    key = key_text(value) if value is not None else ""
-    assert isinstance(key, str)
-    if isinstance(value, int | float) and abs(value) < float("inf"):
-        json.dumps(json_value(value), allow_nan=False)

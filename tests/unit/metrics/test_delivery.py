@@ -55,16 +55,6 @@ def test_a_file_is_replaced_whole_and_can_be_read_by_others(tmp_path: Path) -> N
     assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
-    """A folder stands in its place, or there is none to put it into."""
-    (tmp_path / "gate.prom").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        put(tmp_path / "gate.prom", b"new 2\n")
-    assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
-    with pytest.raises(FileNotFoundError):
-        put(tmp_path / "nowhere" / "gate.prom", b"new 2\n")
-
-
 # -- an endpoint -----------------------------------------------------------------------------------
 
 

@@ -43,12 +43,6 @@ def test_a_manifest_without_a_deployment_has_the_group_of_its_namespace() -> Non
     assert group == "http://gw/metrics/job/rollout-gate/namespace/shop"
 
 
-def test_the_groups_are_listed_beside_them() -> None:
-    """Below the same prefix."""
-    url = GatewayUrl.parse("http://gw/pushed/metrics/job/deploys")
-    assert url.groups == "http://gw/pushed/api/v1/metrics"
-
-
 @pytest.mark.contract("B624")
 @pytest.mark.parametrize(
     ("path", "wrong"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from gate.app.entry import apply
 from gate.app.rehearsal.virtual_world import Played
 from gate.config import load
-from sandbox.cluster import Cluster
+from sandbox.face import Cluster
 from tests.cluster import manifests
 Path("web.yaml").write_text(manifests.yaml_text(manifests.deployment()))
 told = {{"file": ["web.yaml"], **dict(word.split("=") for word in sys.argv[1:])}}

@@ -17,7 +17,6 @@ from gate.metrics.phases import Phases
 
 BEGUN, _ = begin(Plan("apply", (), (), (), Policy()), 10.0)
 FORWARD, BACK = Leg.FORWARD, Leg.BACK
-Moment = tuple[float, Leg, State]
 
 
 def at(

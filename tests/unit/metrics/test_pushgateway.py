@@ -56,14 +56,6 @@ def test_each_group_is_replaced() -> None:
     assert [body for method, _, _, body in gateway.asked if method == "PUT"] == [b"a 1\n"]
 
 
-@pytest.mark.contract("B618")
-def test_what_has_no_place_is_in_no_group() -> None:
-    """A run that was refused before it knew what it was about."""
-    gateway = Gateway()
-    assert gateway.take(Groups({("", ""): b"a 1\n"})) == Pushed()
-    assert gateway.asked == []
-
-
 @pytest.mark.contract("B615")
 def test_stale_groups_are_deleted() -> None:
     """The run's own are none, whatever the cluster had when it was looked."""

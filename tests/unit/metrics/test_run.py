@@ -14,7 +14,7 @@ from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import Outcome, Reason
-from gate.metrics.families import FAMILIES, LAST_OUTCOME, PREFIX, VERBS, Type
+from gate.metrics.families import FAMILIES, LAST_OUTCOME, PREFIX
 from gate.metrics.run import About, RunMetrics
 from gate.metrics.samples import samples_of
 from gate.report.document.document import document
@@ -205,17 +205,6 @@ def test_of_two_attempts_on_one_deployment_the_second_is_the_last() -> None:
     }
     last = values(found, LAST_OUTCOME.name, "outcome")
     assert [key for key, value in last.items() if value] == [("verified",)]
-
-
-@pytest.mark.contract("B611")
-def test_names_say_what_they_are() -> None:
-    """The project's prefix, the unit last, `_total` of counters alone (Prometheus' naming)."""
-    for family in FAMILIES:
-        assert family.name.startswith(PREFIX)
-        assert family.name.endswith("_total") == (family.type is Type.COUNTER)
-        assert family.help.endswith(".")
-    assert len({family.name for family in FAMILIES}) == len(FAMILIES)
-    assert "WATCH" in VERBS
 
 
 @pytest.mark.contract("B284")

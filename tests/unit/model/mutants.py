@@ -35,7 +35,7 @@ from gate.core.states.table import STATES
 from gate.core.states.verdicts import Verdicts
 from gate.core.steps import answers, fold
 from gate.core.versions import selection
-from gate.core.writes import queue, request
+from gate.core.writes import queue, request, way_out
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -80,7 +80,8 @@ def no_preconditions(patch: pytest.MonkeyPatch) -> None:
             if isinstance(one, Write)
         )
 
-    patch.setattr(queue, "send", bare)
+    for module in (queue, way_out):
+        patch.setattr(module, "send", bare)
 
 
 def no_confirming_read(patch: pytest.MonkeyPatch) -> None:

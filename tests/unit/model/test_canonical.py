@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from gate.core.kinds.deployment.objects import Deployment
 from gate.core.model.fact import Known
-from gate.core.steps.step import begin
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster
 from tests.model.moves import moves
 from tests.model.scenes import scene
-from tests.model.world import Scene, World, first_world, plan_of
+from tests.model.world import Scene, World, first_world
 
 
 def course(where: Scene, world: World, count: int) -> Iterator[World]:
@@ -47,16 +46,6 @@ def test_versions_count_by_their_order_alone() -> None:
     other = first._replace(cluster=later_versions(first.cluster, 70))
     pairs = zip(course(where, first, 23), course(where, other, 23), strict=True)
     assert all(digest(one) == digest(two) for one, two in pairs)
-
-
-def test_times_count_from_now() -> None:
-    """The same attempt an hour later is the same."""
-    where = scene("good")
-    world = first_world(where)
-    plan = plan_of(world.cluster, where)
-    assert plan is not None
-    attempts = [begin(plan, at)[0] for at in (0.0, 3600.0)]
-    assert len({digest(world._replace(attempt=one)) for one in attempts}) == 1
 
 
 def test_each_move_of_a_course_makes_another_world() -> None:

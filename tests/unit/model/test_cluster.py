@@ -50,23 +50,6 @@ def test_counters_are_of_the_moment_before_the_controller_scaled() -> None:
     assert looked.status.replicas == 2
 
 
-def test_old_pods_serve_until_new_ones_are_ready() -> None:
-    """With maxUnavailable 0 a version that never gets ready takes no pod away."""
-    stuck = WRITTEN
-    for _ in range(5):
-        stuck = rules.controlled(stuck, next_serial)
-    assert sum(one.ready for one in stuck.sets) == 2
-    assert rules.stands(stuck) == ""
-
-
-def test_a_paused_deployment_is_observed_and_not_rolled_out() -> None:
-    """The controller goes on counting."""
-    paused = rules.edited(WRITTEN, WRITTEN._replace(paused=True))
-    looked = rules.controlled(paused, next_serial)
-    assert looked.observed == looked.generation
-    assert looked.sets == paused.sets
-
-
 def test_an_apply_over_another_managers_value_is_a_conflict() -> None:
     """Whose field it is decides, and only where the values differ."""
     scaled = rules.edited(SERVING, SERVING._replace(replicas=1, replicas_by=OTHER))
@@ -81,11 +64,6 @@ def test_what_an_apply_leaves_out_is_owned_no_more() -> None:
     shared = SERVING._replace(replicas_by=GATE | OTHER)
     kept = rules.applied(shared, Apply("v2", None))
     assert (kept.replicas, kept.replicas_by) == (2, OTHER)
-
-
-def test_an_apply_that_changes_nothing_is_no_new_version() -> None:
-    """Neither generation nor resourceVersion move."""
-    assert rules.applied(SERVING, Apply("v1", 2)) == SERVING
 
 
 def test_a_deletion_takes_everything_with_it() -> None:

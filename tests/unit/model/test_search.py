@@ -9,7 +9,7 @@ import pytest
 from gate.core.model.outcome import Outcome
 from tests.model.cluster import READY
 from tests.model.scenes import SCENES, scene
-from tests.model.search import Bounds, Visited, replayed, search
+from tests.model.search import Bounds, Visited, search
 from tests.model.world import WANTED, Scene
 
 SMALL = [scene("good"), scene("crashing"), scene("first-deleted")]
@@ -70,10 +70,3 @@ def test_a_search_is_the_same_each_time() -> None:
     """Nothing depends on chance, so that a course found once is found again."""
     first, second = (search(scene("crashing"), Bounds(deviations=0)) for _ in range(2))
     assert first == second
-
-
-def test_a_course_can_be_gone_again() -> None:
-    """A course names its moves, from the first attempt's begin to its end."""
-    names = [name for name, _ in replayed(scene("crashing"), (0,) * 23)]
-    assert names[0] == "an attempt begins"
-    assert names[-1] == "Release is answered"

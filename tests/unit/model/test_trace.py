@@ -27,13 +27,6 @@ def test_a_story_has_a_line_for_each_move() -> None:
 
 
 @pytest.mark.contract("B555")
-def test_a_story_marks_what_deviates() -> None:
-    """What is not the usual course stands out."""
-    lines = list(story(scene("crashing"), (0, 0, 1)))
-    assert [line[0] for line in lines] == [" ", " ", "!"]
-
-
-@pytest.mark.contract("B555")
 def test_a_recording_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The judge sees in the recording what the attempt saw in the model: pods that crash."""
     file = tmp_path / "model.jsonl"
@@ -61,8 +54,3 @@ def test_a_counterexample_is_replayed(
     assert run(["replay", str(file), "--output", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["verdict"], document["reason"]) == ("superseded", "Superseded")
-
-
-def test_nothing_is_recorded_where_nothing_was_applied() -> None:
-    """A recording begins with an apply."""
-    assert recording(scene("good"), WHOLE[:2]) == []

@@ -240,6 +240,15 @@ class Workload:
         for index in range(count):
             self.pod(image, f"p{index}", RUNNING)
 
+    def rolling(self, image: str, *statuses: Mapping[str, Any]) -> None:
+        """Become a rollout half-way: two new pods wanted, with these statuses, beside three old."""
+        self.revision = 2
+        self.replica_set(f"shop/{self.name}:1", 1, 3, 3)
+        self.replica_set(image, 2, 2, 0)
+        for index, status in enumerate(statuses):
+            self.pod(image, f"p{index}", status)
+        self.counted(2, 3, 5)
+
     def drop(self, image: str, wanted: int = 0) -> None:
         """Take pods away from a ReplicaSet."""
         prefix = f"{self.sets[image]['metadata']['name']}-"

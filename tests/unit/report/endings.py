@@ -82,13 +82,9 @@ def crashed(policy: Policy | None = None) -> Stage:
     bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
     stage = Stage([web], bodies, policy, [mode])
     stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.counted(2, 3, 5)
+    web.rolling("shop/web:2")
     stage.show(1.0)
-    web.pod("shop/web:2", "p0", WAITING_CRASH)
-    web.pod("shop/web:2", "p1", WAITING_CRASH)
+    web.rolling("shop/web:2", WAITING_CRASH, WAITING_CRASH)
     event = warning(
         web,
         "web-2-p0",
@@ -103,10 +99,7 @@ def crashed(policy: Policy | None = None) -> Stage:
 def rolled_back() -> Stage:
     """The same, with the rollback verified."""
     stage = crashed()
-    (web,) = stage.workloads.values()
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
     return stage
 
 
@@ -114,12 +107,7 @@ def image_pull() -> Stage:
     """An image that does not exist, rolled back."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:typo")])
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
-    web.replica_set("shop/web:typo", 2, 2, 0)
-    web.pod("shop/web:typo", "p0", WAITING_PULL)
-    web.pod("shop/web:typo", "p1", WAITING_PULL)
-    web.counted(2, 3, 5)
+    web.rolling("shop/web:typo", WAITING_PULL, WAITING_PULL)
     event = warning(
         web,
         "web-typo-p0",
@@ -129,9 +117,7 @@ def image_pull() -> Stage:
     )
     stage.show(1.0, event)
     stage.wait_until(131.5)
-    web.drop("shop/web:typo")
-    web.serving("shop/web:1", 3)
-    stage.show(2.0)
+    stage.serve_again(2.0)
     return stage
 
 
@@ -208,16 +194,9 @@ def two_deployments() -> Stage:
     stage = Stage([web, api], bodies)
     stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
     api.serving("shop/api:2", 2)
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.pod("shop/web:2", "p0", WAITING_CRASH)
-    web.pod("shop/web:2", "p1", WAITING_CRASH)
-    web.counted(2, 3, 5)
+    web.rolling("shop/web:2", WAITING_CRASH, WAITING_CRASH)
     stage.show(9.0)
-    for workload in (web, api):
-        workload.serving(f"shop/{workload.name}:1", 3)
-    stage.show(4.0)
+    stage.serve_again(4.0)
     return stage
 
 
@@ -228,14 +207,8 @@ def two_failed() -> Stage:
     stage = Stage([web, api], bodies, Policy(rollback_timeout_seconds=60.0))
     stage.evidence = (log_lines("web-2-p0", "web log"), log_lines("api-2-p0", "api log"))
     for workload in (web, api):
-        image = f"shop/{workload.name}:2"
-        workload.revision = 2
-        workload.replica_set(image, 2, 2, 0)
-        workload.pod(image, "p0", WAITING_CRASH)
-        workload.pod(image, "p1", WAITING_CRASH)
-        workload.counted(2, 3, 5)
+        workload.rolling(f"shop/{workload.name}:2", WAITING_CRASH, WAITING_CRASH)
     stage.show(9.0)
-    web.drop("shop/web:2")
     web.serving("shop/web:1", 3)
     stage.show(4.0)
     stage.wait_out()
@@ -300,11 +273,7 @@ def interrupted_back() -> Stage:
     """SIGTERM while the new pods crash: the rollback is written, and not waited for."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.pod("shop/web:2", "p0", {**WAITING_CRASH, "restartCount": 1})
-    web.counted(2, 3, 5)
+    web.rolling("shop/web:2", {**WAITING_CRASH, "restartCount": 1})
     stage.show(2.0)
     stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
     return stage
@@ -322,17 +291,10 @@ def never_ready() -> Stage:
     """New pods that run and never become ready, until the clock ends it; rolled back."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.pod("shop/web:2", "p0", NOT_READY)
-    web.pod("shop/web:2", "p1", NOT_READY)
-    web.counted(2, 3, 5)
+    web.rolling("shop/web:2", NOT_READY, NOT_READY)
     stage.show(3.0)
     stage.wait_until(710.0)
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
     return stage
 
 

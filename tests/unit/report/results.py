@@ -8,12 +8,22 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.report.document.document import document
+from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.report.document.document import document, minimal
+from gate.report.document.run import Run
 from gate.report.schema.course import CheckHistory
-from gate.report.schema.result import CheckResult, Result
+from gate.report.schema.result import (
+    CheckResult,
+    DeploymentResult,
+    EvidenceResult,
+    ObjectResult,
+    Result,
+    Running,
+)
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 
+RUN: Final = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
 HOSTILE: Final = (
     "::set-output name=outcome::verified",
     "::add-mask::e",
@@ -83,6 +93,46 @@ def with_checks(name: str) -> Result:
         "checks": copy.deepcopy(CHECKS),
         "history": {"pods": told(name)["history"]["pods"], "checks": [copy.deepcopy(MEASURED)]},
     }
+
+
+def log_result(text: str = "panic", **over: Any) -> EvidenceResult:
+    """Return the log of a pod."""
+    log: Any = {"kind": "log", "pod": "web-p0", "container": "web", "text": text, "at": ""}
+    found: EvidenceResult = log | {"previous": False} | over
+    return found
+
+
+def object_result(**over: Any) -> ObjectResult:
+    """Return a ConfigMap that a run changed."""
+    found: Any = {"kind": "ConfigMap", "namespace": "shop", "name": "settings"}
+    found |= {"action": "changed", "at_end": None, "judged": False, "file": "", "line": 0}
+    found |= {"changes": [], "irreversible": "", "not_restored": ""}
+    result: ObjectResult = found | over
+    return result
+
+
+def deployment_result(
+    outcome: Outcome, reason: Reason, running: Running = "new", name: str = "web"
+) -> DeploymentResult:
+    """Return a Deployment that ended so: revision 4 after revision 3."""
+    was = {"revision": 3, "was_revision": None, "replicaset": "web-3", "images": ["shop/web:3"]}
+    new = {"revision": 4, "was_revision": None, "replicaset": "web-4", "images": ["shop/web:4"]}
+    found: Any = {"namespace": "shop", "name": name, "uid": "u", "outcome": outcome}
+    found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
+    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2}]}
+    found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
+    result: DeploymentResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
+    return result
+
+
+def result_of(*deployments: DeploymentResult) -> Result:
+    """Return the document of an attempt with these, the first being the worst."""
+    first = deployments[0]
+    code = EXIT_CODES.get(first["outcome"], 143)
+    result = minimal(first["outcome"], code, Reason(first["reason"]), "said", RUN)
+    result["deployments"] = list(deployments)
+    result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
+    return result
 
 
 def spoilt(result: Result, words: str) -> Result:

@@ -142,6 +142,12 @@ class Stage:
         there = {pod.uid for other in self.workloads.values() for pod in other.core_pods()}
         return [uid for uid in known if uid not in there]
 
+    def serve_again(self, after: float = 3.0) -> None:
+        """Let the version before serve alone, as the third revision, after so many seconds."""
+        for workload in self.workloads.values():
+            workload.serving(f"shop/{workload.name}:1", 3)
+        self.show(after)
+
     def wait_until(self, at: float) -> None:
         """Wake the attempt whenever it asks for it until `at`."""
         while not self.attempt.ended and wake_at(self.attempt) <= at:

@@ -112,10 +112,7 @@ def test_a_restored_object_that_somebody_deleted_is_no_clean_rollback() -> None:
     """4, and the first warning says what is missing."""
     stage = crashed()
     stage.others.clear()
-    (web,) = stage.workloads.values()
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
     result = result_of(stage)
     assert result["exit_code"] == 4
     said = "configmap/web is gone: somebody else deleted it after this run restored it"

@@ -11,7 +11,7 @@ import pytest
 from gate.report.html import html
 from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
-from gate.report.html.scale import Scale, steps, time_ticks
+from gate.report.html.scale import Scale, time_ticks
 from gate.report.schema.course import CheckHistory, PodHistory, PodSample
 from gate.report.schema.result import Result
 from tests.unit.report.results import MEASURED, NAMES, every, told, with_checks
@@ -39,14 +39,6 @@ def test_everything_is_there() -> None:
         "kubectl describe replicaset/web-2 -n shop --context prod", "Timeline",
     ):  # fmt: skip
         assert words in read, words
-
-
-@pytest.mark.contract("B565")
-def test_what_was_not_rolled_back_is_there() -> None:
-    """The objects that stand as the failed attempt left them."""
-    read = text_of(html(told("kept")))
-    assert "Not rolled back" in read
-    assert "deployment/web: changed" in read
 
 
 @pytest.mark.contract("B564")
@@ -147,12 +139,6 @@ def test_the_clock_of_no_progress_starts_anew() -> None:
     assert lane.notes == ("no progress: 1m40s", "total: 3m20s")
 
 
-def test_a_clock_without_a_limit_is_not_drawn() -> None:
-    """A Deployment that has no deadline."""
-    lane = clock_lane(pods(sample_at(0), deadline=None), X, 0)
-    assert [shape.kind for shape in lane.lines] == ["total"]
-
-
 @pytest.mark.contract("B565")
 def test_a_check_is_drawn_with_its_bounds() -> None:
     """Each measurement is a dot of its kind; what has no value stands on the ground."""
@@ -187,8 +173,3 @@ def test_the_axis_has_few_round_times() -> None:
         assert 2 <= len(ticks) <= 9
     labels = [tick.label for tick in time_ticks(Scale(0.0, 600.0, 0.0, 800.0))]
     assert labels == ["0s", "2m", "4m", "6m", "8m", "10m"]
-
-
-def test_a_line_of_one_point_holds_to_the_end() -> None:
-    """A run in which nothing changed."""
-    assert steps([(3.0, 1.0)], 9.0) == [(3.0, 1.0), (9.0, 1.0)]

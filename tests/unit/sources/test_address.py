@@ -11,20 +11,6 @@ SECRET = "c4nary"
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://prom:9090/x", "http://prom:9090"),
-        ("https://prom.example:443", "https://prom.example"),
-        ("http://[2001:db8::1]:80/", "http://[2001:db8::1]"),
-        ("http://10.0.0.7", "http://10.0.0.7"),
-    ],
-)
-def test_an_address_is_shown_by_its_origin(url: str, shown: str) -> None:
-    """Scheme, host, and the port where it is not the usual one."""
-    assert str(Address.parse(url)) == shown
-
-
-@pytest.mark.parametrize(
     ("url", "words"),
     [
         ("prom.example:9090", "begin with http"),

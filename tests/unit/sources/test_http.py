@@ -10,7 +10,6 @@ import requests
 import responses
 
 from gate.core.checks.questions import Answered, Errored, HttpQuestion, HttpReply, NoReply, Trouble
-from gate.core.model.objects import CleanText
 from gate.sources.access import Access, SecretFile
 from gate.sources.http import HttpCheck
 from gate.virtual_time import VirtualClock
@@ -164,12 +163,6 @@ def test_a_redirect_leads_to_no_forbidden_address(
     assert isinstance(said, Errored)
     assert said.trouble is Trouble.ADDRESS
     assert "a:b" not in said.why
-
-
-def test_a_location_is_clean(web: responses.RequestsMock, clock: VirtualClock) -> None:
-    """It is shown where a redirect is not followed."""
-    web.get(URL, status=302, headers={"Location": "::error::x\x1b[31m"})
-    assert reply(ask(clock)).location == CleanText(": :error::x")
 
 
 @pytest.mark.contract("B429")

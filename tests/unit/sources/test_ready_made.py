@@ -10,23 +10,11 @@ from gate.core.checks.query_variables import BUILT_IN, Subject, Version
 from gate.core.checks.questions import MetricQuestion, Questions
 from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples
 from gate.core.checks.tick_questions import ask
-from gate.core.checks.validation import faults
 from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
-from gate.sources.ready_made import READY_MADE, ReadyMade, find, names
+from gate.sources.ready_made import READY_MADE, ReadyMade, find
 
 SUBJECT = Subject("shop", "web", Version("web-1", "1"), 0.0, first_available_at=0.0)
-
-
-def test_the_usual_checks_are_there() -> None:
-    """By the names of the page."""
-    assert names() == (
-        "error-rate",
-        "latency-p99",
-        "restarts",
-        "cpu-throttling",
-        "memory-near-limit",
-    )
 
 
 @pytest.mark.contract("B431")
@@ -39,8 +27,8 @@ def test_a_ready_made_check_prints_as_configuration(made: ReadyMade) -> None:
 
 
 @pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
-def test_a_ready_made_check_has_no_faults(made: ReadyMade) -> None:
-    """Its queries know their variables, and it can be asked."""
+def test_a_ready_made_check_can_be_asked(made: ReadyMade) -> None:
+    """Its queries know their variables."""
     user = dict(made.keys.get("variables", {}))
     known = BUILT_IN | user.keys()
     keys = made.keys
@@ -50,8 +38,6 @@ def test_a_ready_made_check_has_no_faults(made: ReadyMade) -> None:
         Bounds(most=keys["max"]),
         min_samples=MinSamples(Query.parse(few["query"], known), few["min"]) if few else None,
     )
-    check = Check(made.name, metric)
-    assert faults(check) == ()
     asked = ask(
         Check(made.name, metric, user_variables=FrozenMap(user.items())),
         100.0,

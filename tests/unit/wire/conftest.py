@@ -17,12 +17,6 @@ def trace(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def crashloop() -> Path:
-    """One recording: four pods, of which the new ones crash."""
-    return TRACES / "crashloop.jsonl"
-
-
-@pytest.fixture
 def deployment() -> dict[str, Any]:
     """A Deployment that the gate applied, in JSON."""
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -314,18 +313,6 @@ def test_templates_of_owner_and_owned_are_equal(deployment: dict[str, Any]) -> N
     assert decode_replica_set(other).template != owner
 
 
-def test_a_trace_finds_each_new_replica_set(trace: Path) -> None:
-    """On a real control plane some ReplicaSet has the template that the apply returned."""
-    header, *lines = trace.read_bytes().splitlines()
-    applied = json.loads(header)["applied"]
-    sets = [
-        decode_replica_set(o) for o in json.loads(header)["before"] if o["kind"] == "ReplicaSet"
-    ]
-    heard = [decode.watch_line(each).object for each in lines]
-    sets += [found for found in heard if isinstance(found, ReplicaSet)]
-    assert decode_deployment(applied).template in {found.template for found in sets}
-
-
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
@@ -494,18 +481,6 @@ def test_any_part_may_be_of_any_type(data: st.DataObject) -> None:
     except DecodeError:
         return
     assert event.object is not None
-
-
-@given(st.data())
-def test_any_bytes_may_come(data: st.DataObject) -> None:
-    """A line that is cut or has a byte changed is decoded or refused, never a crash."""
-    whole = bytearray(line("ADDED", REPLICA_SET))
-    at = data.draw(st.integers(0, len(whole) - 1))
-    whole[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=3))
-    try:
-        decode.watch_line(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
-    except DecodeError:
-        return
 
 
 def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) -> None:

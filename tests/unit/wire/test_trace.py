@@ -36,12 +36,6 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
             assert event == Observed(at, decode.decode_watched(found))
 
 
-def test_a_recording_is_read_again_from_its_start(crashloop: Path) -> None:
-    """Its events may be asked for more than once."""
-    recording = traces.read(crashloop)
-    assert list(recording.events()) == list(recording.events())
-
-
 @pytest.fixture
 def header(deployment: dict[str, Any]) -> dict[str, Any]:
     """The least that a header says."""

@@ -7,7 +7,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.wire.untrusted import LINE_LIMIT, TEXT_LIMIT, clean, clean_line
@@ -77,12 +77,6 @@ def test_clean_disarms_workflow_commands(given_text: str, cleaned: str) -> None:
     assert clean(given_text) == cleaned
 
 
-def test_a_line_is_one_line() -> None:
-    """Line feeds and tabs become spaces, those at the ends go."""
-    assert clean_line("two\nlines\tand\r\nmore\n") == "two lines and more"
-    assert clean_line("\n::error::x") == ": :error::x"
-
-
 @pytest.mark.contract("B176")
 def test_text_is_cut_to_its_bound() -> None:
     """What is too long ends in an ellipsis, within the bound; what just fits is whole."""
@@ -104,15 +98,6 @@ def test_every_control_and_format_character_is_taken_out() -> None:
     assert left == {"\n", "\t"} | VISIBLE_FORMATS
 
 
-@given(anything)
-@example("\x1b\x1b[31m[31mx")
-@example("\x9d" * 50)
-def test_cleaning_twice_changes_nothing(text: str) -> None:
-    """Both forms are idempotent, so that text may pass several boundaries."""
-    assert clean(clean(text)) == clean(text)
-    assert clean_line(clean_line(text)) == clean_line(text)
-
-
 @given(anything, st.integers(min_value=1, max_value=40))
 def test_what_comes_out_is_harmless(text: str, limit: int) -> None:
     """Whatever comes in: no escape, no control, no command at a line's start, not too long."""
@@ -122,9 +107,3 @@ def test_what_comes_out_is_harmless(text: str, limit: int) -> None:
     assert not COMMAND.search(cleaned)
     assert not COMMAND.search(clean_line(text, limit))
     assert "\n" not in clean_line(text, limit)
-
-
-@given(st.binary())
-def test_bytes_of_any_kind_are_taken(data: bytes) -> None:
-    """What is no UTF-8 is replaced, never refused."""
-    assert clean(data) == clean(data.decode("utf-8", "replace"))

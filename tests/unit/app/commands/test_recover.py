@@ -15,7 +15,6 @@ from gate.core.model.lock import Lock, lock_of
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import GateError, RefusedError
 from gate.kube.lease import Held
-from gate.signals import Delivery
 
 API, WEB = lock_of(deployment_ref("shop", "api")), lock_of(deployment_ref("shop", "web"))
 LOCKED = RefusedError("locked", reason=Reason.LOCKED)
@@ -28,10 +27,12 @@ class Ending:
         self.ends = {lock_of(deployment_ref("shop", name)): end for name, end in ends.items()}
         self.finished: list[Lock] = []
         self.said: list[str] = []
-        self.settings = SimpleNamespace(all_namespaces=False)
-        self.console = SimpleNamespace(warn=self.said.append, note_recovery=lambda _: None)
+        self.context = SimpleNamespace(
+            settings=SimpleNamespace(all_namespaces=False),
+            console=SimpleNamespace(warn=self.said.append, note_recovery=lambda _: None),
+        )
 
-    def finish(self, _: object, lock: Lock, __: object) -> object:
+    def finish(self, _: object, lock: Lock) -> object:
         """End one, and remember that it was begun."""
         self.finished.append(lock)
         end = self.ends[lock]
@@ -45,7 +46,7 @@ class Ending:
         monkeypatch.setattr(recover, "_take_locks", lambda *_: keeper)
         places = {lock: Held(lock, "uid", "1", record="open") for lock in self.ends}
         left = recover._Left(places, (), ())
-        ended = recover._finish_all(cast("Recovery", self), left, cast("Delivery", None))
+        ended = recover._finish_all(cast("Recovery", self), left)
         return cast("Attempt", ended)
 
 

@@ -29,10 +29,14 @@ KEYS = Ref("v1", "Secret", "shop", "keys")
 
 @dataclass
 class Stored:
-    """The Secret as a server would keep it; `failure` is its answer to everything."""
+    """The Secret as a server would keep it.
+
+    `failure` is its answer to everything; without `prunes` it refuses a mere deletion.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     failure: ApiError | None = None
+    prunes: bool = True
     requests: int = 0
 
     def read(self, _lock: object) -> Mapping[str, str]:
@@ -44,6 +48,8 @@ class Stored:
         self.requests += 1
         if self.failure is not None:
             raise self.failure
+        if texts and not self.prunes and not any(texts.values()):
+            raise Forbidden("not allowed")
         self.texts = {k: text for k, text in {**self.texts, **texts}.items() if text is not None}
         return self.texts
 
@@ -160,6 +166,46 @@ def test_what_cannot_be_written_is_said_and_not_remembered(failure: ApiError) ->
     assert failure.message in warning
     assert scene.bodies.read(LOCK, after.kept) == {}
     assert "cannot be read" in scene.warnings[1]
+
+
+@pytest.mark.contract("B709")
+def test_what_was_kept_already_is_there_after_a_failed_write() -> None:
+    """The same body was verified again: the history still has it, and no warning denies that."""
+    scene = Scene()
+    history = scene.keep(History(), body(1))
+    scene.stored.failure = Forbidden("not allowed")
+    again = scene.keep(history, body(1))
+    assert again.kept == history.kept
+    assert scene.warnings == []
+    scene.stored.failure = None
+    assert scene.bodies.read(LOCK, again.kept) == {body(1).digest: body(1).body}
+
+
+@pytest.mark.contract("B709")
+def test_what_is_not_deleted_is_said_and_still_remembered() -> None:
+    """It is there: the next run deletes it."""
+    scene = Scene()
+    history = scene.keep(History(), body(1))
+    scene.stored.failure = Forbidden("not allowed")
+    after = scene.bodies.keep(HELD, history, History(), {})
+    [warning] = scene.warnings
+    assert warning.startswith("what was kept of Secrets, and is needed no more, is not deleted: ")
+    scene.stored.failure = None
+    assert after.kept == history.kept
+    assert dict(scene.bodies.keep(HELD, after, History(), {}).kept) == {}
+    assert scene.stored.texts == {}
+
+
+@pytest.mark.contract("B709")
+def test_what_was_written_is_remembered_where_a_dead_gates_rest_stays() -> None:
+    """The deletion is a second write: its failure takes nothing from the first one."""
+    scene = Scene()
+    scene.stored.texts["left"] = "text"
+    scene.stored.prunes = False
+    history = scene.keep(History(), body(1))
+    assert set(history.kept) == {body(1).digest}
+    [warning] = scene.warnings
+    assert warning.startswith("what was kept of Secrets, and is needed no more, is not deleted: ")
 
 
 @pytest.mark.contract("B709")

@@ -30,7 +30,7 @@ from gate.core.checks.questions import (
 from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, MinSamples, Reduce
 from gate.core.checks.tick_measurement import measure
 from gate.report.views.rehearsals import RehearsalResult
-from sandbox.scenario.scenario import Measurement, NoAnswer
+from sandbox.face import Measurement, NoAnswer
 from tests.unit.app.rehearsal.conftest import Played
 
 Write = Callable[..., str]

@@ -8,8 +8,8 @@ import pytest
 
 from gate.app.rehearsal import serve
 from gate.config import load
-from sandbox.cluster import Cluster
-from sandbox.serving.http import Endpoint, Ready, ServeOptions
+from sandbox.face import Cluster
+from sandbox.server import Endpoint, Ready, ServeOptions
 from tests.unit.app.rehearsal.conftest import Played
 
 

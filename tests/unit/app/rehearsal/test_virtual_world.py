@@ -19,8 +19,7 @@ from gate.kube.connection import Options
 from gate.kube.failures import ContactBroken, Forbidden
 from gate.sources.source import Sources
 from gate.virtual_time import Abandoned
-from sandbox.cluster import Cluster
-from sandbox.serving.request import Answer, Request
+from sandbox.face import Answer, Cluster, Request
 
 NAMESPACES = "/api/v1/namespaces"
 

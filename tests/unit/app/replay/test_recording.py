@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from gate.app.replay import recording
-from gate.app.replay.recording import Tape, policy_told
+from gate.app.runtime.recorded_policy import recorded_policy
+from gate.app.runtime.tape import Tape
 from gate.config import Settings, load, policy
 from gate.core.checks.questions import Answers, Exit
 from gate.core.checks.run import Tick
@@ -108,7 +109,7 @@ def test_every_flag_of_the_judge_comes_back_as_it_was() -> None:
     ]
     for flags in told:
         run = load("apply", flags, environ={})
-        recorded = json.loads(json.dumps(policy_told(run)))
+        recorded = json.loads(json.dumps(recorded_policy(run)))
         assert set(recorded) == {name.replace("_", "-") for name in flags}
         names = {key.replace("-", "_"): value for key, value in recorded.items()}
         assert policy(load("replay", names, environ={})) == policy(run)

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from gate import log
 from gate.app import entry
 from gate.app.runtime import command_end
 from gate.app.runtime.command_end import Passed, run_command
-from gate.app.runtime.console import Console, style_of
+from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.console import style_of
 from gate.app.runtime.live_tree import LiveTree
 from gate.app.runtime.world import outside
 from gate.config import Settings, load
@@ -42,10 +42,10 @@ Run = Callable[..., Ended]
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Return what concludes a command that is prepared by a function."""
 
-    def conclude(prepare: Callable[[Console, ExitStack], Any], **options: Any) -> Ended:
+    def conclude(work: Callable[[CommandStart], Any], **options: Any) -> Ended:
         settings = Settings.model_validate({"output": "json", **options})
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
-        code = run_command(outside(), "apply", settings, prepare)
+        code = run_command(outside(), "apply", settings, work)
         return Ended(code, *capsys.readouterr())
 
     return conclude
@@ -55,12 +55,12 @@ LOOKED_AT = {"TERM": "xterm-256color"}
 """The environment of somebody before a terminal."""
 
 
-def refuse(_console: Console, _stack: ExitStack) -> int:
+def refuse(_start: CommandStart) -> int:
     """Refuse, with a hint."""
     raise RefusedError("nobody is there", reason=Reason.UNREACHABLE, hint="look elsewhere")
 
 
-def fail(_console: Console, _stack: ExitStack) -> int:
+def fail(_start: CommandStart) -> int:
     """Meet a bug."""
     raise KeyError("sesame")
 
@@ -119,14 +119,14 @@ def test_developers_see_the_traceback(run: Run) -> None:
 
 def test_a_command_that_answered_itself_has_its_own_code(run: Run) -> None:
     """Nothing is added to what it printed."""
-    assert run(lambda _console, _stack: 7) == Ended(7, "", "")
+    assert run(lambda _start: 7) == Ended(7, "", "")
 
 
 @pytest.mark.contract("B35", "B173")
 def test_what_was_to_write_nothing_has_a_document_too(run: Run, tmp_path: Path) -> None:
     """Exit 0, outcome observed, on stdout and in the report files."""
     report = tmp_path / "report.json"
-    ended = run(lambda _console, _stack: Passed("all well"), report=[f"json={report}"])
+    ended = run(lambda _start: Passed("all well"), report=[f"json={report}"])
     document = ended.document
     assert (ended.code, document["outcome"], document["message"]) == (0, "observed", "all well")
     assert json.loads(report.read_text()) == document
@@ -138,9 +138,10 @@ def test_a_signal_before_the_first_write_ends_it(run: Run, number: signal.Signal
     """At once, with 128 and its number, and the report says that nothing was written."""
     closed: list[bool] = []
 
-    def wait(_console: Console, stack: ExitStack) -> int:
-        stack.callback(closed.append, True)
-        signal.raise_signal(number)
+    def wait(start: CommandStart) -> int:
+        start.stack.callback(closed.append, True)
+        with start.ends_at_signal():
+            signal.raise_signal(number)
         return 0
 
     ended = run(wait)
@@ -260,8 +261,8 @@ def test_a_bug_that_ends_a_thread_is_told(
     """A watch is a hint: the attempt goes on by its reads, and no traceback is shown."""
     before = threading.excepthook
 
-    def prepare(_console: Console, _stack: ExitStack) -> Passed:
-        thread = threading.Thread(target=fail, args=(None, None), name="watch-shop-Pod")
+    def work(_start: CommandStart) -> Passed:
+        thread = threading.Thread(target=fail, args=(None,), name="watch-shop-Pod")
         thread.start()
         thread.join()
         return Passed("went on")
@@ -269,7 +270,7 @@ def test_a_bug_that_ends_a_thread_is_told(
     settings = Settings(output="text")  # type: ignore[arg-type]
     stream = io.StringIO()
     world = replace(outside(), stdout=io.StringIO(), stderr=stream)
-    assert run_command(world, "apply", settings, prepare) == 0
+    assert run_command(world, "apply", settings, work) == 0
     assert "watch-shop-Pod broke: KeyError in test_command_end.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
     assert threading.excepthook is before

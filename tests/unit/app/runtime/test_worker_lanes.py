@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
-from gate.app.runtime.worker_lanes import OBJECT_LANES, Lanes, Performers
+from gate.app.runtime.worker_lanes import MOST_READ_SINGLY, OBJECT_LANES, Lanes, Performers
 from gate.clock import SystemClock
 from gate.core.checks.questions import Answers, Exit
 from gate.core.model.body import Body, FrozenMap
@@ -52,9 +52,11 @@ class Scene:
         self.inbox: Inbox = SimpleQueue()
         self.gates: dict[int, threading.Event] = {}
         self.fails: set[int] = set()
+        self.together: list[tuple[int, ...]] = []
         performers = Performers(
             write=self.worker(lambda n: Written(5.0, n, None)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
+            read_together=self.read_together,
             collect=self.worker(lambda n: Collected(5.0, n, ())),
             ask=self.worker(lambda n: Answered(5.0, n, Answers(Exit(0)))),
             find_users=self.worker(lambda n: UsersFound(5.0, n, FrozenMap())),
@@ -73,6 +75,11 @@ class Scene:
             return answer(number)
 
         return perform
+
+    def read_together(self, reads: Sequence[Read]) -> list[ReadBack]:
+        """Answer reads that came together, and note their numbers."""
+        self.together.append(tuple(one.effect_id for one in reads))
+        return [ReadBack(5.0, one.effect_id, Absent()) for one in reads]
 
     def hold(self, *numbers: int) -> None:
         """Let the work on these effects wait."""
@@ -135,6 +142,21 @@ def test_many_objects_are_read_side_by_side_in_a_few_lanes(scene: Scene) -> None
     assert threading.active_count() - before <= OBJECT_LANES
     scene.gates[0].set()
     assert {answer.effect_id for answer in scene.answers(20)} == held
+
+
+@pytest.mark.contract("B557")
+def test_many_rollouts_of_a_namespace_are_read_together(scene: Scene) -> None:
+    """A few are read one by one, and so are those of another namespace."""
+    refs = [Ref("apps/v1", "Deployment", "shop", f"web-{n}") for n in range(MOST_READ_SINGLY + 1)]
+    reads = [Read(number, ref, whole_rollout=True) for number, ref in enumerate(refs)]
+    other = Read(99, Ref("apps/v1", "Deployment", "bar", "web"), whole_rollout=True)
+    scene.lanes.dispatch(*reads, other)
+    answered = {answer.effect_id for answer in scene.answers(len(reads) + 1)}
+    assert answered == {99, *range(len(reads))}
+    assert scene.together == [tuple(range(len(reads)))]
+    scene.lanes.dispatch(*reads[1:])
+    scene.answers(MOST_READ_SINGLY)
+    assert len(scene.together) == 1
 
 
 def test_the_journal_is_answered_at_once(scene: Scene) -> None:

@@ -177,6 +177,26 @@ def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
     ]
 
 
+@pytest.mark.contract("B34", "B127")
+def test_what_an_observer_would_have_ended_with_follows_the_last_look() -> None:
+    """Deleted, and made again before the end: both the end and what it would have been say so."""
+    player = rolling_out(Policy(observe=True), v2="stuck")
+    player.run_to(State.FOLLOWING)
+    player.server.remove(player.web)
+    player.news()
+    player.run_to(State.INSPECTING)
+    player.server.put(manifest("v3"), "kubectl")
+    result = player.run().result
+    assert result.ending is not None
+    assert result.judged is not None
+    assert (result.ending.outcome, result.judged.outcome) == (
+        Outcome.OBSERVED,
+        Outcome.SUPERSEDED,
+    )
+    said = "the Deployment was deleted and created again"
+    assert (result.ending.message, result.judged.message) == (said, said)
+
+
 @pytest.mark.contract("B145")
 def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
     """A ConfigMap that the apply did not change is nobody's concern."""

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.measurement import make_fail, measure_error
 from gate.core.checks.questions import (
-    PERMANENT,
     Answer,
     Answers,
     CommandQuestion,
@@ -28,7 +27,7 @@ from gate.core.checks.tick_measurement import measure
 from gate.core.model.objects import CleanText
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
-from gate.report.check_report.figures import bounds_of, number
+from gate.report.check_report.figures import bounds_of
 from gate.report.check_report.query_pointer import point_at_place, question_text
 from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
@@ -106,14 +105,6 @@ def test_why_a_check_cannot_be_asked_is_told(trouble: Trouble, words: str) -> No
     """Each is another thing to mend; a source that answers is not said to be silent."""
     away = troubled(a_check(), Errored(CleanText("no"), trouble))
     assert told(away)["message"] == f"errors: {words}"
-
-
-@pytest.mark.contract("B650")
-def test_every_lasting_trouble_has_words_of_its_own() -> None:
-    """But for a wrong query, which is the caller's and no refusal."""
-    refused = sorted(PERMANENT - {Trouble.BAD_QUERY})
-    away = [troubled(a_check(), Errored(CleanText("no"), trouble)) for trouble in refused]
-    assert len({told(one)["message"] for one in away}) == len(refused)
 
 
 @pytest.mark.contract("B650")
@@ -236,15 +227,6 @@ def test_a_question_shows_no_query_of_a_url() -> None:
     assert question_text(CommandQuestion(("./smoke.sh", "a b"))) == "./smoke.sh 'a b'"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.5, "0.5"), (3.0, "3"), (1e21, "1e+21"), (-0.0, "-0"), (1 / 3, "0.333333")],
-)
-def test_a_number_is_written_as_people_do(value: float, text: str) -> None:
-    """As many digits as tell."""
-    assert number(value) == text
-
-
 # -- for people ------------------------------------------------------------------------------------
 
 
@@ -267,17 +249,6 @@ def test_a_table_has_no_line_that_a_terminal_breaks(width: int) -> None:
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.contract("B458")
-def test_an_explained_query_is_whole() -> None:
-    """It is there to be copied into the server's own page."""
-    long = "sum(" + " + ".join(["up"] * 60) + ")"
-    check = a_check(metric())
-    one = Check("long", type(metric())(query(long), Bounds(most=1)), check.schedule)
-    result = told(answered(one, vector(0.5)))
-    assert long in checks_explained(result, Style(width=80))
-    assert long not in checks_table(result, Style(width=80))
-
-
 def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
     """A stream without box drawing gets plain signs."""
     for render in (checks_table, checks_explained):
@@ -287,13 +258,6 @@ def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
 
 
 # -- where a server points -------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B451")
-def test_the_caret_stands_under_the_place() -> None:
-    """Line and column from 1, the lines around it shown."""
-    text = "sum(\n  rate(errors)\n) by ("
-    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
 
 
 @pytest.mark.contract("B451")
@@ -317,3 +281,10 @@ def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
 def test_a_place_that_is_not_there_marks_nothing(place: tuple[int, int]) -> None:
     """A server that counts in another way is not believed."""
     assert point_at_place("up", place) == ["up"]
+
+
+@pytest.mark.contract("B451")
+def test_the_caret_stands_under_the_place() -> None:
+    """Line and column from 1, the lines around it shown."""
+    text = "sum(\n  rate(errors)\n) by ("
+    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]

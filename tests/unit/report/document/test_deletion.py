@@ -18,13 +18,8 @@ def rolling() -> tuple[Stage, Workload]:
     """Return an apply under way: three old pods, and two of the new version."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.replica_set("shop/web:1", 1, 3, 3)
+    web.rolling("shop/web:2", NOT_READY, NOT_READY)
     web.drop("shop/web:1", 3)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    for suffix in ("p0", "p1"):
-        web.pod("shop/web:2", suffix, NOT_READY)
-    web.counted(2, 3, 5)
     stage.show(2.0)
     return stage, web
 

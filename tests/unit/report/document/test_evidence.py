@@ -9,7 +9,7 @@ from gate.core.protocol.events import Evidence
 from gate.report.document.evidence import MOST_LINES, MOST_PIECES, evidence
 from gate.report.schema.result import EvidenceResult
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, WAITING_PULL, manifest, warning
-from tests.unit.report.endings import ENDINGS, crashed, serving, two_failed, verified
+from tests.unit.report.endings import ENDINGS, crashed, serving, two_failed
 from tests.unit.report.stage import Stage
 
 
@@ -24,25 +24,9 @@ def test_logs_terminations_and_events_come_together() -> None:
     found = pieces(ENDINGS["rolled-back"]())
     assert [piece["kind"] for piece in found] == ["log", "termination", "event"]
     assert found[1]["text"] == "Error, exit code 1\npanic: DATABASE_URL is not set"
+    assert {piece["pod"] for piece in found} == {"web-2-p0"}, "which the rollback has removed"
     assert found[1]["at"] == "2026-11-21T12:00:09Z"
     assert found[2]["text"] == "BackOff: Back-off restarting failed container web"
-
-
-def test_the_pods_of_the_failed_version_stay_on_record_after_they_are_gone() -> None:
-    """The rollback removes them; what they said is kept."""
-    found = pieces(ENDINGS["rolled-back"]())
-    assert {piece["pod"] for piece in found} == {"web-2-p0"}
-
-
-def test_a_good_end_has_no_evidence() -> None:
-    """Nothing speaks against a verified version."""
-    assert pieces(verified()) == []
-
-
-def test_pods_that_end_alike_are_told_once() -> None:
-    """Two pods with one and the same last termination are one piece."""
-    kinds = [piece["kind"] for piece in pieces(ENDINGS["kept"]())]
-    assert kinds.count("termination") == 1
 
 
 def test_old_pods_are_no_evidence() -> None:
@@ -56,10 +40,7 @@ def test_old_pods_are_no_evidence() -> None:
 
 
 def _ended(stage: Stage) -> Stage:
-    (web,) = stage.workloads.values()
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(3.0)
+    stage.serve_again()
     return stage
 
 
@@ -88,14 +69,6 @@ def _with_evidence(stage: Stage, many: tuple[Evidence, ...]) -> Stage:
     return stage
 
 
-def test_evidence_of_several_deployments_is_kept_apart() -> None:
-    """A log belongs to the Deployment whose pod wrote it."""
-    stage = ENDINGS["two-deployments"]()
-    found = {ref.name: evidence(stage.attempt, ref) for ref in stage.workloads}
-    assert {piece["pod"] for piece in found["web"]} == {"web-2-p0"}
-    assert found["api"] == []
-
-
 def test_two_that_failed_each_have_their_own() -> None:
     """Nobody reads the api's log under the web's name."""
     stage = two_failed()
@@ -104,25 +77,6 @@ def test_two_that_failed_each_have_their_own() -> None:
         for ref in stage.workloads
     }
     assert logs == {"web": ["web log"], "api": ["api log"]}
-
-
-def test_one_that_is_drawn_in_has_none_though_its_pods_were_warned_about() -> None:
-    """A probe that fails once at the start is no evidence."""
-    stage = Stage(
-        [web := serving(), api := serving("api")],
-        [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")],
-    )
-    api.serving("shop/api:2", 2)
-    web.replica_set("shop/web:2", 2, 2, 0)
-    web.pod("shop/web:2", "p0", WAITING_CRASH)
-    web.pod("shop/web:2", "p1", WAITING_CRASH)
-    web.counted(2, 3, 5)
-    event = warning(api, "api-2-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:03Z")
-    stage.show(2.0, event)
-    for workload in (web, api):
-        workload.serving(f"shop/{workload.name}:1", 3)
-    stage.show(3.0)
-    assert evidence(stage.attempt, api.ref) == []
 
 
 def test_a_pod_that_recovered_is_no_evidence() -> None:
@@ -135,8 +89,6 @@ def test_a_pod_that_recovered_is_no_evidence() -> None:
     web.counted(3, 4, 6)
     stage.show(1.0)
     stage.wait_until(140.0)
-    web.drop("shop/web:2")
-    web.serving("shop/web:1", 3)
-    stage.show(2.0)
+    stage.serve_again(2.0)
     assert stage.attempt.ended
     assert [piece for piece in pieces(stage) if piece["kind"] == "termination"] == []

@@ -8,22 +8,9 @@ import pytest
 
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
-from gate.core.plan.plan import PlannedWrite
 from gate.report.document.remarks import remarks
 from tests.unit.report.cluster import managed_by, manifest
 from tests.unit.report.endings import ENDINGS, verified
-
-
-def test_an_ordinary_end_has_none() -> None:
-    """A warning that always comes is read by nobody."""
-    assert remarks(verified().attempt) == []
-
-
-def test_zero_replicas_show_nothing() -> None:
-    """The job is green, and nothing was shown to work."""
-    assert remarks(ENDINGS["vacuous"]().attempt) == [
-        "deployment/web has 0 replicas: no pod ran, so nothing was shown to work"
-    ]
 
 
 @pytest.mark.contract("B541")
@@ -49,13 +36,6 @@ def test_a_pause_of_a_first_deployment_is_ended_by_no_undo(is_locked: bool) -> N
     assert remark.endswith(f"asks: `resume` or {apply} resumes it")
 
 
-def test_scaling_to_zero_is_told() -> None:
-    """Nothing of a first deployment that failed runs any more."""
-    assert remarks(ENDINGS["scaled-to-zero"]().attempt) == [
-        "deployment/web is scaled to zero, as --on-first-failure asks"
-    ]
-
-
 def test_replicas_that_an_autoscaler_owns_are_told() -> None:
     """The manifest says 4, and 4 was not imposed."""
     attempt = verified().attempt
@@ -73,16 +53,6 @@ def test_an_attempt_without_a_manifest_blames_no_autoscaler(command: str) -> Non
     attempt = verified().attempt
     (write,) = attempt.plan.writes
     plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
-    assert remarks(replace(attempt, plan=plan)) == []
-
-
-def test_an_autoscaler_that_nobody_crosses_is_not_told() -> None:
-    """A manifest without replicas has nothing that was left out."""
-    attempt = verified().attempt
-    body = manifest("web", "shop/web:2")
-    del body["spec"]["replicas"]
-    write = PlannedWrite(attempt.plan.writes[0].ref, attempt.plan.writes[0].verb, Body.of(body))
-    plan = replace(attempt.plan, writes=(replace(write, autoscaled=True),))
     assert remarks(replace(attempt, plan=plan)) == []
 
 

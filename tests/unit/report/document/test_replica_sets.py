@@ -30,8 +30,3 @@ def test_without_a_way_back_there_is_one() -> None:
     (tree,) = web("verified")["trees"]
     assert [one["role"] for one in tree["replicasets"]] == ["new"]
     assert tree["replicasets"][0]["pods"] == ["4 pods ready"]
-
-
-def test_what_was_never_followed_has_none() -> None:
-    """A write that was refused."""
-    assert web("conflict")["trees"] == []

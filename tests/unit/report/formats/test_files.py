@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from gate.report.document.document import document
-from gate.report.formats.files import Format, json_text, write_report
+from gate.report.formats.files import Format, write_report
 from gate.report.schema.result import Result
-from gate.wire.files import is_stream, open_new
 from tests.unit.report.endings import rolled_back
-from tests.unit.report.rewrite import rendered
 from tests.unit.report.stage import run_of
 
 
@@ -24,28 +22,6 @@ def result() -> Result:
     """A document."""
     stage = rolled_back()
     return document(stage.attempt, run_of(stage))
-
-
-def test_json_is_the_document(result: Result, tmp_path: Path) -> None:
-    """What is written reads back as it was."""
-    assert write_report(Format.JSON, tmp_path / "r.json", result) is None
-    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == result
-    assert json_text(result).endswith("}\n")
-
-
-def test_text_is_the_verdict_block(result: Result, tmp_path: Path) -> None:
-    """As it would stand on stdout, without colour."""
-    assert write_report(Format.TEXT, tmp_path / "r.txt", result) is None
-    assert (tmp_path / "r.txt").read_text(encoding="utf-8") == rendered("rolled-back")
-
-
-def test_an_old_report_is_replaced_and_nothing_else_is_left(result: Result, tmp_path: Path) -> None:
-    """No scratch file stays behind."""
-    target = tmp_path / "r.json"
-    target.write_text("old")
-    write_report(Format.JSON, target, result)
-    assert json.loads(target.read_text(encoding="utf-8")) == result
-    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
 
 
 @pytest.mark.contract("B178")
@@ -91,18 +67,6 @@ def test_what_is_planted_beside_a_report_is_neither_written_nor_followed(
     assert ours.read_text() == "precious"
 
 
-@pytest.mark.contract("B178")
-def test_a_recording_is_not_written_through_a_link(tmp_path: Path) -> None:
-    """Its file takes the place of the link; one that is there is written anew."""
-    ours, link = tmp_path / "ours", tmp_path / "run.jsonl"
-    ours.write_text("precious")
-    link.symlink_to(ours)
-    for text in (b"one", b"two"):
-        with open_new(link) as file:
-            file.write(text)
-    assert (link.read_bytes(), link.is_symlink(), ours.read_text()) == (b"two", False, "precious")
-
-
 @pytest.mark.contract("B177")
 @pytest.mark.parametrize("name", ["missing/r.json", "folder", "r" * 300])
 def test_a_broken_sink_is_a_warning(result: Result, tmp_path: Path, name: str) -> None:
@@ -122,12 +86,6 @@ def test_a_stream_that_takes_nothing_is_a_warning(result: Result, tmp_path: Path
         warning = write_report(Format.JSON, target, result)
     assert warning == f"the report json={target} could not be written: No such device or address"
     assert target.is_socket()
-
-
-@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_open_files_are_written_to_as_they_are(path: str) -> None:
-    """Whatever stdout is, a new file must not take its place."""
-    assert is_stream(Path(path))
 
 
 @pytest.mark.contract("B177")

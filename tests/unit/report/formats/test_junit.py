@@ -66,14 +66,6 @@ def test_an_end_before_the_first_write_is_of_the_preflight(
     assert cases(ended) == {"rollout-gate.phase/preflight": end}
 
 
-def test_the_numbers_are_those_of_the_cases() -> None:
-    """Hosts show the attributes of the suite."""
-    root = ET.fromstring(junit(with_checks("rolled-back")))  # noqa: S314 - our own
-    assert {k: root.attrib[k] for k in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "6", "failures": "3", "errors": "0", "skipped": "1",
-    }  # fmt: skip
-
-
 def test_the_evidence_is_the_output_of_its_deployment() -> None:
     """The log's last lines stand beside the failure."""
     root = ET.fromstring(junit(told("rolled-back")))  # noqa: S314 - our own

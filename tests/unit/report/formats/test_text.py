@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.document.document import minimal
-from gate.report.document.run import Run
 from gate.report.formats.text import MOST_LINES, verdict_text
-from gate.report.schema.result import DeploymentResult, EvidenceResult, ObjectResult, Result
+from gate.report.schema.result import Result
 from gate.report.style.style import Style, columns
 from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.results import told
+from tests.unit.report.results import (
+    RUN,
+    deployment_result,
+    log_result,
+    object_result,
+    result_of,
+    spoilt,
+    told,
+)
 from tests.unit.report.rewrite import GOLDEN, rendered
 
 HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u202c \r\n::error::owned \x07\x9b2J 火火火 \ud800"
-RUN = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
 
 
 @pytest.mark.contract("B172")
@@ -46,15 +53,6 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     assert text.count("exit code 1 (") == 1
 
 
-@each("name", ENDINGS)
-def test_the_first_line_says_outcome_and_code(name: str) -> None:
-    """Whoever reads one line knows how it ended."""
-    result = told(name)
-    first = verdict_text(result, Style()).splitlines()[0]
-    words = result["outcome"].replace("-", " ").upper()
-    assert f"{words} (exit {result['exit_code']}): " in first
-
-
 @pytest.mark.parametrize("width", [80, 100, 120])
 @each("name", ENDINGS)
 def test_it_fits_a_screen(name: str, width: int) -> None:
@@ -62,21 +60,6 @@ def test_it_fits_a_screen(name: str, width: int) -> None:
     lines = verdict_text(told(name), Style(width=width)).splitlines()
     assert len(lines) <= MOST_LINES
     assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
-
-
-@pytest.mark.contract("B847")
-@pytest.mark.parametrize("width", [80, 100])
-@pytest.mark.parametrize("lacks", [1, 3])
-def test_no_step_is_cut(lacks: int, width: int) -> None:
-    """The longest one names three Secrets, and a flag at its end."""
-    result = told("kept")
-    result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(lacks)]
-    lines = verdict_text(result, Style(width=width)).splitlines()
-    shown = " ".join(" ".join(lines).split())
-    steps = next_steps(result)
-    assert any("--keep-verified-secrets" in step.text for step in steps)
-    for step in steps:
-        assert step.text in shown
 
 
 @pytest.mark.contract("B847", "B877")
@@ -130,66 +113,17 @@ def test_colour_comes_only_when_asked_for() -> None:
     assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
 
 
-def hostile_deployment(name: str = "web") -> DeploymentResult:
-    """Return a Deployment whose every text is an attack."""
-    piece: EvidenceResult = {
-        "kind": "log", "pod": HOSTILE, "container": HOSTILE, "text": HOSTILE * 40, "at": HOSTILE,
-        "previous": True,
-    }  # fmt: skip
-    return {
-        "namespace": HOSTILE,
-        "name": name,
-        "uid": "u",
-        "outcome": Outcome.FAILED,
-        "reason": "CrashLoop",
-        "message": HOSTILE * 20,
-        "causes": [{"reason": "CrashLoop", "message": HOSTILE * 20, "pods": 2}] * 5,
-        "baseline": {
-            "revision": 1,
-            "was_revision": None,
-            "replicaset": HOSTILE,
-            "images": [HOSTILE],
-        },
-        "new": {
-            "revision": 2,
-            "was_revision": None,
-            "replicaset": HOSTILE,
-            "images": [HOSTILE] * 9,
-            "image_ids": [],
-        },
-        "changed": True,
-        "running": "mixed",
-        "deletion": None,
-        "evidence": [piece] * 10,
-        "undo_lacks": [],
-        "undo_conflicts": [],
-        "trees": [],
-    }
-
-
 def hostile(count: int) -> Result:
-    """Return a document of `count` such Deployments."""
-    result = minimal(Outcome.FAILED, 6, Reason.CRASH_LOOP, HOSTILE * 9, RUN)
-    result["deployments"] = [hostile_deployment(f"web-{index}") for index in range(count)]
-    result["warnings"] = [HOSTILE * 9] * 20
-    result["context"] = result["server"] = result["run_url"] = HOSTILE
-    result["objects"] = [
-        {
-            "kind": HOSTILE,
-            "namespace": "",
-            "name": HOSTILE,
-            "action": "kept",
-            "at_end": None,
-            "judged": False,
-            "file": HOSTILE,
-            "line": 0,
-            "changes": [],
-            "irreversible": "",
-            "not_restored": "",
-        }
-        for _ in range(50)
-    ]
-    return result
+    """Return a document of `count` Deployments whose every text is an attack, and too long."""
+    many = [deployment_result(Outcome.FAILED, Reason.CRASH_LOOP, "mixed")] * count
+    result: Any = spoilt(result_of(*many), HOSTILE * 20)
+    piece = log_result(HOSTILE * 40, pod=HOSTILE, container=HOSTILE, at=HOSTILE, previous=True)
+    for index, one in enumerate(result["deployments"]):
+        one |= {"name": f"web-{index}", "causes": one["causes"] * 5, "evidence": [piece] * 10}
+    kept = object_result(kind=HOSTILE, namespace="", name=HOSTILE, action="kept", file=HOSTILE)
+    result |= {"objects": [kept] * 50, "warnings": [HOSTILE * 9] * 20}
+    found: Result = result | {"context": HOSTILE, "server": HOSTILE, "run_url": HOSTILE}
+    return found
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "no such codec"])
@@ -224,45 +158,10 @@ def test_a_usage_error_says_that_nothing_was_written() -> None:
 
 def test_a_deployment_that_is_written_and_not_followed_is_told_as_such() -> None:
     """A pause writes a Deployment and judges nothing: the first line does not deny it."""
-    written: ObjectResult = {
-        "kind": "Deployment",
-        "namespace": "shop",
-        "name": "web",
-        "action": "changed",
-        "at_end": None,
-        "judged": False,
-        "file": "",
-        "line": 0,
-        "changes": [],
-        "irreversible": "",
-        "not_restored": "",
-    }
+    written = object_result(kind="Deployment", name="web")
     result = minimal(Outcome.APPLIED, 0, Reason.COMPLETE, "deployment/web is paused", RUN)
     first = headline({**result, "objects": [written]}, Style(encoding="utf-8"))
     assert first == ["✓ APPLIED (exit 0): deployment/web is paused"]
-
-
-def test_indentation_of_a_log_is_kept() -> None:
-    """A stack trace without its indentation is hard to read."""
-    assert "│         /src/main.go:41 +0x1d" in rendered("rolled-back")
-
-
-def test_the_last_lines_of_a_log_are_shown_not_the_first() -> None:
-    """What killed it stands at the end."""
-    result = told("rolled-back")
-    result["deployments"][0]["evidence"] = [
-        {
-            "kind": "log",
-            "pod": "web-2-p0",
-            "container": "web",
-            "text": "\n".join(f"line {index}" for index in range(20)),
-            "at": "",
-            "previous": False,
-        }
-    ]
-    text = verdict_text(result, Style())
-    assert "line 19" in text
-    assert "line 9\n" not in text
 
 
 @pytest.mark.contract("B172")

@@ -16,7 +16,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
-from tests.unit.report.cluster import NOT_READY, RUNNING, WAITING_CRASH, manifest
+from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
 from tests.unit.report.endings import crashed, lost_contact, serving, two_deployments
 from tests.unit.report.stage import Stage
 
@@ -62,15 +62,6 @@ def test_a_rollout_shows_both_versions_and_why_each_pod_is_as_it_is() -> None:
     ]
     assert new.groups[0].pods[0].name == "web-2-p1"
     assert "3 restarts" in new.groups[0].pods[0].words
-
-
-def test_pods_that_merely_start_are_no_cause_for_worry() -> None:
-    """They say so themselves."""
-    stage = half_way()
-    (web,) = stage.workloads.values()
-    web.pod("shop/web:2", "p1", NOT_READY)
-    stage.show(1.0)
-    assert seen(stage).deployments[0].cause == ""
 
 
 @pytest.mark.contract("B630")

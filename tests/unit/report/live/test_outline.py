@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.report.live.outline import LEVELS, Branch, fit_outline
+from gate.report.live.outline import Branch, fit_outline
 from gate.report.live.view import (
     CheckView,
     ClockView,
@@ -49,19 +48,6 @@ def texts(branches: tuple[Branch, ...]) -> Iterator[str]:
 def told(view: View, height: int) -> list[str]:
     """Return the lines of a view in that height."""
     return list(texts(fit_outline(view, height).branches))
-
-
-@pytest.mark.contract("B631")
-def test_few_pods_are_told_one_by_one() -> None:
-    """Each with why it is as it is; a ReplicaSet whose pods are all ready is one line."""
-    view = View("rolling out", Mark.MOVING, 1.0, [deployment(pods(2))], clocks=CLOCKS)
-    assert told(view, 20) == [
-        "deployment/web in shop 0 of 4",
-        "new web-2 0 of 4 ready, shop/web:2",
-        "web-2-Cr0 CrashLoopBackOff; 0 restarts",
-        "web-2-Cr1 CrashLoopBackOff; 1 restarts",
-        "old web-1 3 of 3 ready, shop/web:1",
-    ]
 
 
 @pytest.mark.contract("B631")
@@ -117,12 +103,3 @@ def test_it_fits_every_height(
     """Never a line too many, from one line on."""
     view = View("rolling out", Mark.MOVING, 1.0, deployments, checks, CLOCKS)
     assert fit_outline(view, height).lines <= height
-
-
-def test_each_level_tells_less() -> None:
-    """Of nothing more than the one before."""
-    for more, less in itertools.pairwise(LEVELS):
-        assert (less.pods, less.kinds) <= (more.pods, more.kinds)
-        assert less.replica_sets <= more.replica_sets
-        assert less.deployments <= more.deployments
-        assert less.checks <= more.checks

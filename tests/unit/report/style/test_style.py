@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.report.style.style import Style, Symbol, Tone, columns, pad
+from gate.report.style.style import Style, columns, pad
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)
 
@@ -32,32 +31,6 @@ def test_wrapping_breaks_at_spaces_and_cuts_the_last_line() -> None:
     assert Style().wrap("one two three four", 9, 2) == ["one two", "three fo…"]
     assert Style().wrap("x" * 12, 5, 2) == ["xxxxx", "xxxx…"]
     assert Style().wrap("", 5, 2) == [""]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf8", "UTF-8", "utf-16"])
-def test_symbols_stay_where_the_encoding_has_them(encoding: str) -> None:
-    """Whatever a codec is called."""
-    assert Style(encoding=encoding).sign(Symbol.GOOD) == "✓"
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "no such codec"])
-def test_symbols_degrade_where_it_has_not(encoding: str) -> None:
-    """An unknown codec counts as ASCII."""
-    assert Style(encoding=encoding).sign(Symbol.LAST_BRANCH) == "`- "
-
-
-def test_every_symbol_keeps_its_width() -> None:
-    """A tree looks the same in either form, the sign of a cut aside."""
-    for symbol in Symbol:
-        sign, plain = symbol.value
-        assert plain.isascii()
-        assert symbol is Symbol.CUT or columns(sign) == columns(plain)
-
-
-def test_paint_is_the_callers_wish() -> None:
-    """Without colour the text is untouched."""
-    assert Style().paint("x", Tone.BAD) == "x"
-    assert Style(color=True).paint("x", Tone.BAD) == "\x1b[1;31mx\x1b[0m"
 
 
 @given(ANY_TEXT, st.sampled_from(["utf-8", "ascii", "latin-1"]))

@@ -50,12 +50,6 @@ def test_the_table() -> None:
     )
 
 
-def test_one_revision_may_be_both() -> None:
-    """What runs and serves is what the next failure returns to."""
-    text = history_table([revision(1, pods=2, running=True, returned_to=True)], NOW, Style())
-    assert text.endswith("  running <- a failure would return here\n")
-
-
 @pytest.mark.contract("B865", "B866")
 @pytest.mark.parametrize(
     ("returns", "mark", "short"),
@@ -167,33 +161,6 @@ def test_each_verdict_is_told_from_the_others(
 
 
 @pytest.mark.contract("B190")
-def test_a_narrow_terminal_has_the_verdict_and_the_marks() -> None:
-    """Who, commit and change cause go first; nothing is wider than it."""
-    shown: dict[int, str] = {}
-    one = revision(
-        1,
-        judged=judged(Reason.PROGRESS_DEADLINE_EXCEEDED, "a-long-name-of-somebody", "1" * 40),
-        change_cause="a long change cause",
-        running=True,
-        returned_to=True,
-    )
-    for width in (30, 40, 60, 70, 80, 100, 120, 160):
-        lines = history_table([one], NOW, Style(width=width)).splitlines()
-        assert all(columns(line) <= width for line in lines)
-        shown[width] = " ".join(lines[0].split())
-    assert shown == {
-        30: "REVISION 1",
-        40: "REVISION 1",
-        60: "REVISION 1",
-        70: "REVISION AGE PODS VERDICT IMAGES",
-        80: "REVISION AGE PODS VERDICT IMAGES",
-        100: "REVISION AGE PODS VERDICT IMAGES CHANGE CAUSE",
-        120: "REVISION AGE PODS VERDICT COMMIT IMAGES CHANGE CAUSE",
-        160: "REVISION AGE PODS VERDICT BY COMMIT IMAGES CHANGE CAUSE",
-    }
-
-
-@pytest.mark.contract("B190")
 def test_a_stream_that_is_too_narrow_for_the_table_has_blocks() -> None:
     """Nothing is left out of them, and neither a verdict nor its reason is cut."""
     one = revision(
@@ -262,4 +229,31 @@ def test_a_revision_as_json() -> None:
         "actor": "",
         "commit": "",
         "run_url": "",
+    }
+
+
+@pytest.mark.contract("B190")
+def test_a_narrow_terminal_has_the_verdict_and_the_marks() -> None:
+    """Who, commit and change cause go first; nothing is wider than it."""
+    shown: dict[int, str] = {}
+    one = revision(
+        1,
+        judged=judged(Reason.PROGRESS_DEADLINE_EXCEEDED, "a-long-name-of-somebody", "1" * 40),
+        change_cause="a long change cause",
+        running=True,
+        returned_to=True,
+    )
+    for width in (30, 40, 60, 70, 80, 100, 120, 160):
+        lines = history_table([one], NOW, Style(width=width)).splitlines()
+        assert all(columns(line) <= width for line in lines)
+        shown[width] = " ".join(lines[0].split())
+    assert shown == {
+        30: "REVISION 1",
+        40: "REVISION 1",
+        60: "REVISION 1",
+        70: "REVISION AGE PODS VERDICT IMAGES",
+        80: "REVISION AGE PODS VERDICT IMAGES",
+        100: "REVISION AGE PODS VERDICT IMAGES CHANGE CAUSE",
+        120: "REVISION AGE PODS VERDICT COMMIT IMAGES CHANGE CAUSE",
+        160: "REVISION AGE PODS VERDICT BY COMMIT IMAGES CHANGE CAUSE",
     }

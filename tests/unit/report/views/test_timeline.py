@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.kinds.deployment.objects import DEPLOYMENT, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.protocol.effects import Announce
 from gate.core.protocol.events import ContactLost
-from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.report.cluster import NOT_READY, manifest
@@ -84,13 +83,3 @@ def test_a_stranger_is_not_waited_for() -> None:
     stage = ENDINGS["superseded"]()
     assert deployment_ref("shop", "web") in stage.attempt.interference.departures
     assert waiting_for(stage.attempt, stage.attempt.now) == "done"
-
-
-def test_of_several_the_stranger_is_left_out() -> None:
-    """The others are still waited for."""
-    web, api = serving(), serving("api")
-    stage = Stage([web, api], [manifest("web", "shop/web:2"), manifest("api", "shop/api:2")])
-    stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
-    told = waiting_for(stage.attempt, stage.attempt.now)
-    assert "deployment/api" in told
-    assert "deployment/web" not in told

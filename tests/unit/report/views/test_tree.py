@@ -150,12 +150,6 @@ def test_a_thousand_pods_take_one_screen() -> None:
     assert any(line.endswith("500 pods ready") for line in lines)
 
 
-def test_pods_that_differ_in_restarts_are_alike() -> None:
-    """Otherwise every pod of a crash loop would be its own group."""
-    pods = {f"p{index}": {"status": {**WAITING_CRASH, "restartCount": index}} for index in range(9)}
-    assert "6 more pods CrashLoopBackOff" in tree(half_way(**pods))
-
-
 def test_old_replica_sets_without_pods_are_counted() -> None:
     """Ten old revisions are one line."""
     web = serving()
@@ -182,13 +176,6 @@ def test_hostile_text_stays_in_its_place(width: int) -> None:
         lines = tree(web, style).splitlines()
         assert all(columns(line) <= width for line in lines)
         assert all(line.isprintable() for line in lines)
-
-
-def test_it_degrades_to_ascii() -> None:
-    """The same tree in plain signs."""
-    text = tree(half_way(p0={"status": NOT_READY}), Style(encoding="ascii"))
-    assert text.isascii()
-    assert "|  `- pod/web-2-p0: running, not ready\n" in text
 
 
 def test_a_deployment_that_is_not_there_is_said() -> None:

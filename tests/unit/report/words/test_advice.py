@@ -8,25 +8,28 @@ from dataclasses import replace
 import pytest
 
 from gate.cli.catalog import COMMANDS, PROGRAM
-from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.model.outcome import Outcome, Reason
 from gate.report.document.document import document, minimal
-from gate.report.document.run import Run
 from gate.report.schema.result import (
     CauseResult,
-    DeploymentResult,
     Result,
     RollbackResult,
-    Running,
 )
 from gate.report.style.style import Style
 from gate.report.words.advice import next_steps, telling_reason, worst_deployment
 from gate.report.words.attempt_advice import Step
 from gate.report.words.headline import headline
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.results import told
+from tests.unit.report.results import (
+    RUN,
+    deployment_result,
+    log_result,
+    object_result,
+    result_of,
+    told,
+)
 from tests.unit.report.stage import run_of
 
-RUN = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0)
 SILENT = {
     Reason.COMPLETE,
     Reason.NO_CHANGE,
@@ -38,49 +41,6 @@ SILENT = {
 """Reasons of good ends, and those whose outcome says what to do."""
 
 
-def deployment(outcome: Outcome, reason: Reason, running: Running = "new") -> DeploymentResult:
-    """Return a Deployment that ended so."""
-    return {
-        "namespace": "shop",
-        "name": "web",
-        "uid": "u",
-        "outcome": outcome,
-        "reason": reason.value,
-        "message": "said",
-        "causes": [{"reason": reason.value, "message": "said", "pods": 2}],
-        "baseline": {
-            "revision": 3,
-            "was_revision": None,
-            "replicaset": "web-3",
-            "images": ["shop/web:3"],
-        },
-        "new": {
-            "revision": 4,
-            "was_revision": None,
-            "replicaset": "web-4",
-            "images": ["shop/web:4"],
-            "image_ids": [],
-        },
-        "changed": True,
-        "running": running,
-        "deletion": None,
-        "evidence": [],
-        "undo_lacks": [],
-        "undo_conflicts": [],
-        "trees": [],
-    }
-
-
-def result_of(*deployments: DeploymentResult) -> Result:
-    """Return the document of an attempt with these, the first being the worst."""
-    first = deployments[0]
-    code = EXIT_CODES.get(first["outcome"], 143)
-    result = minimal(first["outcome"], code, Reason(first["reason"]), "said", RUN)
-    result["deployments"] = list(deployments)
-    result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
-    return result
-
-
 def words(result: Result) -> str:
     """Return all steps as one text."""
     return "\n".join(f"{step.text} {step.command}" for step in next_steps(result))
@@ -89,9 +49,9 @@ def words(result: Result) -> str:
 @pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
 def test_every_reason_has_advice(reason: Reason) -> None:
     """Either with a Deployment or before there is one, nobody is left alone."""
-    followed = next_steps(result_of(deployment(Outcome.ROLLED_BACK, reason, "baseline")))
+    followed = next_steps(result_of(deployment_result(Outcome.ROLLED_BACK, reason, "baseline")))
     alone = next_steps(minimal(Outcome.REFUSED, 3, reason, "said", RUN))
-    vacuous = next_steps(result_of(deployment(Outcome.VERIFIED, reason)))
+    vacuous = next_steps(result_of(deployment_result(Outcome.VERIFIED, reason)))
     assert followed or alone or vacuous
 
 
@@ -107,11 +67,6 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     assert ours <= set(COMMANDS), "only what there is may be advised"
 
 
-def test_nothing_is_advised_where_all_is_well() -> None:
-    """A good end needs no reading."""
-    assert next_steps(result_of(deployment(Outcome.VERIFIED, Reason.COMPLETE))) == ()
-
-
 @pytest.mark.parametrize(
     ("outcome", "command"),
     [
@@ -124,14 +79,14 @@ def test_nothing_is_advised_where_all_is_well() -> None:
 )
 def test_the_state_of_the_cluster_comes_first(outcome: Outcome, command: str) -> None:
     """What runs has to be dealt with before the cause is."""
-    assert command in words(result_of(deployment(outcome, Reason.CRASH_LOOP)))
+    assert command in words(result_of(deployment_result(outcome, Reason.CRASH_LOOP)))
 
 
 @pytest.mark.contract("B880")
 @pytest.mark.parametrize("served", [True, False])
 def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
     """Where no undo is advised the history mends nothing: what crashes does, once it is read."""
-    found = deployment(Outcome.FAILED, Reason.CRASH_LOOP)
+    found = deployment_result(Outcome.FAILED, Reason.CRASH_LOOP)
     result = result_of(found)
     if served:
         found["new"]["replicaset"] = "web-3"
@@ -165,17 +120,8 @@ def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool
 @pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
 def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
-    told = deployment(Outcome.FAILED, reason)
-    told["evidence"] = [
-        {
-            "kind": "log",
-            "pod": "web-p0",
-            "container": "web",
-            "text": "panic",
-            "at": "",
-            "previous": False,
-        }
-    ]
+    told = deployment_result(Outcome.FAILED, reason)
+    told["evidence"] = [log_result()]
     told["causes"][0]["message"] = "exceeded quota: q"
     there = {"context": "prod eu", "kubeconfig": "/etc/k; x"}
     results = [result_of(told), minimal(Outcome.REFUSED, 3, reason, "said", RUN)]
@@ -187,18 +133,9 @@ def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
             assert line[line.index("--kubeconfig") + 1] == "/etc/k; x"
 
 
-def test_where_no_kubeconfig_was_named_none_is_repeated() -> None:
-    """In a Pod there is not even a context."""
-    steps = next_steps(result_of(deployment(Outcome.FAILED, Reason.TIMEOUT)))
-    assert [step.command for step in steps] == [
-        "rollout-gate undo web -n shop --to-revision 3",
-        "rollout-gate status web -n shop",
-    ]
-
-
 def test_after_a_written_rollback_no_old_revision_is_named() -> None:
     """The controller has given the old version another number: --to-revision 3 would miss it."""
-    result = result_of(deployment(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP))
+    result = result_of(deployment_result(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP))
     rollback: RollbackResult = {
         "reason": "CrashLoop", "written_at": "2026-11-21T12:00:00Z", "verified": False,
         "duration_seconds": 1.0,
@@ -208,24 +145,33 @@ def test_after_a_written_rollback_no_old_revision_is_named() -> None:
     assert "--to-revision 3" in words({**result, "rollback": unwritten})
 
 
+@pytest.mark.parametrize(
+    ("cause", "images", "advice"),
+    [
+        ("OutOfMemory", ["shop/web:4"], "memory limit"),
+        ("ImagePull", ["shop/web:3", "shop/job:typo"], "docker manifest inspect shop/job:typo"),
+    ],
+    ids=["no plain crash", "a sidecar that served before has no wrong tag"],
+)
+def test_the_cause_says_more_than_the_reason(cause: str, images: list[str], advice: str) -> None:
+    """The rule is CrashLoop; the advice is about what was found."""
+    told = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    told["causes"] = [{"reason": cause, "message": "said", "pods": 2}]
+    told["new"]["images"] = images
+    assert advice in words(result_of(told))
+
+
 def test_a_clock_gives_way_to_what_was_wrong_underneath() -> None:
     """`ProgressDeadlineExceeded` says nothing; that no node takes the pods does."""
-    told = deployment(Outcome.ROLLED_BACK, Reason.PROGRESS_DEADLINE_EXCEEDED)
+    told = deployment_result(Outcome.ROLLED_BACK, Reason.PROGRESS_DEADLINE_EXCEEDED)
     told["causes"] = [{"reason": "Unschedulable", "message": "0/3 nodes", "pods": 2}]
     assert telling_reason(told) == "Unschedulable"
     assert "kubectl describe nodes" in words(result_of(told))
 
 
-def test_out_of_memory_is_no_plain_crash() -> None:
-    """The rule is CrashLoop; the advice is about memory."""
-    told = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    told["causes"] = [{"reason": "OutOfMemory", "message": "OOMKilled", "pods": 2}]
-    assert "memory limit" in words(result_of(told))
-
-
 def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
     """All of them, quoted: a manager's name is somebody else's text."""
-    told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
+    told = deployment_result(Outcome.REFUSED, Reason.CONFLICT, "baseline")
     message = (
         'Apply failed with 2 conflicts: conflicts with "kubectl-edit" using apps/v1: .spec.replicas'
         ' conflicts with "a; rm -rf /" using apps/v1: .spec.paused'
@@ -238,24 +184,18 @@ def test_a_conflict_names_the_managers_ready_to_be_taken_over() -> None:
     ]
 
 
+@pytest.mark.contract("B899")
 def test_a_conflict_without_a_manager_is_a_change_meanwhile() -> None:
     """Somebody changed it between the read and the write: there is nobody to take over from."""
-    told = deployment(Outcome.REFUSED, Reason.CONFLICT, "baseline")
+    told = deployment_result(Outcome.REFUSED, Reason.CONFLICT, "baseline")
     [step] = next_steps(result_of(told))
     assert "somebody else changed it meanwhile: look at what they did, then run" in step.text
-    assert step.command == "rollout-gate history web -n shop"
-
-
-def test_only_a_changed_image_is_asked_for() -> None:
-    """A sidecar that served before is not the one whose tag is wrong."""
-    told = deployment(Outcome.ROLLED_BACK, Reason.IMAGE_PULL, "baseline")
-    told["new"]["images"] = ["shop/web:3", "shop/job:typo"]
-    assert "docker manifest inspect shop/job:typo" in words(result_of(told))
+    assert step.command == "rollout-gate status web -n shop"
 
 
 def test_a_quota_is_told_from_a_policy() -> None:
     """Both are PodCreateDenied; one is solved by room, the other by whoever made the rule."""
-    told = deployment(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED, "baseline")
+    told = deployment_result(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED, "baseline")
     assert "resourcequota" not in words(result_of(told))
     told["causes"][0]["message"] = "exceeded quota: q"
     assert "kubectl describe resourcequota -n shop" in words(result_of(told))
@@ -263,34 +203,16 @@ def test_a_quota_is_told_from_a_policy() -> None:
 
 def test_the_deployment_that_failed_itself_is_advised_on() -> None:
     """Not the sibling that was taken back with it, though it comes first."""
-    sibling = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
-    failed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
-    failed["evidence"] = [
-        {
-            "kind": "log",
-            "pod": "web-p0",
-            "container": "web",
-            "text": "panic",
-            "at": "",
-            "previous": False,
-        }
-    ]
+    sibling = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    failed = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    failed["evidence"] = [log_result()]
     assert worst_deployment(result_of(sibling, failed)) is failed
-
-
-def test_the_deployment_that_ended_worst_is_advised_on() -> None:
-    """One that is verified needs no advice."""
-    good = deployment(Outcome.VERIFIED, Reason.COMPLETE)
-    bad = deployment(Outcome.FAILED, Reason.IMAGE_PULL)
-    result = result_of(bad)
-    result["deployments"] = [good, bad]
-    assert worst_deployment(result) is bad
 
 
 @pytest.mark.contract("B774")
 def test_a_quota_of_a_first_deployment_says_nothing_of_a_surge() -> None:
     """There are no old pods beside which these would need room."""
-    first = deployment(Outcome.FAILED, Reason.POD_CREATE_DENIED)
+    first = deployment_result(Outcome.FAILED, Reason.POD_CREATE_DENIED)
     first["baseline"] = None
     first["causes"][0]["message"] = "exceeded quota: full"
     assert "maxSurge" not in words(result_of(first))
@@ -300,7 +222,7 @@ def test_a_quota_of_a_first_deployment_says_nothing_of_a_surge() -> None:
 @pytest.mark.contract("B774")
 def test_what_hinders_a_return_is_advised_on() -> None:
     """A quota that keeps the version before from serving is named after a failed rollback."""
-    failed = deployment(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, "other")
+    failed = deployment_result(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, "other")
     assert "kubectl describe replicaset/web-3 -n shop" in words(result_of(failed))
     denied = {"reason": "PodCreateDenied", "message": "exceeded quota: full", "pods": 0}
     failed["causes"] = [*failed["causes"], CauseResult(**denied)]  # type: ignore[typeddict-item]
@@ -310,22 +232,15 @@ def test_what_hinders_a_return_is_advised_on() -> None:
 @pytest.mark.contract("B770")
 def test_a_deployment_that_was_made_again_is_looked_at_first() -> None:
     """Nobody is told to apply what is there again."""
-    again = deployment(Outcome.SUPERSEDED, Reason.DELETED, "other")
+    again = deployment_result(Outcome.SUPERSEDED, Reason.DELETED, "other")
     result = result_of(again)
     result["objects"] = [
-        {
-            "kind": "Deployment",
-            "namespace": "shop",
-            "name": "web",
-            "action": "changed",
-            "at_end": {"state": "recreated", "managers": [], "fields": [], "finalizers": []},
-            "judged": True,
-            "file": "",
-            "line": 0,
-            "changes": [],
-            "irreversible": "",
-            "not_restored": "",
-        }
+        object_result(
+            kind="Deployment",
+            name="web",
+            judged=True,
+            at_end={"state": "recreated", "managers": [], "fields": [], "finalizers": []},
+        )
     ]
     assert "somebody deleted it and made it again" in words(result)
     assert "rollout-gate history web -n shop" in words(result)
@@ -334,19 +249,9 @@ def test_a_deployment_that_was_made_again_is_looked_at_first() -> None:
 @pytest.mark.contract("B772")
 def test_what_somebody_else_created_was_not_changed() -> None:
     """A Deployment that was not there before has no uid in the document."""
-    theirs = deployment(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
+    theirs = deployment_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
     theirs["uid"] = ""
     assert "somebody else created deployment/web" in headline(result_of(theirs), Style())[0]
-
-
-@pytest.mark.contract("B742")
-def test_of_several_one_that_could_not_start_did_not_fail() -> None:
-    """A quota is no fault of a version, whether it is alone or stays beside others."""
-    denied = deployment(Outcome.FAILED, Reason.POD_CREATE_DENIED)
-    crashed = {**deployment(Outcome.FAILED, Reason.CRASH_LOOP), "name": "api"}
-    first = " ".join(headline(result_of(denied, crashed), Style()))  # type: ignore[arg-type]
-    assert "deployment/web did not complete and was not taken back" in first
-    assert "deployment/api failed and was not taken back" in first
 
 
 @pytest.mark.contract("B741")
@@ -369,7 +274,7 @@ def test_of_several_one_that_could_not_start_did_not_fail() -> None:
 )
 def test_a_last_word_that_the_cause_has_is_not_denied(message: str, advice: str) -> None:
     """A recovery has no pods to read any more, and tells the cause that the record holds."""
-    crashed = deployment(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    crashed = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     crashed["causes"] = [{"reason": Reason.CRASH_LOOP.value, "message": message, "pods": 2}]
     assert advice in words(result_of(crashed))
 

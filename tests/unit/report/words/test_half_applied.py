@@ -240,17 +240,6 @@ def test_nothing_is_waited_for_that_needs_no_rollback(name: str) -> None:
     assert player.attempt.now - player.attempt.course.leg_at < 1.0
 
 
-@pytest.mark.contract("B32")
-def test_what_was_paused_before_is_no_failed_rollback() -> None:
-    """A pause holds a rollout; what was not written asks for none."""
-    server = serving("web", "api")
-    server.edit(API, "kubectl", {"spec.paused": True})
-    server.control(API)
-    player = cut_off(server, *TWO)
-    assert (player.attempt.exit_code, server.stored[config_ref()].leaves["data.mode"]) == (4, "a")
-    assert player.attempt.now - player.attempt.course.leg_at < 1.0
-
-
 @pytest.mark.contract("B182")
 def test_how_the_rejected_write_came_to_be_refused_is_told_with_the_next_step() -> None:
     """The reason is the apply's, not that the Deployment had nothing to change."""

@@ -16,11 +16,10 @@ import pytest
 import gate
 from gate.cli.catalog import COMMANDS
 from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
-from gate.report.schema.result import EvidenceResult, Result
+from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
-from tests.unit.report.results import NAMES, told
-from tests.unit.report.words.test_advice import deployment, result_of
+from tests.unit.report.results import NAMES, deployment_result, log_result, result_of, told
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 APP = Path(gate.__file__).parent / "app" / "commands"
@@ -37,7 +36,7 @@ def results() -> Iterator[Result]:
     """Iterate every ending, and a Deployment for every outcome and reason."""
     yield from map(told, sorted(NAMES))
     for outcome, reason in itertools.product(Outcome, Reason):
-        one = deployment(outcome, reason)
+        one = deployment_result(outcome, reason)
         for lacks in ([], ["secret/keys"]):
             one["undo_lacks"] = lacks
             result = result_of(one)
@@ -101,7 +100,7 @@ def test_every_option_that_a_hint_names_exists() -> None:
 @pytest.mark.contract("B846")
 def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     """Unless somebody undid it, or anything speaks against it."""
-    one = deployment(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    one = deployment_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
     one["causes"], one["evidence"] = [], []
     back = {**result_of(one)}
     back["message"] = "the gate ended before the new version was complete"
@@ -117,16 +116,8 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
 @pytest.mark.parametrize("takes_back", [False, True])
 def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -> None:
     """A cause leads to what mends it; evidence without one is to be looked at."""
-    one = deployment(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
-    seen: EvidenceResult = {
-        "kind": "event",
-        "pod": "web-1-x",
-        "container": "web",
-        "text": "Unhealthy: Readiness probe failed: HTTP 503",
-        "at": "",
-        "previous": False,
-    }
-    one["evidence"] = [seen]
+    one = deployment_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    one["evidence"] = [log_result("Unhealthy: Readiness probe failed: HTTP 503", kind="event")]
     one["causes"] = []
     back: Result = {**result_of(one), "takes_back": takes_back}
     texts = [step.text for step in next_steps(back)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gate.core.model.outcome import Reason
-from gate.errors import RefusedError, UsageError, UsageErrors
+from gate.errors import RefusedError, UsageErrors
 from gate.report.style.style import Style
 from gate.report.words.refusal import refusal
-from sandbox.scenario.document import ScenarioError
 
 
 def test_a_refusal_says_what_why_and_what_next() -> None:
@@ -23,22 +22,6 @@ def test_a_refusal_says_what_why_and_what_next() -> None:
         "refused (exit 3, Conflict): nothing was written\n"
         "hint: take it over: --take-over kubectl-edit\n"
     )
-
-
-def test_a_usage_error_without_a_hint_is_one_line() -> None:
-    """No empty hint is printed."""
-    text = refusal(UsageError("deploy.yaml:3: not YAML"), Style(encoding="ascii"))
-    assert text == "error: deploy.yaml:3: not YAML\n"
-
-
-def test_each_of_several_mistakes_has_a_line() -> None:
-    """A file is mended at one go."""
-    wrong = ("day.yaml:2:7: no such event", "day.yaml:4:1: no such section")
-    error = ScenarioError([(each, "") for each in wrong])
-    assert refusal(error, Style()).splitlines() == [
-        "error: day.yaml:2:7: no such event",
-        "error: day.yaml:4:1: no such section",
-    ]
 
 
 @pytest.mark.contract("B652")
@@ -84,9 +67,3 @@ def test_hostile_messages_stay_one_line() -> None:
     text = refusal(error, Style())
     assert len(text.splitlines()) == 2
     assert "\x1b" not in text
-
-
-def test_colour_marks_the_label_alone() -> None:
-    """The message stays as it is."""
-    error = UsageError("wrong")
-    assert refusal(error, Style(color=True)) == "\x1b[1;31merror:\x1b[0m wrong\n"

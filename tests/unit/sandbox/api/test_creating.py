@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sandbox.api.api import Api, ApiError, FieldValidation, Key, Strictness, Writer
 from sandbox.json import JSON
-from sandbox.times import Names, Timers
 
 ME = Writer("alice", "kubectl")
 
@@ -23,38 +20,6 @@ def create(api: Api, body: JSON, namespace: str = "default", **options: object) 
     return api.create("configmaps", namespace, body, ME, **options)  # type: ignore[arg-type]
 
 
-def refusal(api: Api, body: JSON, namespace: str = "default") -> ApiError:
-    """Return why a ConfigMap is not created."""
-    with pytest.raises(ApiError) as caught:
-        create(api, body, namespace)
-    return caught.value
-
-
-def test_a_created_object_is_whole(api: Api) -> None:
-    """It has its type, uid, time, version, place and owner of fields."""
-    made = create(api, config())
-    metadata = made["metadata"]
-    assert (made["kind"], made["apiVersion"]) == ("ConfigMap", "v1")
-    assert metadata["namespace"] == "default"
-    assert metadata["creationTimestamp"] == "2026-01-01T00:00:00Z"
-    assert len(metadata["uid"]) == 36
-    assert metadata["resourceVersion"] == str(api.store.version)
-    assert [entry["manager"] for entry in metadata["managedFields"]] == ["kubectl"]
-    assert api.get(Key("configmaps", "default", "c")) == made
-
-
-def test_the_same_calls_name_things_the_same() -> None:
-    """Uids and generated names come from the seed alone."""
-    bodies = []
-    for _ in range(2):
-        api = Api(Timers(), Names(1))
-        made = create(api, {"metadata": {"generateName": "gen-"}})
-        bodies.append((made["metadata"]["name"], made["metadata"]["uid"]))
-    assert bodies[0] == bodies[1]
-    assert bodies[0][0].startswith("gen-")
-    assert len(bodies[0][0]) == len("gen-") + 5
-
-
 def test_a_generated_name_that_is_taken_is_generated_anew(api: Api) -> None:
     """A clash of suffixes is not the client's concern."""
     suffixes = iter(["aaaaa", "aaaaa", "bbbbb"])
@@ -63,12 +28,6 @@ def test_a_generated_name_that_is_taken_is_generated_anew(api: Api) -> None:
         create(api, {"metadata": {"generateName": "g-"}})["metadata"]["name"] for _ in range(2)
     ]
     assert names == ["g-aaaaa", "g-bbbbb"]
-
-
-def test_a_long_base_is_cut_before_the_suffix(api: Api) -> None:
-    """A generated name has at most 63 characters."""
-    made = create(api, {"metadata": {"generateName": "x" * 80}})
-    assert len(made["metadata"]["name"]) == 63
 
 
 def test_what_the_server_sets_cannot_be_sent(api: Api) -> None:
@@ -83,50 +42,6 @@ def test_what_the_server_sets_cannot_be_sent(api: Api) -> None:
     assert metadata["managedFields"][0]["fieldsV1"] == {"f:data": {".": {}, "f:a": {}}}
 
 
-@pytest.mark.parametrize(
-    ("body", "namespace", "status", "message"),
-    [
-        (config(resourceVersion="5"), "default", 500, "resourceVersion should not be set"),
-        (config(namespace="x"), "default", 400, "namespace of the provided object does not match"),
-        (config(), "nope", 404, 'namespaces "nope" not found'),
-        (config(""), "default", 422, "name or generateName is required"),
-        (
-            {**config(), "kind": "Deployment"},
-            "default",
-            400,
-            (
-                'Deployment in version "v1" cannot be handled as a ConfigMap:'
-                " converting (v1.Deployment) to (core.ConfigMap): unknown conversion"
-            ),
-        ),
-        (
-            {**config(), "apiVersion": "v2"},
-            "default",
-            400,
-            (
-                'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap"'
-                ' is registered for version "v2"'
-            ),
-        ),
-    ],
-)
-def test_what_cannot_be_created_is_refused(
-    api: Api, body: JSON, namespace: str, status: int, message: str
-) -> None:
-    """With the code and the words of the server."""
-    found = refusal(api, body, namespace)
-    assert found.status == status
-    assert message in found.message
-
-
-def test_a_name_is_given_once(api: Api) -> None:
-    """The second one is 409 AlreadyExists, in a dry run too."""
-    create(api, config())
-    assert refusal(api, config()).reason == "AlreadyExists"
-    with pytest.raises(ApiError, match='configmaps "c" already exists'):
-        create(api, config(), dry_run=True)
-
-
 def test_a_dry_run_stores_nothing(api: Api) -> None:
     """The answer is complete but for the version, and nothing has happened."""
     before = api.store.version
@@ -135,37 +50,6 @@ def test_a_dry_run_stores_nothing(api: Api) -> None:
     assert "resourceVersion" not in made["metadata"]
     assert api.store.version == before
     assert api.store.get(Key("configmaps", "default", "c")) is None
-
-
-def test_a_deployment_begins_at_generation_one(api: Api, deployment: Callable[..., JSON]) -> None:
-    """Its status is empty whatever was sent, and defaults are filled in."""
-    made = api.create(
-        "deployments.apps", "default", {**deployment(), "status": {"replicas": 9}}, ME
-    )
-    assert made["metadata"]["generation"] == 1
-    assert made["status"] == {}
-    assert made["spec"]["progressDeadlineSeconds"] == 600
-
-
-@pytest.mark.parametrize(
-    ("resource", "status"),
-    [("replicasets.apps", {"replicas": 0}), ("deployments.apps", {})],
-)
-def test_each_kind_has_its_first_status(
-    api: Api, deployment: Callable[..., JSON], resource: str, status: JSON
-) -> None:
-    """Zeros that the API always shows are there from the start."""
-    body = deployment()
-    made = api.create(resource, "default", {"metadata": body["metadata"], "spec": body["spec"]}, ME)
-    assert made["status"] == status
-
-
-def test_cluster_scoped_objects_have_no_namespace(api: Api) -> None:
-    """A namespace that is sent with them is dropped."""
-    made = api.create("namespaces", "", {"metadata": {"name": "shop", "namespace": "x"}}, ME)
-    assert "namespace" not in made["metadata"]
-    assert made["spec"]["finalizers"] == ["kubernetes"]
-    assert made["status"] == {"phase": "Active"}
 
 
 def test_unknown_fields_are_treated_as_asked(api: Api) -> None:
@@ -177,34 +61,3 @@ def test_unknown_fields_are_treated_as_asked(api: Api) -> None:
     with pytest.raises(ApiError, match='strict decoding error: unknown field "foo"') as caught:
         create(api, sent, validation=FieldValidation(Strictness.STRICT))
     assert caught.value.status == 400
-
-
-def test_an_event_goes_after_an_hour(api: Api, timers: Timers) -> None:
-    """An hour after its last write, that is."""
-    event = {
-        "metadata": {"name": "e"},
-        "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"},
-        "reason": "Started",
-    }
-    key = Key("events", "default", "e")
-    made = api.create("events", "default", event, ME)
-    timers.run_due(1800)
-    api.update(key, {**made, "count": 2}, ME)
-    timers.run_due(3601)
-    assert api.store.get(key) is not None
-    timers.run_due(5401)
-    assert api.store.get(key) is None
-
-
-def test_a_wrong_type_is_told_before_unknown_fields(
-    api: Api, deployment: Callable[..., JSON]
-) -> None:
-    """Strict decoding has its say where decoding went well, on creates and on updates."""
-    strict = FieldValidation(Strictness.STRICT)
-    good = deployment()
-    api.create("deployments.apps", "default", good, ME)
-    bad = {**good, "spec": {**good["spec"], "odd": 1, "replicas": "3"}}
-    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
-        api.create("deployments.apps", "default", bad, ME, validation=strict)
-    with pytest.raises(ApiError, match=r"cannot unmarshal string .* of type int32$"):
-        api.update(Key("deployments.apps", "default", "web"), bad, ME, validation=strict)

@@ -13,11 +13,9 @@ from sandbox.api.api import (
     Key,
     Patch,
     PatchType,
-    Propagation,
     Writer,
 )
 from sandbox.json import JSON
-from sandbox.storage.selection import selection
 from sandbox.storage.store import Change
 from sandbox.times import Timers
 
@@ -36,7 +34,8 @@ def config(api: Api) -> JSON:
 def running(api: Api, pod: Callable[..., JSON]) -> JSON:
     """Return a pod that is bound to a node, and gets 20 s to end."""
     api.create("pods", "default", pod(terminationGracePeriodSeconds=20), ME)
-    api.bind(POD, {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}, ME)
+    bound = api.get(POD)["metadata"]["uid"]
+    api.bind(POD, bound, "n", ME)
     return api.get(POD)
 
 
@@ -44,19 +43,6 @@ def set_finalizers(api: Api, key: Key, *names: str) -> JSON:
     """Set an object's finalizers."""
     body = {"metadata": {"finalizers": list(names) or None}}
     return api.patch(key, Patch(PatchType.MERGE, body), ME)
-
-
-def test_an_object_without_finalizers_goes_at_once(api: Api, config: JSON) -> None:
-    """The answer is a Status that names it."""
-    assert api.delete(CONFIG, ME) == {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": {"name": "c", "kind": "configmaps", "uid": config["metadata"]["uid"]},
-    }
-    with pytest.raises(ApiError, match='configmaps "c" not found'):
-        api.delete(CONFIG, ME)
 
 
 def test_a_finalizer_holds_an_object(api: Api, config: JSON) -> None:
@@ -71,50 +57,6 @@ def test_a_finalizer_holds_an_object(api: Api, config: JSON) -> None:
     answer = set_finalizers(api, CONFIG)
     assert "finalizers" not in answer["metadata"]
     assert api.store.get(CONFIG) is None
-
-
-def test_a_deletion_counts_the_generation(
-    api: Api, web: Key, deployment: Callable[..., JSON]
-) -> None:
-    """Once, when it begins."""
-    api.create("deployments.apps", "default", deployment(), ME)
-    foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
-    assert api.delete(web, ME, foreground)["metadata"]["generation"] == 2
-    assert api.delete(web, ME, foreground)["metadata"]["generation"] == 2
-
-
-@pytest.mark.parametrize(
-    ("propagation", "finalizers"),
-    [(Propagation.FOREGROUND, ["foregroundDeletion"]), (Propagation.ORPHAN, ["orphan"])],
-)
-def test_propagation_leaves_work_to_the_garbage_collector(
-    api: Api, config: JSON, propagation: Propagation, finalizers: list[str]
-) -> None:
-    """Its finalizer says what it has to do before the object goes."""
-    made = api.delete(CONFIG, ME, DeleteOptions(propagation=propagation))
-    assert made["metadata"]["finalizers"] == finalizers
-
-
-def test_a_later_deletion_can_change_the_propagation(api: Api, config: JSON) -> None:
-    """Its finalizer takes the other one's place; none named leaves it; background takes it away."""
-    api.delete(CONFIG, ME, DeleteOptions(propagation=Propagation.ORPHAN))
-    foreground = DeleteOptions(propagation=Propagation.FOREGROUND)
-    assert api.delete(CONFIG, ME, foreground)["metadata"]["finalizers"] == ["foregroundDeletion"]
-    assert api.delete(CONFIG, ME)["metadata"]["finalizers"] == ["foregroundDeletion"]
-    api.delete(CONFIG, ME, DeleteOptions(propagation=Propagation.BACKGROUND))
-    assert api.store.get(CONFIG) is None
-
-
-def test_a_job_orphans_its_pods_by_default(api: Api) -> None:
-    """As batch/v1 has always done."""
-    template = {
-        "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
-    }
-    api.create(
-        "jobs.batch", "default", {"metadata": {"name": "j"}, "spec": {"template": template}}, ME
-    )
-    made = api.delete(Key("jobs.batch", "default", "j"), ME)
-    assert made["metadata"]["finalizers"] == ["orphan"]
 
 
 @pytest.mark.parametrize(
@@ -139,24 +81,6 @@ def test_a_precondition_that_fails_is_a_conflict(
     assert caught.value.status == 409
     assert what in caught.value.message
     assert api.get(CONFIG) is config
-
-
-def test_preconditions_that_hold_let_it_go(api: Api, config: JSON) -> None:
-    """Uid and version as they are."""
-    metadata = config["metadata"]
-    options = DeleteOptions(uid=metadata["uid"], resource_version=metadata["resourceVersion"])
-    api.delete(CONFIG, ME, options)
-    assert api.store.get(CONFIG) is None
-
-
-def test_a_dry_run_deletes_nothing(api: Api, config: JSON, running: JSON) -> None:
-    """The answer is that of the deletion."""
-    assert api.delete(CONFIG, ME, dry_run=True)["status"] == "Success"
-    assert api.get(CONFIG) is config
-    assert api.delete(POD, ME, dry_run=True)["metadata"]["deletionGracePeriodSeconds"] == 20
-    at_once = api.delete(POD, ME, DeleteOptions(grace_seconds=0), dry_run=True)
-    assert at_once["metadata"]["deletionGracePeriodSeconds"] == 0
-    assert api.get(POD) is running
 
 
 def test_a_running_pod_gets_its_grace_period(api: Api, timers: Timers, running: JSON) -> None:
@@ -194,23 +118,9 @@ def test_grace_zero_marks_the_pod_and_removes_it(api: Api, running: JSON) -> Non
     assert api.store.get(POD) is None
 
 
-def test_a_negative_grace_is_one_second(api: Api, running: JSON) -> None:
-    """As the server takes it."""
-    made = api.delete(POD, ME, DeleteOptions(grace_seconds=-5))["metadata"]
-    assert made["deletionGracePeriodSeconds"] == 1
-
-
 def test_a_pod_that_no_node_runs_goes_at_once(api: Api, pod: Callable[..., JSON]) -> None:
     """Unbound or ended: there is nobody to wait for."""
     api.create("pods", "default", pod(), ME)
-    api.delete(POD, ME)
-    assert api.store.get(POD) is None
-
-
-def test_an_ended_pod_goes_at_once(api: Api, running: JSON) -> None:
-    """Its phase says that nothing runs any more."""
-    status = Patch(PatchType.MERGE, {"status": {"phase": "Succeeded"}})
-    api.patch(POD, status, ME, subresource="status")
     api.delete(POD, ME)
     assert api.store.get(POD) is None
 
@@ -226,31 +136,3 @@ def test_a_pods_finalizer_holds_it_beyond_its_grace(api: Api, running: JSON) -> 
     )
     set_finalizers(api, POD)
     assert api.store.get(POD) is None
-
-
-def test_letting_go_within_the_grace_does_not_end_a_pod(api: Api, running: JSON) -> None:
-    """The node has not ended it yet."""
-    set_finalizers(api, POD, "a.b/c")
-    api.delete(POD, ME)
-    set_finalizers(api, POD)
-    assert api.store.get(POD) is not None
-
-
-def test_a_collection_is_deleted_by_selector(api: Api) -> None:
-    """The answer is the list of what it was."""
-    for name, label in [("a", "1"), ("b", "1"), ("c", "2")]:
-        api.create(
-            "configmaps", "default", {"metadata": {"name": name, "labels": {"z": label}}}, ME
-        )
-    selected = selection("configmaps", "default", "z=1")
-    answer = api.delete_collection("configmaps", "default", ME, selected=selected)
-    assert answer["kind"] == "ConfigMapList"
-    assert [item["metadata"]["name"] for item in answer["items"]] == ["a", "b"]
-    left = [body["metadata"]["name"] for body in api.store.items("configmaps", "default")]
-    assert left == ["c"]
-
-
-def test_a_dry_run_keeps_a_collection(api: Api, config: JSON) -> None:
-    """All of it."""
-    assert len(api.delete_collection("configmaps", "default", ME, dry_run=True)["items"]) == 1
-    assert api.get(CONFIG) is config

@@ -8,7 +8,6 @@ import pytest
 
 from sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
 from sandbox.json import JSON
-from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
 SHOP = Key("namespaces", "", "shop")
@@ -31,16 +30,6 @@ def config(api: Api, namespace: str) -> JSON:
     return api.create("configmaps", namespace, {"metadata": {"name": "c"}}, ME)
 
 
-def test_a_cluster_begins_with_its_namespaces(api: Api) -> None:
-    """Active, labelled with their names; they are what can be written into."""
-    spaces = {body["metadata"]["name"]: body for body in api.store.items("namespaces")}
-    assert list(spaces) == ["default", "kube-node-lease", "kube-public", "kube-system"]
-    for name, body in spaces.items():
-        assert body["status"] == {"phase": "Active"}
-        assert body["metadata"]["labels"] == {"kubernetes.io/metadata.name": name}
-        assert config(api, name)
-
-
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
 def test_some_namespaces_stay(api: Api, name: str) -> None:
     """403."""
@@ -50,17 +39,6 @@ def test_some_namespaces_stay(api: Api, name: str) -> None:
         403,
         f'namespaces "{name}" is forbidden: this namespace may not be deleted',
     )
-
-
-def test_a_deleted_namespace_terminates(api: Api, shop: JSON) -> None:
-    """It is marked and stays for its controller; deleting it again changes nothing."""
-    made = api.delete(SHOP, ME)
-    assert made["status"] == {"phase": "Terminating"}
-    assert made["metadata"]["deletionTimestamp"]
-    assert "deletionGracePeriodSeconds" not in made["metadata"]
-    version = api.store.version
-    assert api.delete(SHOP, ME) == made
-    assert api.store.version == version
 
 
 def test_a_terminating_namespace_takes_nothing_in(api: Api, shop: JSON) -> None:
@@ -86,14 +64,6 @@ def test_a_terminating_namespace_takes_nothing_in(api: Api, shop: JSON) -> None:
     assert changed["data"] == {"a": "b"}
 
 
-def test_an_apply_cannot_create_there_either(api: Api, shop: JSON) -> None:
-    """Creation is creation."""
-    api.delete(SHOP, ME)
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "d"}}
-    with pytest.raises(ApiError, match="being terminated"):
-        api.patch(Key("configmaps", "shop", "d"), Patch(PatchType.APPLY, body), ME)
-
-
 def test_the_last_finalizer_lets_a_namespace_go(api: Api, shop: JSON) -> None:
     """Through the subresource alone, and only once it is deleted."""
     assert finalize(api, "a.b/c", "kubernetes")["spec"]["finalizers"] == ["a.b/c", "kubernetes"]
@@ -102,25 +72,3 @@ def test_the_last_finalizer_lets_a_namespace_go(api: Api, shop: JSON) -> None:
     assert api.store.get(SHOP) is not None
     finalize(api)
     assert api.store.get(SHOP) is None
-
-
-def test_finalizing_a_living_namespace_does_not_end_it(api: Api, shop: JSON) -> None:
-    """It is not deleted."""
-    finalize(api)
-    assert api.store.get(SHOP) is not None
-
-
-def test_the_spec_of_a_namespace_is_its_finalizers_own(api: Api, shop: JSON) -> None:
-    """An ordinary write leaves it as it is."""
-    patch = Patch(PatchType.MERGE, {"spec": {"finalizers": ["x.y/z"]}})
-    assert api.patch(SHOP, patch, ME)["spec"] == {"finalizers": ["kubernetes"]}
-
-
-def test_writing_without_effect_again_is_no_write(api: Api, timers: Timers, shop: JSON) -> None:
-    """What the strategy takes back leaves nothing but a time behind, and that does not count."""
-    patch = Patch(PatchType.MERGE, {"spec": {"finalizers": ["x.y/z"]}})
-    api.patch(SHOP, patch, ME)
-    version = api.store.version
-    timers.run_due(60)
-    api.patch(SHOP, patch, ME)
-    assert api.store.version == version

@@ -20,7 +20,6 @@ from sandbox.api.api import (
 from sandbox.json import JSON
 
 ME = Writer("alice", "kubectl")
-REJECTED = "the server rejected our request due to an error in our request"
 
 
 @pytest.fixture
@@ -71,82 +70,6 @@ def test_each_kind_of_patch_is_a_write(
     assert made["kind"] == "Deployment"
 
 
-@pytest.mark.parametrize(
-    ("patch", "status", "message"),
-    [
-        (
-            Patch(PatchType.JSON, [{"op": "remove", "path": "/metadata/labels/x"}]),
-            422,
-            REJECTED,
-        ),
-        (
-            Patch(PatchType.JSON, [{"op": "test", "path": "/spec/replicas", "value": 9}]),
-            422,
-            REJECTED,
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"name": "e"}}),
-            400,
-            "the name of the object (e) does not match the name on the URL (web)",
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"namespace": "e"}}),
-            400,
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ),
-        (
-            Patch(PatchType.MERGE, {"metadata": {"name": None}}),
-            400,
-            "the name of the object (web based on URL) was undeterminable: name must be provided",
-        ),
-        (
-            Patch(PatchType.STRATEGIC, {"spec": {"replicas": "x"}}),
-            422,
-            (
-                ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]":'
-                " unrecognized type: int32"
-            ),
-        ),
-        (
-            Patch(
-                PatchType.STRATEGIC,
-                {"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}},
-            ),
-            500,
-            "map: map[image:x] does not contain declared merge key: name",
-        ),
-    ],
-)
-def test_a_patch_that_does_not_fit_is_refused(
-    api: Api, web: Key, live: JSON, patch: Patch, status: int, message: str
-) -> None:
-    """With the code and the words of the server; the object stays."""
-    found = refusal(api, web, patch)
-    assert (found.status, found.message) == (status, message)
-    assert api.get(web) is live
-
-
-def test_a_patch_to_another_kind_shows_what_came_out(api: Api, web: Key, live: JSON) -> None:
-    """422 with the patched object; a strategic patch overlooks the kind."""
-    found = refusal(api, web, Patch(PatchType.MERGE, {"kind": "Foo"}))
-    assert found.status == 422
-    assert found.message.startswith(' "" is invalid: patch: Invalid value: "{')
-    assert found.message.endswith(
-        'no kind "Foo" is registered for version "apps/v1" in scheme "pkg/runtime/scheme.go:111"'
-    )
-    assert api.patch(web, Patch(PatchType.STRATEGIC, {"kind": "Foo"}), ME) is live
-    assert api.patch(web, Patch(PatchType.MERGE, {"kind": None}), ME) is live
-
-
-def test_a_patch_may_carry_a_version(api: Api, web: Key, live: JSON) -> None:
-    """An old one is a conflict, the live one and none at all are not."""
-    old = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": "1"}})
-    assert refusal(api, web, old).reason == "Conflict"
-    for version in (live["metadata"]["resourceVersion"], None):
-        patch = Patch(PatchType.MERGE, {"metadata": {"resourceVersion": version}})
-        assert api.patch(web, patch, ME) is live
-
-
 def test_a_patch_that_names_another_uid_is_invalid(api: Api, web: Key, live: JSON) -> None:
     """422: the field is immutable; a patch of what is not there is 404."""
     found = refusal(api, web, Patch(PatchType.MERGE, {"metadata": {"uid": "x"}}))
@@ -174,10 +97,3 @@ def test_duplicate_fields_are_seen_in_the_bytes(api: Api, web: Key, live: JSON) 
     validation = FieldValidation(Strictness.WARN, raw, told.append)
     api.patch(web, Patch(PatchType.MERGE, {"spec": {"replicas": 2}}), ME, validation=validation)
     assert told == ['duplicate field "spec.replicas"']
-
-
-def test_the_status_is_patched_alone(api: Api, web: Key, live: JSON) -> None:
-    """Through the subresource the spec stays."""
-    patch = Patch(PatchType.MERGE, {"status": {"replicas": 2}, "spec": {"replicas": 9}})
-    made = api.patch(web, patch, ME, subresource="status")
-    assert (made["status"], made["spec"]) == ({"replicas": 2}, live["spec"])

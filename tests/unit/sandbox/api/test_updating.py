@@ -12,10 +12,6 @@ from sandbox.json import JSON, copy_json
 from sandbox.times import Timers
 
 ME = Writer("alice", "kubectl")
-MODIFIED = (
-    'Operation cannot be fulfilled on deployments.apps "web": the object has been modified;'
-    " please apply your changes to the latest version and try again"
-)
 
 
 @pytest.fixture
@@ -61,22 +57,6 @@ def test_spec_and_annotations_count_a_deployments_generation(
     assert made["metadata"]["generation"] == generation
 
 
-def test_annotations_of_a_replica_set_do_not_count(
-    api: Api, deployment: Callable[..., JSON]
-) -> None:
-    """Only a Deployment counts them."""
-    body = deployment()
-    made = api.create(
-        "replicasets.apps", "default", {"metadata": body["metadata"], "spec": body["spec"]}, ME
-    )
-    key = Key("replicasets.apps", "default", "web")
-    made = api.update(key, changed(made, "metadata", "annotations", to={"a": "b"}), ME)
-    assert made["metadata"]["generation"] == 1
-    assert (
-        api.update(key, changed(made, "spec", "replicas", to=5), ME)["metadata"]["generation"] == 2
-    )
-
-
 def test_a_write_that_changes_nothing_is_none(
     api: Api, timers: Timers, web: Key, live: JSON
 ) -> None:
@@ -87,77 +67,11 @@ def test_a_write_that_changes_nothing_is_none(
     assert api.store.version == before
 
 
-def test_an_old_version_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
-    """409 with the message that clients know."""
-    api.update(web, changed(live, "spec", "replicas", to=3), ME)
-    found = refusal(api, web, live)
-    assert (found.status, found.reason, found.message) == (409, "Conflict", MODIFIED)
-
-
-def test_without_a_version_the_last_write_wins(api: Api, web: Key, live: JSON) -> None:
-    """A Deployment may be updated unconditionally."""
-    api.update(web, changed(live, "spec", "replicas", to=3), ME)
-    body = changed(live, "spec", "replicas", to=4)
-    del body["metadata"]["resourceVersion"]
-    assert api.update(web, body, ME)["spec"]["replicas"] == 4
-
-
-def test_a_lease_is_not_updated_without_a_version(api: Api) -> None:
-    """422, worded with the resource; but an update creates what is missing."""
-    key = Key("leases.coordination.k8s.io", "default", "l")
-    body = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
-    assert api.update(key, body, ME)["spec"]["holderIdentity"] == "me"
-    found = refusal(api, key, body)
-    assert found.status == 422
-    assert found.message == (
-        'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0:'
-        " must be specified for an update"
-    )
-
-
-def test_a_missing_deployment_is_not_created(
-    api: Api, web: Key, deployment: Callable[..., JSON]
-) -> None:
-    """404."""
-    found = refusal(api, web, deployment())
-    assert (found.status, found.message) == (404, 'deployments.apps "web" not found')
-
-
 def test_another_uid_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
     """The message names both."""
     found = refusal(api, web, changed(live, "metadata", "uid", to="x"))
     assert found.status == 409
-    assert "Key: /registry/deployments/default/web" in found.message
     assert f"UID in precondition: x, UID in object meta: {live['metadata']['uid']}" in found.message
-
-
-@pytest.mark.parametrize(
-    ("wrong", "status", "message"),
-    [
-        ({"resourceVersion": "abc"}, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'),
-        (
-            {"name": "e"},
-            400,
-            "the name of the object (e) does not match the name on the URL (web)",
-        ),
-        (
-            {"name": ""},
-            400,
-            "the name of the object (web based on URL) was undeterminable: name must be provided",
-        ),
-        (
-            {"namespace": "e"},
-            400,
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ),
-    ],
-)
-def test_an_object_stays_in_its_place(
-    api: Api, web: Key, live: JSON, wrong: JSON, status: int, message: str
-) -> None:
-    """Name and namespace of the object are those of the request."""
-    found = refusal(api, web, changed(live, "metadata", to={**live["metadata"], **wrong}))
-    assert (found.status, found.message) == (status, message)
 
 
 def test_creation_time_and_uid_are_kept(api: Api, web: Key, live: JSON) -> None:
@@ -186,14 +100,6 @@ def test_the_status_is_written_alone(api: Api, web: Key, live: JSON) -> None:
     assert owners == [("kubectl", None), ("kubectl", "status")]
 
 
-def test_the_main_resource_keeps_the_status(api: Api, web: Key, live: JSON) -> None:
-    """What is sent of it is overlooked."""
-    api.update(web, changed(live, "status", to={"replicas": 2}), ME, subresource="status")
-    body = changed(live, "spec", "replicas", to=3)
-    del body["metadata"]["resourceVersion"]
-    assert api.update(web, {**body, "status": {"replicas": 7}}, ME)["status"] == {"replicas": 2}
-
-
 def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
     """The answer shows the change with the version as it is."""
     made = api.update(web, changed(live, "spec", "replicas", to=3), ME, dry_run=True)
@@ -201,10 +107,3 @@ def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
     assert made["metadata"]["generation"] == 2
     assert made["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
     assert api.get(web) is live
-
-
-def test_a_write_replaces_the_stored_object(api: Api, web: Key, live: JSON) -> None:
-    """What was read before is not changed by a later write."""
-    before = copy_json(live)
-    api.update(web, changed(live, "spec", "template", "spec", "dnsPolicy", to="Default"), ME)
-    assert live == before

@@ -57,9 +57,7 @@ class StubKubelet:
         pod = self._api.store.get(key)
         if pod is None or "deletionTimestamp" in pod["metadata"]:
             return
-        target = {"apiVersion": "v1", "kind": "Node", "name": "rig-0"}
-        binding = {"apiVersion": "v1", "kind": "Binding", "target": target}
-        self._api.bind(key, {**binding, "metadata": {"name": key.name}}, NODE)
+        self._api.bind(key, pod["metadata"]["uid"], "rig-0", NODE)
         asked = (pod["metadata"].get("annotations") or {}).get("ready", READY_SECONDS)
         if asked == "never":
             self._timers.call_later(READY_SECONDS, lambda: self.report(key, ready=False))

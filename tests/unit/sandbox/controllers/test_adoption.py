@@ -8,12 +8,11 @@ from sandbox.api.api import Patch, PatchType, Propagation
 from sandbox.controllers.ownership import Claim, controller_reference
 from sandbox.controllers.queue import SyncError
 from sandbox.controllers.writers import REPLICA_SETS
-from sandbox.json import JSON, copy_json
+from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import (
     NAMESPACE,
     TEAM,
     Bed,
-    condition,
     replica_set,
     web,
 )
@@ -30,23 +29,6 @@ def test_an_orphaned_replica_set_is_taken_over(bed: Bed) -> None:
     owners = bed.replica_sets[0]["metadata"]["ownerReferences"]
     assert [owner["uid"] for owner in owners] == [created["metadata"]["uid"]]
     assert [pod["metadata"]["name"] for pod in bed.pods] == before
-
-
-def test_a_found_replica_set_is_a_condition(bed: Bed) -> None:
-    """FoundNewReplicaSet, where no progress was recorded before."""
-    bed.deploy(web())
-    bed.delete("deployments.apps", "web", Propagation.ORPHAN)
-    bed.run(2)
-    bed.seen.clear()
-    bed.deploy(web())
-    reasons = [
-        each["reason"]
-        for body in bed.seen
-        for each in body.get("status", {}).get("conditions", [])
-        if each["type"] == "Progressing"
-    ]
-    assert reasons[0] == "FoundNewReplicaSet"
-    assert condition(bed.deployment, "Progressing")["reason"] == "NewReplicaSetAvailable"
 
 
 def test_a_replica_set_that_no_longer_matches_is_released(bed: Bed) -> None:
@@ -106,15 +88,6 @@ def claimed(bed: Bed, owner: JSON, pod: JSON) -> list[JSON]:
     reference = controller_reference(owner, "apps/v1", "ReplicaSet")
     key = bed.key("replicasets.apps", "alone")
     return Claim(bed.api, REPLICA_SETS, key, owner, reference).of("pods", [pod])
-
-
-def test_an_owner_that_is_being_deleted_adopts_nothing(bed: Bed) -> None:
-    """Nor does it release what it has."""
-    owner = copy_json(bed.api.create("replicasets.apps", NAMESPACE, replica_set(0), TEAM))
-    owner["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    pod = orphan(bed)
-    assert claimed(bed, owner, pod) == []
-    assert bed.get("pods", "orphan") == pod
 
 
 def test_an_owner_that_is_gone_meanwhile_adopts_nothing(bed: Bed) -> None:

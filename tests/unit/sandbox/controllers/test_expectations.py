@@ -23,17 +23,6 @@ def timers() -> Timers:
     return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_creations_are_met_when_all_were_seen(timers: Timers) -> None:
-    """Two are expected: one is not enough."""
-    expectations = Expectations(timers)
-    assert expectations.is_met(OWNER)
-    expectations.creations(OWNER, 2)
-    expectations.lower_creations(OWNER)
-    assert not expectations.is_met(OWNER)
-    expectations.lower_creations(OWNER)
-    assert expectations.is_met(OWNER)
-
-
 def test_a_deletion_is_seen_once(timers: Timers) -> None:
     """It begins, and it ends: both are of the same pod."""
     expectations = Expectations(timers)

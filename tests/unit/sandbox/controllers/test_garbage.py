@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sandbox.api.api import Propagation
-from sandbox.controllers.garbage.graph import FOREGROUND
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
@@ -51,16 +50,6 @@ def test_in_the_background_the_owner_goes_first(bed: Bed) -> None:
     assert order == ["deployments.apps", "replicasets.apps", "pods", "pods"]
 
 
-def test_in_the_foreground_the_owner_goes_last(bed: Bed) -> None:
-    """Pods, ReplicaSet, Deployment; until then it has a deletion time and the finalizer."""
-    bed.deploy(web(2))
-    order = gone_in_order(bed)
-    bed.delete("deployments.apps", "web", Propagation.FOREGROUND)
-    assert bed.deployment["metadata"]["finalizers"] == [FOREGROUND]
-    bed.run(5)
-    assert order == ["pods", "pods", "replicasets.apps", "deployments.apps"]
-
-
 def test_orphans_stay_and_have_no_owner(bed: Bed) -> None:
     """Only the Deployment goes."""
     bed.deploy(web(2))
@@ -101,34 +90,3 @@ def test_an_owner_of_the_same_name_and_another_uid_is_absent(bed: Bed) -> None:
     bed.api.create("configmaps", NAMESPACE, config_map("owned", other), TEAM)
     bed.run(2)
     assert bed.api.store.get(bed.key("configmaps", "owned")) is None
-
-
-def test_a_dependent_that_does_not_block_is_not_waited_for(bed: Bed) -> None:
-    """The owner goes in the foreground before a dependent that a finalizer holds."""
-    owner = bed.api.create("configmaps", NAMESPACE, config_map("owner"), TEAM)
-    held = config_map("held", reference(owner))
-    held["metadata"]["finalizers"] = ["example.org/held"]
-    bed.api.create("configmaps", NAMESPACE, held, TEAM)
-    bed.run(1)
-    bed.delete("configmaps", "owner", Propagation.FOREGROUND)
-    bed.run(2)
-    assert bed.api.store.get(bed.key("configmaps", "owner")) is None
-    assert bed.get("configmaps", "held")["metadata"]["deletionTimestamp"]
-
-
-def test_owners_that_would_wait_for_each_other_do_not(bed: Bed) -> None:
-    """Where a dependent's dependent waits too, the reference between them stops blocking."""
-    top = bed.api.create("configmaps", NAMESPACE, config_map("top"), TEAM)
-    owned = config_map("middle", reference(top, blockOwnerDeletion=True))
-    middle = bed.api.create("configmaps", NAMESPACE, owned, TEAM)
-    owned = config_map("bottom", reference(middle, blockOwnerDeletion=True))
-    bottom = bed.api.create("configmaps", NAMESPACE, owned, TEAM)
-    held = config_map("held", reference(bottom, blockOwnerDeletion=True))
-    held["metadata"]["finalizers"] = ["example.org/held"]
-    bed.api.create("configmaps", NAMESPACE, held, TEAM)
-    bed.run(1)
-    bed.delete("configmaps", "bottom", Propagation.FOREGROUND)
-    bed.delete("configmaps", "top", Propagation.FOREGROUND)
-    bed.run(2)
-    assert bed.api.store.get(bed.key("configmaps", "top")) is None
-    assert FOREGROUND in bed.get("configmaps", "middle")["metadata"]["finalizers"]

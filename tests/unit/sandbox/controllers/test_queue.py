@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sandbox.controllers.queue import Later, RetryLimiter, SyncError, WorkQueue
+from sandbox.controllers.queue import Later, SyncError, WorkQueue
 from sandbox.failure import ApiError, forbidden
 from sandbox.times import Timers
 
@@ -34,38 +34,6 @@ def timers() -> Timers:
     return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_a_key_is_synced_once_however_often_it_was_added(timers: Timers) -> None:
-    """Additions before the sync are one sync."""
-    syncs = Syncs(timers, lambda: None)
-    queue = WorkQueue(timers, syncs)
-    for _ in range(3):
-        queue.add("a")
-    timers.run_due(1)
-    assert syncs.at == [0.001]
-
-
-def test_a_key_that_is_added_after_its_sync_is_synced_again(timers: Timers) -> None:
-    """A sync takes its key out of the queue."""
-    syncs = Syncs(timers, lambda: None)
-    queue = WorkQueue(timers, syncs)
-    queue.add("a")
-    timers.run_due(1)
-    queue.add("a")
-    timers.run_due(2)
-    assert syncs.at == [0.001, 1.001]
-
-
-def test_of_several_waits_the_shortest_counts(timers: Timers) -> None:
-    """A later wait does not put off an earlier one, and an earlier one replaces a later."""
-    syncs = Syncs(timers, lambda: None)
-    queue = WorkQueue(timers, syncs)
-    queue.add_after("a", 5)
-    queue.add_after("a", 2)
-    queue.add_after("a", 9)
-    timers.run_due(20)
-    assert syncs.at == [2.001]
-
-
 def test_failed_syncs_are_retried_after_5_ms_doubling(timers: Timers) -> None:
     """The waits of one key double from 5 ms."""
     syncs = Syncs(timers, lambda: SyncError("no"))
@@ -76,26 +44,6 @@ def test_failed_syncs_are_retried_after_5_ms_doubling(timers: Timers) -> None:
         for earlier, later in zip(syncs.at, syncs.at[1:], strict=False)
     ]
     assert waits == [0.005, 0.01, 0.02, 0.04]
-
-
-def test_a_success_lets_retries_begin_anew(timers: Timers) -> None:
-    """After a sync without failure the next failure waits 5 ms again."""
-    failures: list[Exception | None] = [SyncError("1"), SyncError("2"), None, SyncError("3"), None]
-    syncs = Syncs(timers, lambda: failures.pop(0))
-    queue = WorkQueue(timers, syncs)
-    queue.add("a")
-    timers.run_due(1)
-    queue.add("a")
-    timers.run_due(2)
-    assert round(syncs.at[4] - syncs.at[3], 4) == 0.006
-
-
-def test_a_key_is_given_up_after_its_most_retries(timers: Timers) -> None:
-    """The Deployment controller drops a key that failed 15 times in a row."""
-    syncs = Syncs(timers, lambda: SyncError("no"))
-    WorkQueue(timers, syncs, most_retries=3).add("a")
-    timers.run_due(10_000)
-    assert len(syncs.at) == 4
 
 
 def test_a_refusal_by_a_terminating_namespace_is_not_retried(timers: Timers) -> None:
@@ -110,26 +58,6 @@ def test_a_refusal_by_a_terminating_namespace_is_not_retried(timers: Timers) -> 
     WorkQueue(timers, syncs).add("a")
     timers.run_due(100)
     assert syncs.at == [0.001]
-
-
-def test_the_wait_of_one_key_is_at_most_a_thousand_seconds(timers: Timers) -> None:
-    """However often it failed; the next try always comes."""
-    limiter = RetryLimiter(timers)
-    timers.run_due(10_000)
-    waits = []
-    for _ in range(40):
-        waits.append(limiter.seconds("a"))
-        timers.run_due(timers.now() + 1000)
-    assert max(waits) == 1000
-    assert limiter.retries("a") == 40
-
-
-def test_all_keys_together_are_retried_ten_times_a_second_after_a_burst(timers: Timers) -> None:
-    """The hundred and first retry at once waits for the bucket."""
-    limiter = RetryLimiter(timers)
-    waits = [limiter.seconds(str(number)) for number in range(102)]
-    assert waits[:100] == [0.005] * 100
-    assert waits[100:] == [pytest.approx(0.1), pytest.approx(0.2)]
 
 
 def test_a_sync_holds_its_key_for_its_work(timers: Timers) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
 
 
 def pod(name: str = "p", *, init: JSON | None = None, **resources: JSON) -> JSON:
@@ -28,39 +28,6 @@ def used(bed: Bed) -> JSON:
     """Return what the quota says is used."""
     found: JSON = bed.get("resourcequotas", "full")["status"]["used"]
     return found
-
-
-def test_pods_beyond_the_quota_are_refused_in_the_real_words(bed: Bed) -> None:
-    """403, with what was asked for, used and allowed."""
-    bed.limit(pods="2")
-    create(bed, pod("a"))
-    create(bed, pod("b"))
-    with pytest.raises(ApiError) as refused:
-        create(bed, pod("c"))
-    assert refused.value.status == 403
-    assert refused.value.message == (
-        'pods "c" is forbidden: '
-        "exceeded quota: full, requested: pods=1, used: pods=2, limited: pods=2"
-    )
-
-
-def test_a_generated_name_is_told_in_the_refusal(bed: Bed) -> None:
-    """As the events of a ReplicaSet show it."""
-    bed.limit(pods="1")
-    bed.deploy(web(2))
-    refused = [message for reason, message in bed.events if reason == "FailedCreate"]
-    name = bed.replica_sets[0]["metadata"]["name"]
-    assert refused[0].startswith(f'Error creating: pods "{name}-')
-
-
-def test_a_dry_run_is_refused_but_not_counted(bed: Bed) -> None:
-    """Nothing is stored, so nothing is used."""
-    bed.limit(pods="1")
-    create(bed, pod("a"), dry_run=True)
-    assert used(bed) == {"pods": "0"}
-    create(bed, pod("a"))
-    with pytest.raises(ApiError):
-        create(bed, pod("b"), dry_run=True)
 
 
 def test_requests_and_limits_are_added_up(bed: Bed) -> None:
@@ -110,42 +77,6 @@ def test_a_pod_that_is_gone_frees_its_share(bed: Bed) -> None:
     assert used(bed) == {"pods": "0", "count/pods": "1"}
 
 
-def test_other_objects_are_counted_by_name(bed: Bed) -> None:
-    """`count/configmaps` and its old name."""
-    bed.limit(count_configmaps="1", configmaps="3")
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
-    bed.api.create("configmaps", NAMESPACE, body, TEAM)
-    assert used(bed) == {"count/configmaps": "1", "configmaps": "1"}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}
-    with pytest.raises(ApiError, match="exceeded quota: full, requested: count/configmaps=1"):
-        bed.api.create("configmaps", NAMESPACE, body, TEAM)
-
-
-def test_what_was_there_before_the_quota_is_counted(bed: Bed) -> None:
-    """A quota that is exceeded from the start refuses more and deletes nothing."""
-    bed.deploy(web(3))
-    bed.limit(pods="2")
-    status = bed.get("resourcequotas", "full")["status"]
-    assert status == {"hard": {"pods": "2"}, "used": {"pods": "3"}}
-    assert len(bed.pods) == 3
-
-
-def test_a_raised_quota_lets_a_rollout_go_on(bed: Bed) -> None:
-    """The ReplicaSet tries again, and the failure clears."""
-    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
-    bed.deploy(web(strategy=strategy))
-    bed.limit(pods="4")
-    bed.set_image("shop/web:2")
-    bed.run(2)
-    kinds = [each["type"] for each in bed.deployment["status"]["conditions"]]
-    assert "ReplicaFailure" in kinds
-    bed.api.delete(bed.key("resourcequotas", "full"), TEAM)
-    bed.run(20)
-    kinds = [each["type"] for each in bed.deployment["status"]["conditions"]]
-    assert "ReplicaFailure" not in kinds
-    assert bed.deployment["status"]["updatedReplicas"] == 4
-
-
 @pytest.mark.parametrize(("scope", "counted"), [("BestEffort", "1"), ("NotBestEffort", "0")])
 def test_a_scope_names_the_pods_that_count(bed: Bed, scope: str, counted: str) -> None:
     """A pod without requests and limits is best effort."""
@@ -160,14 +91,3 @@ def test_a_scope_names_the_pods_that_count(bed: Bed, scope: str, counted: str) -
     create(bed, pod())
     bed.run(1)
     assert used(bed) == {"pods": counted}
-
-
-def test_a_wrong_count_is_found_within_five_minutes(bed: Bed) -> None:
-    """As after a pod that was counted and then refused by something else."""
-    bed.limit(pods="5")
-    quota = bed.get("resourcequotas", "full")
-    status = {**quota["status"], "used": {"pods": "3"}}
-    key = bed.key("resourcequotas", "full")
-    bed.api.update(key, {**quota, "status": status}, TEAM, subresource="status")
-    bed.run(301)
-    assert used(bed) == {"pods": "0"}

@@ -29,33 +29,6 @@ def events(bed: Bed) -> list[JSON]:
     return sorted(found, key=lambda body: body["metadata"]["name"])
 
 
-def test_an_event_names_its_object_and_its_source(bed: Bed, recorder: Recorder) -> None:
-    """As `kubectl describe` and `get events` read it."""
-    recorder.normal(ABOUT, "SuccessfulCreate", "Created pod: r-1")
-    event = events(bed)[0]
-    assert event["involvedObject"] == {
-        "kind": "ReplicaSet",
-        "namespace": NAMESPACE,
-        "name": "r",
-        "uid": "u-1",
-        "apiVersion": "apps/v1",
-        "resourceVersion": "7",
-    }
-    assert event["source"] == {"component": "replicaset-controller"}
-    assert (event["type"], event["count"]) == ("Normal", 1)
-
-
-def test_the_same_event_is_counted(bed: Bed, recorder: Recorder) -> None:
-    """One object, its count and its last time move."""
-    for _ in range(3):
-        recorder.warning(ABOUT, "FailedCreate", "no")
-        bed.run(10)
-    event = events(bed)[0]
-    assert event["count"] == 3
-    assert event["firstTimestamp"] == "2026-01-01T00:00:00Z"
-    assert event["lastTimestamp"] == "2026-01-01T00:00:20Z"
-
-
 def test_the_tenth_different_message_begins_a_combined_event(bed: Bed, recorder: Recorder) -> None:
     """Refused pods have a new name each: nine events, then one for all the others."""
     for number in range(12):
@@ -65,15 +38,6 @@ def test_the_tenth_different_message_begins_a_combined_event(bed: Bed, recorder:
     assert found[-1]["message"] == "(combined from similar events): pod 11"
     assert found[-1]["count"] == 3
     assert [each["reportingComponent"] for each in found[-2:]] == ["replicaset-controller", ""]
-
-
-def test_after_ten_minutes_messages_stand_alone_again(bed: Bed, recorder: Recorder) -> None:
-    """What was similar long ago is not combined with what happens then."""
-    for number in range(10):
-        recorder.warning(ABOUT, "FailedCreate", f"pod {number}")
-    bed.run(601)
-    recorder.warning(ABOUT, "FailedCreate", "pod later")
-    assert events(bed)[-1]["message"] == "pod later"
 
 
 def test_an_object_has_25_events_at_once_and_one_in_five_minutes(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sandbox.api.api import Patch, PatchType
-from sandbox.failure import ApiError, forbidden
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, NODE, TEAM, Bed, replica_set, web
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, replica_set
 
 
 def created(bed: Bed, body: JSON, seconds: float = 5.0) -> JSON:
@@ -15,51 +12,6 @@ def created(bed: Bed, body: JSON, seconds: float = 5.0) -> JSON:
     bed.api.create("replicasets.apps", NAMESPACE, body, TEAM)
     bed.run(seconds)
     return bed.get("replicasets.apps", body["metadata"]["name"])
-
-
-def refusal(why: str = "no more") -> ApiError:
-    """Return what a policy might say."""
-    return forbidden("pods", "", "p", why)
-
-
-def test_pods_are_made_from_the_template(bed: Bed) -> None:
-    """A generated name, the labels and annotations, and the ReplicaSet as controller."""
-    owner = created(bed, replica_set())
-    pod = bed.pods[0]["metadata"]
-    assert pod["name"].startswith("alone-")
-    assert pod["generateName"] == "alone-"
-    assert pod["labels"] == {"app": "alone", "tier": "web"}
-    assert pod["annotations"] == {"a": "b"}
-    assert pod["ownerReferences"] == [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "name": "alone",
-            "uid": owner["metadata"]["uid"],
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-    ]
-
-
-def test_the_status_counts_the_pods(bed: Bed) -> None:
-    """All of it, and nothing that is zero but what the API always shows."""
-    assert created(bed, replica_set())["status"] == {
-        "replicas": 2,
-        "fullyLabeledReplicas": 2,
-        "readyReplicas": 2,
-        "availableReplicas": 2,
-        "terminatingReplicas": 0,
-        "observedGeneration": 1,
-    }
-
-
-def test_no_pod_is_created_twice(bed: Bed) -> None:
-    """What was created and is not seen yet is waited for."""
-    created(bed, replica_set(10))
-    told = [message for reason, message in bed.events if reason == "SuccessfulCreate"]
-    assert len(bed.pods) == 10
-    assert len(told) >= 9
 
 
 def test_creation_doubles_until_a_batch_fails(bed: Bed) -> None:
@@ -71,46 +23,6 @@ def test_creation_doubles_until_a_batch_fails(bed: Bed) -> None:
     assert found["status"]["replicas"] == 0
 
 
-def test_a_refused_pod_is_a_condition_until_it_is_created(bed: Bed) -> None:
-    """ReplicaFailure with the words of the refusal, retried with growing waits."""
-    bed.refuse("pods", refusal())
-    found = created(bed, replica_set())
-    failure = found["status"]["conditions"][0]
-    assert (failure["type"], failure["status"], failure["reason"]) == (
-        "ReplicaFailure",
-        "True",
-        "FailedCreate",
-    )
-    assert failure["message"] == 'pods "p" is forbidden: no more'
-    assert ("FailedCreate", 'Error creating: pods "p" is forbidden: no more') in bed.events
-    bed.allow()
-    bed.run(30)
-    assert "conditions" not in bed.get("replicasets.apps", "alone")["status"]
-    assert len(bed.pods) == 2
-
-
-def test_a_failure_keeps_the_words_of_its_beginning(bed: Bed) -> None:
-    """Later refusals are events; the condition stays one, with its time."""
-    bed.refuse("pods", refusal())
-    first = created(bed, replica_set())["status"]["conditions"]
-    bed.allow()
-    bed.refuse("pods", refusal("something else"))
-    bed.run(60)
-    assert bed.get("replicasets.apps", "alone")["status"]["conditions"] == first
-
-
-def test_a_deleted_pod_is_replaced_when_its_deletion_begins(bed: Bed) -> None:
-    """Not when it is gone: a pod may take long to end."""
-    bed.kubelet.end_seconds = 25.0
-    created(bed, replica_set())
-    gone = bed.pods[0]["metadata"]["name"]
-    bed.delete("pods", gone)
-    bed.run(1)
-    assert len(bed.pods) == 3
-    status = bed.get("replicasets.apps", "alone")["status"]
-    assert (status["replicas"], status["readyReplicas"], status["terminatingReplicas"]) == (2, 2, 1)
-
-
 def test_a_failed_pod_is_replaced_and_stays(bed: Bed) -> None:
     """As one that was evicted: it is kept for its status, and counts nowhere."""
     created(bed, replica_set())
@@ -120,15 +32,6 @@ def test_a_failed_pod_is_replaced_and_stays(bed: Bed) -> None:
     assert len(bed.pods) == 3
     status = bed.get("replicasets.apps", "alone")["status"]
     assert (status["replicas"], status["terminatingReplicas"]) == (2, 0)
-
-
-def test_availability_waits_for_ready_seconds(bed: Bed) -> None:
-    """Counted in whole seconds of the condition, found without any change."""
-    created(bed, replica_set(minReadySeconds=30))
-    status = bed.get("replicasets.apps", "alone")["status"]
-    assert (status["readyReplicas"], status.get("availableReplicas", 0)) == (2, 0)
-    bed.run(26)
-    assert bed.get("replicasets.apps", "alone")["status"]["availableReplicas"] == 2
 
 
 def test_pods_that_are_not_ready_go_first(bed: Bed) -> None:
@@ -173,41 +76,3 @@ def test_matching_orphans_are_adopted(bed: Bed) -> None:
     assert found["status"]["replicas"] == 2
     # The template has a label that the orphan lacks.
     assert found["status"]["fullyLabeledReplicas"] == 1
-
-
-def test_a_status_written_over_a_newer_version_keeps_the_generation_it_was_counted_for(
-    bed: Bed,
-) -> None:
-    """A scaling that the controller has not seen is not said to be observed."""
-    bed.deploy(web())
-    seen: list[tuple[int, int]] = []
-    bed.api.store.listen(
-        "replicasets.apps",
-        lambda change: seen.append(
-            (
-                change.after["metadata"]["generation"],
-                change.after["status"].get("observedGeneration", 0),
-            )
-            if change.after
-            else (0, 0)
-        ),
-    )
-    bed.set_image("shop/web:2")
-    bed.run(5)
-    assert (2, 1) in seen
-    assert all(observed <= generation for generation, observed in seen)
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_pods_that_ended_while_being_deleted_are_not_terminating(bed: Bed, phase: str) -> None:
-    """Only what still runs is."""
-    bed.kubelet.end_seconds = 25.0
-    created(bed, replica_set(1))
-    key = bed.key("pods", bed.pods[0]["metadata"]["name"])
-    bed.delete("pods", key.name)
-    pod = bed.api.get(key)
-    bed.api.update(
-        key, {**pod, "status": {**pod["status"], "phase": phase}}, NODE, subresource="status"
-    )
-    bed.run(1)
-    assert bed.get("replicasets.apps", "alone")["status"]["terminatingReplicas"] == 0

@@ -7,9 +7,7 @@ import pytest
 from tests.unit.sandbox.controllers.bed import (
     Bed,
     condition,
-    conditions,
     generations,
-    revision_of,
     web,
 )
 
@@ -19,18 +17,6 @@ WIDE = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "maxSurg
 def sizes(bed: Bed) -> list[int]:
     """Return what each ReplicaSet is asked for, by revision."""
     return [rs["spec"]["replicas"] for rs in bed.replica_sets]
-
-
-def test_a_scaling_makes_no_new_version(bed: Bed) -> None:
-    """One ReplicaSet, the same revision, and annotations that note the size."""
-    bed.deploy(web())
-    bed.patch({"spec": {"replicas": 6}})
-    bed.run(5)
-    assert sizes(bed) == [6]
-    noted = bed.replica_sets[0]["metadata"]["annotations"]
-    assert noted["deployment.kubernetes.io/desired-replicas"] == "6"
-    assert noted["deployment.kubernetes.io/max-replicas"] == "8"
-    assert bed.deployment["status"]["availableReplicas"] == 6
 
 
 @pytest.mark.parametrize(("replicas", "expected"), [(30, [20, 13]), (5, [3, 5]), (0, [0, 0])])
@@ -45,16 +31,6 @@ def test_a_stuck_rollout_is_scaled_in_proportion(
     bed.patch({"spec": {"replicas": replicas}})
     bed.run(3)
     assert sizes(bed) == expected
-
-
-def test_zero_replicas_are_complete_at_once(bed: Bed) -> None:
-    """A Deployment of nothing is available, has a ReplicaSet and finished its rollout."""
-    bed.deploy(web(0))
-    assert sizes(bed) == [0]
-    assert conditions(bed.deployment) == (
-        ("Available", "True", "MinimumReplicasAvailable"),
-        ("Progressing", "True", "NewReplicaSetAvailable"),
-    )
 
 
 def test_a_paused_deployment_makes_no_new_version(bed: Bed) -> None:
@@ -72,32 +48,6 @@ def test_a_paused_deployment_makes_no_new_version(bed: Bed) -> None:
     assert bed.deployment["status"].get("updatedReplicas", 0) == 0
 
 
-def test_a_resumed_deployment_goes_on(bed: Bed) -> None:
-    """The condition says so first; the deadline counts from there."""
-    bed.deploy(web(progressDeadlineSeconds=5))
-    bed.patch({"spec": {"paused": True}})
-    bed.set_image("shop/web:2")
-    bed.run(60)
-    bed.seen.clear()
-    bed.patch({"spec": {"paused": False}})
-    bed.run(5)
-    reasons = [condition(body, "Progressing")["reason"] for body in bed.seen]
-    assert "DeploymentResumed" in reasons
-    assert "ProgressDeadlineExceeded" not in reasons
-    assert (sizes(bed), revision_of(bed.deployment)) == ([0, 4], "2")
-
-
-def test_a_passed_deadline_is_not_covered_by_a_pause(bed: Bed) -> None:
-    """What was reported stays reported."""
-    bed.deploy(web(progressDeadlineSeconds=5))
-    bed.set_image("shop/web:2", "never")
-    bed.run(10)
-    bed.patch({"spec": {"paused": True}})
-    bed.run(1)
-    assert condition(bed.deployment, "Progressing")["reason"] == "ProgressDeadlineExceeded"
-    assert generations(bed.deployment) == (3, 3)
-
-
 def test_the_newest_takes_all_when_scaled_up_from_zero(bed: Bed) -> None:
     """With no pods anywhere the ReplicaSet of the template gets them."""
     bed.deploy(web())
@@ -108,15 +58,3 @@ def test_the_newest_takes_all_when_scaled_up_from_zero(bed: Bed) -> None:
     bed.patch({"spec": {"replicas": 3}})
     bed.run(2)
     assert sizes(bed) == [0, 3]
-
-
-def test_a_size_that_stays_is_noted_all_the_same(bed: Bed) -> None:
-    """Or the ReplicaSet would look as if the Deployment had been scaled again."""
-    bed.deploy(web(10, strategy=WIDE))
-    bed.set_image("shop/web:2", "never")
-    bed.run(2)
-    bed.patch({"spec": {"replicas": 11}})
-    bed.run(2)
-    assert sizes(bed) == [9, 5]
-    desired = "deployment.kubernetes.io/desired-replicas"
-    assert [rs["metadata"]["annotations"][desired] for rs in bed.replica_sets] == ["11", "11"]

@@ -67,44 +67,6 @@ def containers(body: JSON) -> list[JSON]:
     return found
 
 
-def test_an_applier_owns_what_it_says() -> None:
-    """Leaves, items and empty maps are owned; structs and defaults are not."""
-    port = {"containerPort": 80}
-    body = first(configuration({**WEB, "ports": [port], "resources": {}}, replicas=2))
-    assert entries(body) == [
-        {
-            "manager": "ci",
-            "operation": "Apply",
-            "apiVersion": "apps/v1",
-            "time": EARLY,
-            "fieldsType": "FieldsV1",
-            "fieldsV1": {
-                "f:spec": {
-                    "f:replicas": {},
-                    "f:template": {
-                        "f:spec": {
-                            "f:containers": {
-                                'k:{"name":"web"}': {
-                                    ".": {},
-                                    "f:image": {},
-                                    "f:name": {},
-                                    "f:ports": {
-                                        'k:{"containerPort":80,"protocol":"TCP"}': {
-                                            ".": {},
-                                            "f:containerPort": {},
-                                        }
-                                    },
-                                    "f:resources": {},
-                                }
-                            }
-                        }
-                    },
-                }
-            },
-        }
-    ]
-
-
 def test_what_is_no_longer_applied_goes() -> None:
     """A field, an item and a struct that only the applier owned are removed."""
     sidecar = {"name": "log", "image": "log:1"}
@@ -112,62 +74,6 @@ def test_what_is_no_longer_applied_goes() -> None:
     body = applied(body, configuration(WEB, paused=True))
     assert containers(body) == [WEB]
     assert set(body["spec"]) == {"template", "paused"}
-
-
-def test_what_another_owns_too_stays() -> None:
-    """Shared fields stay with the other owner."""
-    body = first(configuration(WEB, replicas=2, labels={"a": "1"}))
-    body = applied(body, configuration(replicas=2, labels={"a": "1"}), "bob")
-    body = applied(body, configuration(WEB))
-    assert body["spec"]["replicas"] == 2
-    assert owned(body, "bob") == {
-        "f:metadata": {"f:labels": {"f:a": {}}},
-        "f:spec": {"f:replicas": {}},
-    }
-
-
-def test_what_nobody_owned_stays() -> None:
-    """Defaults survive an apply that does not name them; in an item that goes, they go."""
-    body = first(configuration({**WEB, "image": "x"}, {"name": "log"}, replicas=2))
-    for container in containers(body):
-        container["imagePullPolicy"] = "Always"
-    body["spec"]["revisionHistoryLimit"] = 10
-    body = applied(body, configuration(WEB, replicas=2))
-    assert body["spec"]["revisionHistoryLimit"] == 10
-    assert containers(body) == [{**WEB, "imagePullPolicy": "Always"}]
-
-
-def test_force_takes_over() -> None:
-    """By force the fields in conflict change hands, and nothing else."""
-    body = edited(first(configuration(WEB)), "alice", replicas=2, paused=True)
-    body = applied(body, configuration(replicas=3), "bob", force=True)
-    assert owned(body, "alice") == {"f:spec": {"f:paused": {}}}
-    assert owned(body, "bob") == {"f:spec": {"f:replicas": {}}}
-
-
-def test_applying_the_same_again_is_no_write() -> None:
-    """Neither object nor time move."""
-    body = first(configuration(WEB, replicas=2))
-    assert applied(body, configuration(WEB, replicas=2)) == body
-
-
-def test_a_second_owner_of_all_the_same_values_has_no_time() -> None:
-    """The server sets the time of an apply that changes the object alone."""
-    body = applied(first(configuration(WEB)), configuration(WEB), "bob")
-    assert "time" not in next(it for it in entries(body) if it["manager"] == "bob")
-
-
-def test_what_nobody_owned_before_the_first_apply_is_taken_note_of() -> None:
-    """An object without managedFields has an owner for what was there."""
-    live = first(configuration(WEB, replicas=2))
-    del live["metadata"]["managedFields"]
-    with pytest.raises(Conflict, match='"before-first-apply" using apps/v1'):
-        applied(live, configuration(replicas=3))
-    body = applied(live, configuration(replicas=3), force=True)
-    assert [(it["manager"], it["operation"]) for it in entries(body)] == [
-        ("ci", "Apply"),
-        ("before-first-apply", "Update"),
-    ]
 
 
 def test_the_same_manager_updates_as_another_one() -> None:
@@ -189,27 +95,6 @@ def test_nulls_are_owned_and_take_away() -> None:
     body = applied(live, configuration(replicas=None), force=True)
     assert body["spec"]["replicas"] is None
     assert owned(body, "ci") == {"f:spec": {"f:replicas": {}}}
-
-
-@pytest.mark.parametrize(
-    ("live", "config", "merged"),
-    [
-        ("abc", "abc", "abc"),
-        ("abc", "cba", "cba"),
-        ("ab", "xab", "xab"),
-        ("ab", "bx", "abx"),
-        ("abcd", "dx", "abcdx"),
-        ("abc", "ca", "bca"),
-        ("abc", "xc", "abxc"),
-        ("", "ba", "ba"),
-        ("abcde", "edx", "abcedx"),
-    ],
-)
-def test_applied_items_keep_their_order(live: str, config: str, merged: str) -> None:
-    """Items that only others have stay behind the one that they followed, where they can."""
-    others = first(configuration(*[{"name": name} for name in live] or [], replicas=1), "bob")
-    body = applied(others, configuration(*[{"name": name} for name in config]))
-    assert "".join(it["name"] for it in containers(body)) == merged
 
 
 NAMES = st.sampled_from("abc")
@@ -291,10 +176,3 @@ def test_nothing_is_applied_onto_what_cannot_be_told_apart() -> None:
         ' with keys has an element that omits all key fields ["name"] (and doesn\'t have default'
         " values for any key fields)"
     )
-
-
-def test_metadata_that_is_none_is_told() -> None:
-    """The object then has no name in the message."""
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": "!"}
-    with pytest.raises(NotTyped, match=r"typed patch object \(/; apps/v1, Kind=Deployment\)"):
-        apply(None, body, "ci", force=False, now=LATE, schema=SCHEMA)

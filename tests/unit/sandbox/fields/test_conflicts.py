@@ -65,29 +65,6 @@ def test_another_value_is_a_conflict() -> None:
     }
 
 
-def test_conflicts_are_told_by_manager() -> None:
-    """Appliers are named without a version, subresources with theirs."""
-    body = edited(first(configuration(WEB, minReadySeconds=1)), "alice", replicas=2)
-    body = update_owners(
-        body,
-        {**body, "spec": {**body["spec"], "replicas": 3}},
-        "hpa",
-        now=NOW,
-        schema=SCHEMA,
-        subresource="scale",
-    )
-    with pytest.raises(Conflict) as error:
-        applied(body, configuration({**WEB, "image": "x"}, replicas=4, minReadySeconds=2), "bob")
-    assert error.value.message == (
-        "Apply failed with 3 conflicts: "
-        'conflicts with "ci":\n'
-        "- .spec.minReadySeconds\n"
-        '- .spec.template.spec.containers[name="web"].image\n'
-        'conflicts with "hpa" with subresource "scale" using apps/v1:\n'
-        "- .spec.replicas"
-    )
-
-
 def test_kubectl_inherits_what_it_applied_from_the_clients_side() -> None:
     """Conflicts with values that the annotation still vouches for are none, for kubectl alone."""
     annotation = json.dumps(configuration(WEB, replicas=2))

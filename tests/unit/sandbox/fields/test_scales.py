@@ -74,18 +74,6 @@ def test_a_scale_to_the_same_number_splits_the_owners_entry() -> None:
     ] == [("alice", None, False), ("alice", EARLY, True)]
 
 
-def test_a_scale_of_what_nobody_owns_is_not_tracked() -> None:
-    """Where no entry has replicas, none gets them."""
-    live = write(write(created(), "bob", "scale", replicas=0), "ci", "scale", replicas=4)
-    assert owned(live, "ci", "scale") is None
-
-
-def test_an_applier_keeps_its_entry_through_a_scale_to_the_same() -> None:
-    """Appliers have one identity in every version: nothing is lost on the way."""
-    live = apply(None, CONFIGURATION, "ci", force=False, now=EARLY, schema=SCHEMA)
-    assert entries(write(live, "bob", "scale", replicas=2)) == entries(live)
-
-
 def test_an_applier_loses_replicas_to_a_scale() -> None:
     """The next apply of another number is a conflict with the scaler."""
     live = apply(None, CONFIGURATION, "ci", force=False, now=EARLY, schema=SCHEMA)

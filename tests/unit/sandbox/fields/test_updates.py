@@ -15,7 +15,6 @@ from sandbox.kinds import BY_KEY
 from sandbox.schema import schema_of
 
 SCHEMA = schema_of(BY_KEY["deployments.apps"])
-PODS = schema_of(BY_KEY["pods"])
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"
 
 DEFAULTED: JSON = {
@@ -48,44 +47,6 @@ DEFAULTED: JSON = {
     },
     "status": {},
 }
-OF_ITS_CREATOR: JSON = {
-    "f:metadata": {"f:labels": {".": {}, "f:a": {}}},
-    "f:spec": {
-        "f:progressDeadlineSeconds": {},
-        "f:replicas": {},
-        "f:selector": {},
-        "f:strategy": {
-            "f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}},
-            "f:type": {},
-        },
-        "f:template": {
-            "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
-            "f:spec": {
-                "f:containers": {
-                    'k:{"name":"web"}': {
-                        ".": {},
-                        "f:env": {
-                            ".": {},
-                            'k:{"name":"X"}': {".": {}, "f:name": {}, "f:value": {}},
-                        },
-                        "f:image": {},
-                        "f:name": {},
-                        "f:ports": {
-                            ".": {},
-                            'k:{"containerPort":80,"protocol":"TCP"}': {
-                                ".": {},
-                                "f:containerPort": {},
-                                "f:protocol": {},
-                            },
-                        },
-                        "f:resources": {},
-                    }
-                },
-                "f:securityContext": {},
-            },
-        },
-    },
-}
 
 
 def created(manager: str = "alice") -> JSON:
@@ -115,27 +76,6 @@ def owned(body: JSON, manager: str, subresource: str = "") -> JSON | None:
     return None
 
 
-def test_the_creator_owns_all_but_what_the_server_says() -> None:
-    """Defaults are the creator's; name, uid, generation and status are nobody's."""
-    assert entries(created()) == [
-        {
-            "manager": "alice",
-            "operation": "Update",
-            "apiVersion": "apps/v1",
-            "time": EARLY,
-            "fieldsType": "FieldsV1",
-            "fieldsV1": OF_ITS_CREATOR,
-        }
-    ]
-
-
-def test_fields_are_written_in_the_servers_order() -> None:
-    """Entries and their fields are bytes that clients may compare."""
-    entry = entries(created())[0]
-    assert " ".join(entry) == "manager operation apiVersion time fieldsType fieldsV1"
-    assert str(entry["fieldsV1"]) == str(OF_ITS_CREATOR)
-
-
 def test_what_changes_changes_hands() -> None:
     """A changed field is the writer's alone; a removed one is nobody's."""
     new = copy.deepcopy(created())
@@ -149,70 +89,6 @@ def test_what_changes_changes_hands() -> None:
     assert "f:selector" in left["f:spec"]
 
 
-def test_an_owner_of_nothing_is_gone() -> None:
-    """An entry vanishes with its last field."""
-    body = write(write(created(), "bob", replicas=3), "ci", replicas=4)
-    assert [entry["manager"] for entry in entries(body)] == ["alice", "ci"]
-
-
-def test_writing_what_is_there_moves_nothing() -> None:
-    """Neither ownership nor time change where no value does."""
-    live = created()
-    assert entries(write(live, "bob", replicas=2)) == entries(live)
-    assert entries(write(live, "alice")) == entries(live)
-
-
-def test_a_writers_time_is_that_of_its_last_change() -> None:
-    """The other entries keep theirs, and the oldest comes first."""
-    body = write(created("zoe"), "bob", replicas=3)
-    times = [(entry["manager"], entry["time"]) for entry in entries(body)]
-    assert times == [("zoe", EARLY), ("bob", LATE)]
-
-
-def test_a_status_is_owned_apart() -> None:
-    """A write to a subresource has an entry of its own and owns nothing that it cannot write."""
-    new = {**created(), "status": {"replicas": 2}}
-    new["spec"] = {**new["spec"], "replicas": 9}
-    new["metadata"] = {**new["metadata"], "labels": {"a": "2"}}
-    body = update_owners(created(), new, "kcm", now=LATE, schema=SCHEMA, subresource="status")
-    assert owned(body, "kcm", "status") == {"f:status": {"f:replicas": {}}}
-    assert owned(body, "alice") == OF_ITS_CREATOR
-    assert entries(body)[-1]["subresource"] == "status"
-
-
-def test_a_main_write_owns_no_status() -> None:
-    """What the strategy puts back has no new owner."""
-    live = write(created(), "kcm", "status", replicas=2)
-    new = {**live, "status": {"replicas": 7}}
-    body = update_owners(live, new, "bob", now=LATE, schema=SCHEMA)
-    assert entries(body) == entries(live)
-
-
-def test_conditions_are_owned_by_type() -> None:
-    """Each condition has its owner, whatever their order."""
-    ready = {"type": "Ready", "status": "True"}
-    live: JSON = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "uid": "1", "managedFields": entries(created())},
-        "spec": {"containers": []},
-        "status": {"conditions": [ready]},
-    }
-    live["metadata"]["managedFields"][0]["apiVersion"] = "v1"
-    new = {**live, "status": {"conditions": [{"type": "Gate", "status": "False"}, ready]}}
-    body = update_owners(live, new, "ctl", now=LATE, schema=PODS, subresource="status")
-    assert owned(body, "ctl", "status") == {
-        "f:status": {"f:conditions": {'k:{"type":"Gate"}': {".": {}, "f:status": {}, "f:type": {}}}}
-    }
-
-
-def test_an_untracked_object_stays_so() -> None:
-    """An update of an object without managedFields does not begin them."""
-    live = update_owners(created(), _with_entries(created(), [{}]), "bob", now=LATE, schema=SCHEMA)
-    assert "managedFields" not in live["metadata"]
-    assert "managedFields" not in write(live, "bob", replicas=9)["metadata"]
-
-
 def _with_entries(body: JSON, sent: Any) -> JSON:
     return {**body, "metadata": {**body["metadata"], "managedFields": sent}}
 
@@ -222,15 +98,6 @@ def test_managed_fields_can_be_reset(sent: list[JSON]) -> None:
     """An empty list or one empty entry clears them."""
     body = update_owners(created(), _with_entries(created(), sent), "bob", now=LATE, schema=SCHEMA)
     assert not entries(body)
-
-
-def test_missing_managed_fields_are_those_that_were() -> None:
-    """A client that drops them by ignorance takes nothing away."""
-    new = copy.deepcopy(created())
-    del new["metadata"]["managedFields"]
-    assert entries(update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)) == entries(
-        created()
-    )
 
 
 def test_managed_fields_by_hand_are_honoured() -> None:
@@ -247,21 +114,6 @@ def test_managed_fields_by_hand_are_honoured() -> None:
         created(), _with_entries(created(), [broken]), "bob", now=LATE, schema=SCHEMA
     )
     assert entries(body) == entries(created())
-
-
-def test_managed_fields_sent_to_a_subresource_do_not_count() -> None:
-    """Ownership is changed by hand on the main resource alone."""
-    new = _with_entries(created(), [{}])
-    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA, subresource="status")
-    assert entries(body) == entries(created())
-
-
-def test_entries_of_versions_that_are_gone_go() -> None:
-    """What an API version owned that is not served is nobody's."""
-    old = {**entries(created())[0], "manager": "old", "apiVersion": "extensions/v1beta1"}
-    new = _with_entries(created(), [old, *entries(created())])
-    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)
-    assert [entry["manager"] for entry in entries(body)] == ["alice"]
 
 
 def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:

@@ -106,7 +106,7 @@ class Stage:
     def binds(self) -> list[tuple[str, str]]:
         """Return the pods that were bound with their nodes, in order."""
         return [
-            (request.pod.name, request.body["target"]["name"])
+            (request.pod.name, request.node)
             for _, request, _ in self.requests
             if isinstance(request, Bind)
         ]

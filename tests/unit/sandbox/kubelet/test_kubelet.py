@@ -13,11 +13,9 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.logs import LogOptions
 from sandbox.kubelet.pace import Pace
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers
-from tests.unit.sandbox.kubelet.stage import condition
 
 TEAM = Writer("team", "kubectl")
 WEB = Key("pods", "default", "web")
@@ -67,55 +65,10 @@ def bed() -> Bed:
     return Bed()
 
 
-def test_its_nodes_are_ready() -> None:
-    """Every node is registered by its own kubelet and ready, without a taint."""
-    nodes = Bed(("a", "b")).api.store.items("nodes")
-    assert [node["metadata"]["name"] for node in nodes] == ["a", "b"]
-    for node in nodes:
-        assert condition(node["status"], "Ready")["status"] == "True"
-        assert not node["spec"].get("taints")
-
-
-def test_a_pod_is_ready_some_milliseconds_after_it_came(bed: Bed) -> None:
-    """It is bound first and ready then, within 20 ms."""
-    bed.create(body())
-    bound = next(at for at, change in bed.seen if (change.after or {})["spec"].get("nodeName"))
-    ready = next(at for at, change in bed.seen if is_ready(change.after or {}))
-    assert 0 < bound < ready < 0.02
-
-
 def is_ready(pod: JSON) -> bool:
     """Whether a pod says that it is ready."""
     conditions = pod["status"].get("conditions", [])
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-def test_what_it_writes_is_a_kubelets(bed: Bed) -> None:
-    """The status belongs to the manager `kubelet`, through the subresource."""
-    bed.create(body())
-    owners = {
-        (entry["manager"], entry.get("subresource"))
-        for entry in bed.pod()["metadata"]["managedFields"]
-    }
-    assert ("kubelet", "status") in owners
-
-
-def test_the_scheduler_writes_in_its_own_name(bed: Bed) -> None:
-    """A pod without a node has a condition of the manager `kube-scheduler`."""
-    bed.create(body("unschedulable"))
-    managers = {entry["manager"] for entry in bed.pod()["metadata"]["managedFields"]}
-    assert "kube-scheduler" in managers
-    assert condition(bed.pod()["status"], "PodScheduled")["reason"] == "Unschedulable"
-
-
-def test_pods_that_are_there_already_are_taken_on(bed: Bed) -> None:
-    """A kubelet that starts late plays what waits for it."""
-    bed.create(body())
-    api = Api(bed.timers, Names())
-    api.create("pods", "default", body(), TEAM)
-    Kubelet(api, bed.timers, Names()).start()
-    bed.run()
-    assert is_ready(api.get(WEB))
 
 
 @pytest.mark.parametrize(
@@ -158,27 +111,6 @@ def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
         bed.run()
 
 
-def test_events_are_counted_and_come_again_when_they_have_expired(bed: Bed) -> None:
-    """A note that is said again counts up; after its Event has expired it is written anew."""
-    bed.create(body("never-ready"))
-    bed.run(30)
-    [event] = bed.api.store.items("events")
-    assert (event["reason"], event["count"]) == ("Unhealthy", 5)
-    bed.api.store.remove(Key("events", "default", event["metadata"]["name"]))
-    bed.run(60)
-    [event] = bed.api.store.items("events")
-    assert event["count"] > 5
-
-
-def test_a_pod_changes_its_mind_by_its_annotation(bed: Bed) -> None:
-    """A patch of the pod's annotation is heard."""
-    bed.create(body("never-ready"))
-    changed = body("ready", name="web") | {"spec": bed.pod()["spec"]}
-    bed.api.update(WEB, changed, TEAM)
-    bed.run(0.05)
-    assert is_ready(bed.pod())
-
-
 def test_the_same_run_is_the_same_again() -> None:
     """Two sandboxes with the same calls at the same times hold the same bytes."""
 
@@ -197,19 +129,6 @@ def refused(read: Callable[[], bytes]) -> tuple[int, str]:
     with pytest.raises(ApiError) as raised:
         read()
     return raised.value.status, raised.value.message
-
-
-def test_logs_are_read(bed: Bed) -> None:
-    """The only container need not be named; options are taken."""
-    bed.create(body())
-    assert bed.kubelet.log("default", "web") == b"web web: attempt 0 starts\n"
-    assert bed.kubelet.log("default", "web", "web", LogOptions(limit_bytes=3)) == b"web"
-
-
-def test_a_pod_without_a_node_has_no_log(bed: Bed) -> None:
-    """The answer is empty, as the server's is."""
-    bed.create(body("unschedulable"))
-    assert bed.kubelet.log("default", "web") == b""
 
 
 def test_logs_are_refused_as_the_server_does(bed: Bed) -> None:

@@ -21,18 +21,6 @@ def crashed_once() -> Stage:
     return Stage(Pace.NODE).run(pod(asked="crash=2;code=7", log="hello"), seconds=4)
 
 
-def test_attempts_are_told_apart() -> None:
-    """The running attempt and the one before it have their own lines and their own ends."""
-    stage = crashed_once()
-    assert read(stage) == "web-1 web: attempt 1 starts\nhello\n"
-    previous = read(stage, LogOptions(previous=True))
-    assert previous.splitlines() == [
-        "web-1 web: attempt 0 starts",
-        "hello",
-        "fatal: web cannot start: the schema is missing; exit code 7",
-    ]
-
-
 def test_while_it_backs_off_both_logs_are_the_last_attempts() -> None:
     """A container that waits for its restart has written what its last attempt did."""
     stage = Stage(Pace.NODE).run(pod(asked="crash=2"), seconds=10)
@@ -70,19 +58,6 @@ def test_there_is_no_log_before_the_first_start(asked: str, previous: bool, said
     """The refusal is in the words of a kubelet."""
     with pytest.raises(NoLogError, match=said):
         read(Stage().run(pod(asked=asked)), LogOptions(previous=previous))
-
-
-@pytest.mark.parametrize("time", ["x", "2026-01-01", "2026-01-01T00:00:00"])
-def test_a_time_that_is_none_is_refused(time: str) -> None:
-    """`sinceTime` is RFC 3339 with its zone."""
-    with pytest.raises(NoLogError, match=f'parsing time "{time}" as'):
-        read(crashed_once(), LogOptions(since_time=time))
-
-
-def test_an_image_that_backs_off_has_its_own_words() -> None:
-    """While pulls are held back the kubelet says so."""
-    with pytest.raises(NoLogError, match="trying and failing to pull image"):
-        read(Stage().run(pod(asked="image-pull"), seconds=0.2))
 
 
 @pytest.mark.parametrize(("log", "lines"), [("none", 0), ("long", 10_002), ("hostile", 14)])

@@ -6,15 +6,7 @@ import pytest
 
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Clause, parse
-from sandbox.kubelet.requests import Author, ReportStatus
-from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
-
-
-def test_a_pending_pod_is_bound_before_it_reports() -> None:
-    """The first request gives the pod its node, the second tells its status."""
-    stage = Stage().run(pod())
-    kinds = [type(request).__name__ for _, request, _ in stage.requests]
-    assert kinds == ["Bind", "ReportStatus"]
+from tests.unit.sandbox.kubelet.stage import Stage, asking, deleted, pod
 
 
 def test_pods_are_spread_over_the_nodes() -> None:
@@ -25,12 +17,6 @@ def test_pods_are_spread_over_the_nodes() -> None:
     stage.workers.lose(pod("3"))
     stage.run(pod("4"))
     assert stage.binds()[-1] == ("4", "a")
-
-
-def test_a_pod_of_another_node_is_left_alone() -> None:
-    """Nothing is asked for a pod that is bound to a node of others, or that is over."""
-    over = pod("over") | {"status": {"phase": "Succeeded"}}
-    assert not Stage().run(pod(nodeName="elsewhere"), over).requests
 
 
 def test_only_the_first_pods_of_a_replicaset_suffer() -> None:
@@ -56,38 +42,6 @@ def test_a_deleted_pod_takes_its_time_within_its_grace(
     stage = Stage().run(item, seconds=5)
     stage.run(deleted(item, grace_seconds), deleted(item, grace_seconds), seconds=100)
     assert stage.removals() == [(at, "web-1")]
-
-
-def test_a_pod_that_is_ending_reports_no_more() -> None:
-    """A crash loop stops when its pod is deleted."""
-    item = pod(asked="crash=0.1;container=web, slow-termination=20")
-    stage = Stage().run(item, seconds=1).run(deleted(item))
-    before = len(stage.statuses())
-    assert len(stage.run(seconds=60).statuses()) == before
-
-
-def test_an_event_that_is_said_again_counts_up() -> None:
-    """The same note of the same pod is one Event, with a count and the time of the last."""
-    stage = Stage().run(pod(asked="crash=0.1"), seconds=5)
-    said = [event for event in stage.events() if event.event["reason"] == "BackOff"]
-    assert [event.again for event in said][:3] == [False, True, True]
-    assert len({event.event["metadata"]["name"] for event in said}) == 1
-    assert said[2].count_patch["count"] == 3
-    assert said[2].event["firstTimestamp"] < said[2].event["lastTimestamp"]
-    assert said[0].event["source"] == {"component": "kubelet", "host": "rig-0"}
-    assert said[0].event["involvedObject"]["fieldPath"] == "spec.containers{web}"
-
-
-def test_a_pod_without_a_node_is_the_schedulers() -> None:
-    """An unschedulable pod stays unbound for T; the scheduler says why."""
-    stage = Stage().run(pod(asked="unschedulable=10"), seconds=5)
-    [report] = [request for _, request, _ in stage.requests if isinstance(request, ReportStatus)]
-    assert report.author is Author.SCHEDULER
-    assert condition(stage.status(), "PodScheduled")["reason"] == "Unschedulable"
-    [said] = stage.events()
-    assert said.event["source"] == {"component": "default-scheduler"}
-    assert not stage.binds()
-    assert stage.run(seconds=6).states() == ["ready"]
 
 
 def test_a_wish_that_changes_in_time_overrides_the_wait_for_a_node() -> None:

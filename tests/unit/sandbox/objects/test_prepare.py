@@ -7,7 +7,7 @@ import pytest
 from sandbox.failure import ApiError
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import BY_KEY
-from sandbox.objects import fill_defaults, prepared_for_create, prepared_for_update
+from sandbox.objects import fill_defaults, prepared_for_create
 from sandbox.objects.prepare.pods import quality_class
 from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
@@ -19,28 +19,6 @@ def _service(**spec: object) -> JSON:
     return fill_defaults(
         SERVICE, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
     )
-
-
-def test_a_service_gets_an_address_that_is_free() -> None:
-    """The lowest one of the range that nobody has, after that of the API server itself."""
-    made = prepared_for_create(SERVICE, _service(), {"10.96.0.2", "10.96.0.3"})
-    assert made["spec"]["clusterIP"] == "10.96.0.4"
-    assert made["spec"]["clusterIPs"] == ["10.96.0.4"]
-
-
-def test_a_node_port_is_free_too() -> None:
-    """Ports in use are passed over, given ones are kept."""
-    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
-    made = prepared_for_create(SERVICE, _service(type="NodePort", ports=ports), {"30000"})
-    assert [port["nodePort"] for port in made["spec"]["ports"]] == [30002, 30001]
-
-
-def test_an_update_allocates_beside_what_is_taken() -> None:
-    """A Service that becomes a NodePort keeps its address and gets a free port."""
-    old = prepared_for_create(SERVICE, _service())
-    new = prepared_for_update(SERVICE, old, _service(type="NodePort"), taken={"30000"})
-    assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
-    assert new["spec"]["ports"][0]["nodePort"] == 30001
 
 
 @each("case", all_cases(), ids=lambda case: case.name)
@@ -74,15 +52,6 @@ def test_the_quality_class_follows_limits_and_requests(resources: list[JSON], qu
     """Guaranteed needs both limits of every container, met by the requests."""
     spec = {"containers": [{"name": "a", "resources": each} for each in resources]}
     assert quality_class(spec) == quality
-
-
-def test_a_status_leaves_the_template_generation_alone() -> None:
-    """A DaemonSet's annotation is the server's own, by every way in."""
-    kind = BY_KEY["daemonsets.apps"]
-    case = next(case for case in all_cases() if case.resource == kind)
-    old = prepared_for_create(kind, fill_defaults(kind, case.body))
-    new = {**old, "metadata": {**old["metadata"], "annotations": {}}}
-    assert prepared_for_update(kind, old, new, "status")["metadata"] == old["metadata"]
 
 
 def test_node_ports_come_to_an_end() -> None:

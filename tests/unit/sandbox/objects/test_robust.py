@@ -18,7 +18,6 @@ from sandbox.objects import (
     strict_errors,
     validate_create,
     validate_update,
-    warnings_of,
 )
 from tests.long import longer
 from tests.unit.sandbox.objects.cases import NAMESPACE, Case, all_cases
@@ -59,7 +58,6 @@ def _ask(resource: Resource, body: JSON, good: JSON) -> None:
     validate_create(resource, created)
     validate_update(resource, good, updated)
     validate_update(resource, good, found, "status")
-    warnings_of(resource, created)
 
 
 def _paths(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:

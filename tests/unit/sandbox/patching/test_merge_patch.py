@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.json import JSON
-from sandbox.patching import PatchError, merge_patch
-
-UNDECODABLE = "error decoding patch: json: cannot unmarshal"
+from sandbox.patching import merge_patch
 
 
 @pytest.mark.parametrize(
@@ -36,29 +33,6 @@ def test_the_patch_is_merged(doc: JSON, patch: JSON, found: JSON) -> None:
     before = copy.deepcopy((doc, patch))
     assert merge_patch(doc, patch) == found
     assert (doc, patch) == before
-
-
-@pytest.mark.parametrize(
-    ("patch", "words"),
-    [
-        (None, "Invalid JSON Patch"),
-        (
-            [1],
-            f"{UNDECODABLE} array into Go value of type map[string]interface {{}}",
-        ),
-        (
-            3,
-            f"{UNDECODABLE} number into Go value of type map[string]interface {{}}",
-        ),
-    ],
-    ids=["null", "list", "number"],
-)
-def test_what_is_no_object_is_a_bad_request(patch: Any, words: str) -> None:
-    """The server's words."""
-    with pytest.raises(PatchError) as error:
-        merge_patch({}, patch)
-    refusal = error.value.refusal()
-    assert (refusal.status, refusal.reason, refusal.message) == (400, "BadRequest", words)
 
 
 LEAVES = st.none() | st.integers(0, 3)

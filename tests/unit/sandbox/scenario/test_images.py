@@ -57,16 +57,6 @@ def test_the_first_rule_that_fits_holds() -> None:
     assert asked(text, pod("shop/web:2", "shop/api:1")) == [("ready", "c0"), ("crash", "c1")]
 
 
-def test_what_is_the_pods_is_said_once() -> None:
-    """Two containers of one image have one pod to evict; a named container stays the named one."""
-    text = 'images: {"*": "evicted, init-crash, crash;container=c1"}'
-    assert asked(text, pod("a", "a")) == [
-        ("evicted", None),
-        ("init-crash", None),
-        ("crash", "c1"),
-    ]
-
-
 def test_before_its_first_second_a_rule_asks_nothing() -> None:
     """A rule from 30 s on leaves the pod healthy until then."""
     text = 'images: {"*": {30s: crash}}'

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.resources import files
 from typing import Any
 
 import pytest
 
-from sandbox.kinds import BY_KEY, RESOURCES, Resource
-from sandbox.schema import MISSING, Field, Shape, Type, schema_of
-from sandbox.schema.definitions import definition_name, definitions, server_version
-from sandbox.schema.reading import named_type
+from sandbox.kinds import BY_KEY
+from sandbox.schema import Field, Shape, schema_of
+from sandbox.schema.definitions import server_version
 from tests.cluster.schemas import text
-from tests.table import each
 
 DATA = files("sandbox.schema").joinpath("openapi.json")
-POD_SPEC = named_type("io.k8s.api.core.v1.PodSpec")
-CONTAINER = named_type("io.k8s.api.core.v1.Container")
 
 
 def at(resource: str, *path: str) -> Field:
@@ -29,21 +23,6 @@ def at(resource: str, *path: str) -> Field:
         below = kind.fields[name].type
         kind = below.element if below.shape is Shape.LIST and below.element else below
     return kind.fields[path[-1]]
-
-
-@each("resource", RESOURCES, ids=lambda resource: resource.key)
-def test_every_served_kind_has_a_schema(resource: Resource) -> None:
-    """No kind is served whose fields are not known, nor its list's."""
-    found = schema_of(resource)
-    assert found.api_version == resource.api_version
-    assert found.type.fields["metadata"].type.shape is Shape.STRUCT
-    assert definition_name(resource.group, resource.version, f"{resource.kind}List")
-
-
-@each("name", definitions())
-def test_every_definition_can_be_read(name: str) -> None:
-    """All that a definition refers to is there, and none refers to itself."""
-    assert named_type(name) is named_type(name)
 
 
 @pytest.mark.parametrize(
@@ -78,70 +57,6 @@ def test_what_is_atomic_is_one_value(path: tuple[str, ...]) -> None:
     assert at("deployments.apps", *path).type.is_atomic
 
 
-def test_keys_have_their_declared_default() -> None:
-    """A port without a protocol is the port of TCP."""
-    ports = at("deployments.apps", "spec", "template", "spec", "containers", "ports").type
-    assert ports.element
-    assert ports.element.fields["protocol"].default == "TCP"
-
-
-@pytest.mark.parametrize(
-    ("name", "key", "strategies"),
-    [
-        ("containers", "name", ("merge",)),
-        ("volumes", "name", ("merge", "retainKeys")),
-        ("tolerations", "", ()),
-    ],
-)
-def test_patches_know_how_to_merge(name: str, key: str, strategies: tuple[str, ...]) -> None:
-    """Keys and strategies of strategic merge patches are those of the API."""
-    field = POD_SPEC.fields[name]
-    assert (field.merge_key, field.strategies) == (key, strategies)
-
-
-def test_zeros_are_what_the_server_always_writes() -> None:
-    """Structs that are no pointers, required scalars and required lists are never left out."""
-    assert schema_of(BY_KEY["deployments.apps"]).type.zero == {
-        "metadata": {},
-        "spec": {
-            "strategy": {},
-            "template": {"metadata": {}, "spec": {"containers": None}},
-        },
-        "status": {},
-    }
-    assert CONTAINER.zero == {"name": "", "resources": {}}
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        ("io.k8s.apimachinery.pkg.api.resource.Quantity", Shape.SCALAR),
-        ("io.k8s.apimachinery.pkg.apis.meta.v1.Time", Shape.SCALAR),
-        ("io.k8s.apimachinery.pkg.util.intstr.IntOrString", Shape.ANY),
-        ("io.k8s.apimachinery.pkg.runtime.RawExtension", Shape.ANY),
-    ],
-)
-def test_special_types_are_leaves(name: str, shape: Shape) -> None:
-    """What is more than one JSON type is taken as it comes."""
-    assert named_type(name).shape is shape
-
-
-def test_required_fields_are_known() -> None:
-    """A container needs a name and no image."""
-    assert CONTAINER.fields["name"].is_required
-    assert not CONTAINER.fields["image"].is_required
-    assert CONTAINER.fields["image"].default is MISSING
-
-
-def test_names_of_no_field_have_no_type() -> None:
-    """A struct has its fields alone, a map any."""
-    labels = at("deployments.apps", "metadata", "labels").type
-    assert CONTAINER.field_type("nope") is None
-    found = labels.field_type("any")
-    assert isinstance(found, Type)
-    assert found.shape is Shape.STRING
-
-
 def test_the_data_file_is_compact_and_deterministic() -> None:
     """The file has no prose, is small, and is what the generator writes of its content."""
     raw = DATA.read_text(encoding="utf-8")
@@ -159,13 +74,3 @@ def _prose(schemas: Any) -> Any:
             yield schema["description"]
         yield from _prose(schema.get("properties", {}).values())
         yield from _prose(schema[name] for name in ("items",) if name in schema)
-
-
-def test_nothing_is_read_before_it_is_asked_for() -> None:
-    """Importing the room reads no file and builds no type."""
-    program = (
-        "import sandbox.schema.definitions as d, sandbox.schema.reading as r;"
-        "print(d._document.cache_info().currsize, r.named_type.cache_info().currsize)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.split() == [b"0", b"0"]

@@ -16,8 +16,8 @@ import aiohttp
 import pytest
 import yaml
 
-from gate.errors import UsageError
 from gate.signals import delivered_to
+from sandbox.misuse import SandboxError
 from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
 from sandbox.serving.request import Answer, Request, text_answer
@@ -208,7 +208,7 @@ def test_a_port_in_use_is_said_so() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UsageError, match=f"port {port} on 127.0.0.1 is in use") as refused:
+        with pytest.raises(SandboxError, match=f"port {port} on 127.0.0.1 is in use") as refused:
             asyncio.run(scene(port))
     assert "another port" in refused.value.hint
 
@@ -217,7 +217,7 @@ def test_a_kubeconfig_that_is_not_ours_stops_the_start(tmp_path: Path) -> None:
     """Nothing listens where the file cannot be written."""
     path = tmp_path / "config"
     path.write_text("mine")
-    with pytest.raises(UsageError, match="not overwritten"):
+    with pytest.raises(SandboxError, match="not overwritten"):
         asyncio.run(serve(Echo(), asyncio.Event(), lambda _: None, ServeOptions(kubeconfig=path)))
 
 

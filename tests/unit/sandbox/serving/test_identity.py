@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, Client, document
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, Client, document
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
-REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
 @pytest.fixture
@@ -53,51 +52,6 @@ def test_anonymous_requests_see_health_and_no_more(client: Client) -> None:
         'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group ""'
         " at the cluster scope"
     )
-
-
-def test_a_user_may_what_the_rules_say(dev: Client) -> None:
-    """Allowed requests go through; others are refused with who, what and where."""
-    assert dev.ask("GET", DEPLOYMENTS).status == 200
-    assert dev.ask("GET", "/apis").status == 200
-    refused = dev.ask("DELETE", f"{DEPLOYMENTS}/web")
-    assert refused.status == 403
-    assert document(refused)["message"] == (
-        'deployments.apps "web" is forbidden: User "dev" cannot delete resource "deployments"'
-        ' in API group "apps" in the namespace "default"'
-    )
-    assert document(refused)["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
-    assert dev.json("GET", "/nosuch")["message"] == (
-        'forbidden: User "dev" cannot get path "/nosuch"'
-    )
-
-
-def test_what_one_may_can_be_asked(dev: Client) -> None:
-    """Reviews are answered 201 and kept by nobody."""
-    attributes = {"namespace": "default", "verb": "get", "group": "apps", "resource": "deployments"}
-    question = {"spec": {"resourceAttributes": attributes}}
-    answer = dev.ask("POST", f"{REVIEWS}/selfsubjectaccessreviews", question)
-    assert answer.status == 201
-    assert document(answer)["status"]["allowed"] is True
-    rules = dev.json(
-        "POST", f"{REVIEWS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
-    )
-    assert {"verbs": ["get", "list"], "apiGroups": ["apps"], "resources": ["deployments"]} in rules[
-        "status"
-    ]["resourceRules"]
-    me = dev.json("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})
-    assert me["status"]["userInfo"]["username"] == "dev"
-    assert dev.ask("GET", f"{REVIEWS}/selfsubjectaccessreviews").status == 403
-
-
-def test_an_administrator_may_speak_for_others(client: Client, dev: Client) -> None:
-    """Impersonation has the rights of the other, and needs a right of its own."""
-    named = {"impersonate_user": "dev"}
-    assert client.ask("GET", DEPLOYMENTS, **named).status == 200
-    assert client.ask("GET", CONFIG_MAPS, **named).status == 403
-    in_group = {**named, "impersonate_group": "system:masters"}
-    assert client.ask("GET", CONFIG_MAPS, **in_group).status == 200
-    refused = dev.json("GET", DEPLOYMENTS, impersonate_user="admin")
-    assert 'cannot impersonate resource "users"' in refused["message"]
 
 
 def test_the_audit_hears_every_request(client: Client, dev: Client) -> None:

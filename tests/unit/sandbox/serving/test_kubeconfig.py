@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gate.errors import UsageError
+from sandbox.misuse import SandboxError
 from sandbox.serving.kubeconfig import kubeconfig_text, write_kubeconfig
 
 TEXT = kubeconfig_text("https://127.0.0.1:1", b"PEM", "canary")
@@ -67,7 +67,7 @@ def test_somebody_elses_file_is_refused(tmp_path: Path) -> None:
     """Keys to other clusters are neither overwritten nor merged with."""
     path = tmp_path / "config"
     path.write_text("apiVersion: v1\n")
-    with pytest.raises(UsageError, match="not the sandbox's own"):
+    with pytest.raises(SandboxError, match="not the sandbox's own"):
         write_kubeconfig(path, TEXT)
     assert path.read_text() == "apiVersion: v1\n"
 
@@ -76,7 +76,7 @@ def test_the_file_of_a_running_sandbox_is_refused(tmp_path: Path) -> None:
     """Two sandboxes do not share a file."""
     path = tmp_path / "config"
     path.write_text(of_process(os.getppid()))
-    with pytest.raises(UsageError, match=f"a sandbox that runs, process {os.getppid()}"):
+    with pytest.raises(SandboxError, match=f"a sandbox that runs, process {os.getppid()}"):
         write_kubeconfig(path, TEXT)
 
 
@@ -99,7 +99,7 @@ def test_a_file_with_another_cluster_in_it_stays(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(document))
     written.remove()
     assert path.exists()
-    with pytest.raises(UsageError, match="not the sandbox's own"):
+    with pytest.raises(SandboxError, match="not the sandbox's own"):
         write_kubeconfig(path, TEXT)
 
 
@@ -117,5 +117,5 @@ def test_a_file_that_kubectl_has_rewritten_goes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["no/such/folder", "."])
 def test_a_path_that_cannot_be_a_file_is_refused(tmp_path: Path, name: str) -> None:
     """The refusal comes before the sandbox starts."""
-    with pytest.raises(UsageError, match="folder"):
+    with pytest.raises(SandboxError, match="folder"):
         write_kubeconfig(tmp_path / name, TEXT)

@@ -43,7 +43,6 @@ def asked(method: str, path: str, **query: str) -> tuple[str, ...]:
             "/api/v1/namespaces/shop/finalize",
             ("update", "", "v1", "shop", "namespaces", "shop", "finalize"),
         ),
-        ("GET", "/api/v1/watch/pods", ("watch", "", "v1", "", "pods", "", "")),
         ("GET", "/version", ("get", "", "", "", "", "", "")),
         ("POST", "/apis/apps/v1", ("post", "", "", "", "", "", "")),
         ("GET", "//apis/apps/v1/deployments", ("get", "", "", "", "", "", "")),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-
 import pytest
 
 from sandbox.kinds import RESOURCES
@@ -16,10 +13,7 @@ from sandbox.serving.protobuf.messages import (
     from_protobuf,
     message_name,
 )
-from sandbox.serving.protobuf.wire import WireError, decode_signed, fields
-from tests.unit.sandbox.serving.client import DEPLOYMENTS, Client, document
-
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+from sandbox.serving.protobuf.wire import WireError
 
 
 def varint(number: int) -> bytes:
@@ -88,51 +82,11 @@ def test_a_deployment_is_read() -> None:
     assert container["livenessProbe"] == {"httpGet": {"port": 8080}}
 
 
-def test_a_typed_client_creates(client: Client) -> None:
-    """A protobuf body is an object like any other; the answer is JSON."""
-    answer = client.ask("POST", DEPLOYMENTS, deployment(), content_type=PROTOBUF)
-    assert answer.status == 201
-    assert document(answer)["spec"]["replicas"] == 3
-    assert document(answer)["metadata"]["creationTimestamp"] == "2026-01-01T00:00:01Z"
-
-
-def test_binary_data_and_times() -> None:
-    """Bytes become base64, times RFC 3339, whole numbers below zero stay so."""
-    entry = part(1, "token") + part(2, b"\x00\xff")
-    secret = from_protobuf(envelope("v1", "Secret", part(2, entry)), "v1", "Secret")
-    assert base64.b64decode(secret["data"]["token"]) == b"\x00\xff"
-    moment = part(1, 1_767_225_600) + part(2, 5_000)
-    spec = part(1, "me") + part(4, moment)
-    lease = envelope("coordination.k8s.io/v1", "Lease", part(2, spec))
-    found = from_protobuf(lease, "coordination.k8s.io/v1", "Lease")
-    assert found["spec"]["renewTime"] == "2026-01-01T00:00:00.000005Z"
-    assert decode_signed(next(fields(part(1, -7)))[1]) == -7
-
-
-def test_options_of_a_deletion_belong_to_every_version() -> None:
-    """Their message is one, whatever version the envelope names."""
-    raw = envelope("apps/v1", "DeleteOptions", part(1, 0) + part(4, "Orphan"))
-    assert from_protobuf(raw, "v1", "DeleteOptions") == {
-        "kind": "DeleteOptions",
-        "apiVersion": "apps/v1",
-        "gracePeriodSeconds": 0,
-        "propagationPolicy": "Orphan",
-    }
-
-
 def test_every_kind_has_its_message() -> None:
     """What is served can be sent as protobuf."""
     for kind in (*RESOURCES, *REVIEWED):
         assert message_name(kind.api_version, kind.kind) in _messages()
     assert OPTIONS in _messages()
-
-
-def test_every_type_is_known() -> None:
-    """A field's type is a message of the data file, or one that is read by hand."""
-    from sandbox.serving.protobuf.messages import _READERS
-
-    types = {kind.lstrip("[]{}") for each in _messages().values() for _, kind in each.values()}
-    assert types <= {*_messages(), *_READERS}
 
 
 @pytest.mark.parametrize(
@@ -151,16 +105,3 @@ def test_what_is_no_message_is_refused(raw: bytes) -> None:
     """Cut, misfit and unknown messages are errors, never crashes."""
     with pytest.raises(WireError):
         from_protobuf(raw, "v1", "Pod")
-
-
-def test_a_broken_message_is_a_bad_request(client: Client) -> None:
-    """The client is told."""
-    answer = client.ask("POST", DEPLOYMENTS, MAGIC + b"\x0a\x7f", content_type=PROTOBUF)
-    assert answer.status == 400
-
-
-def test_floating_point_numbers() -> None:
-    """Both widths are read."""
-    wide = varint(1 << 3 | 1) + struct.pack("<d", 0.5)
-    narrow = varint(2 << 3 | 5) + struct.pack("<f", 0.25)
-    assert list(fields(wide + narrow)) == [(1, 0.5), (2, 0.25)]

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
-from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.kinds import RESOURCES
-from sandbox.serving.tables.age import human, since
-from sandbox.serving.tables.column import selector_text
-from sandbox.serving.tables.pods import cells, row_conditions
-from sandbox.serving.tables.table import LAYOUTS, layout_of, table, table_style
+from sandbox.serving.tables.age import human
+from sandbox.serving.tables.pods import cells
 from tests.table import each
 
-REAL: dict[str, JSON] = json.loads(Path(__file__).with_name("real_tables.json").read_text())
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-
-
-def test_every_kind_has_a_layout_of_its_own() -> None:
-    """No served kind falls back to name and age alone."""
-    assert {resource.key for resource in RESOURCES} == set(LAYOUTS) == set(REAL)
-
-
-@each("key", REAL)
-def test_columns_are_the_real_ones(key: str) -> None:
-    """Names, types, formats and priorities are a real server's, in its order."""
-    columns = [column.definition() for column in layout_of(key).columns]
-    shown = [[each[name] for name in ("name", "type", "format", "priority")] for each in columns]
-    assert shown == REAL[key]["columns"]
-
-
-@each(
-    ("key", "row"),
-    [(key, row) for key, kind in REAL.items() for row in kind["rows"]],
-    ids=lambda case: f"{case[0]}-{case[1]['cells'][0]}",
-)
-def test_cells_are_the_real_ones(key: str, row: JSON) -> None:
-    """An object is shown as the real server showed it at that moment."""
-    now = datetime.fromisoformat(row["at"])
-    assert layout_of(key).cells(row["object"], now) == row["cells"]
-    if key == "pods":
-        assert row_conditions(row["object"]) == row["conditions"]
 
 
 @each(
@@ -76,12 +41,6 @@ def test_cells_are_the_real_ones(key: str, row: JSON) -> None:
 def test_ages_have_two_units_at_most(seconds: float, shown: str) -> None:
     """Ages lose their second unit as they grow."""
     assert human(seconds) == shown
-
-
-def test_an_unknown_time_is_said_to_be_unknown() -> None:
-    """No timestamp is no age."""
-    assert since(None, NOW) == "<unknown>"
-    assert since("2026-01-01T23:59:00Z", NOW) == "60s"
 
 
 def pod(**status: Any) -> JSON:
@@ -174,45 +133,3 @@ def test_restarts_tell_when_the_last_one_was() -> None:
         ],
     }
     assert cells(pod(**statuses), NOW)[1:4] == ["1/2", "Pending", "3 (10s ago)"]
-
-
-def test_a_lost_node_makes_a_deleted_pod_unknown() -> None:
-    """A pod that is being deleted is Terminating, unless nobody knows or it has ended."""
-    lost = pod(reason="NodeLost")
-    lost["metadata"]["deletionTimestamp"] = "2026-01-01T23:59:59Z"
-    assert cells(lost, NOW)[2] == "Unknown"
-    gone = pod(phase="Succeeded")
-    gone["metadata"]["deletionTimestamp"] = "2026-01-01T23:59:59Z"
-    assert cells(gone, NOW)[2] == "Succeeded"
-
-
-def test_selectors_are_sorted_by_their_keys() -> None:
-    """All four operators and equality have their short forms."""
-    expressions = [
-        {"key": "d", "operator": "In", "values": ["y", "x"]},
-        {"key": "c", "operator": "NotIn", "values": ["z"]},
-        {"key": "b", "operator": "Exists"},
-        {"key": "a", "operator": "DoesNotExist"},
-    ]
-    selector = {"matchLabels": {"e": "1"}, "matchExpressions": expressions}
-    assert selector_text(selector) == "!a,b,c notin (z),d in (x,y),e=1"
-
-
-def test_rows_carry_what_was_asked_for() -> None:
-    """`includeObject` decides whether a row has the whole object, its metadata or nothing."""
-    body = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "n"}, "spec": {}}
-    layout = layout_of("namespaces")
-
-    def shown(include: str) -> Any:
-        made = table(layout, [body], {}, NOW + timedelta(0), table_style(include))
-        return made["rows"][0]["object"]
-
-    assert shown("Object") == body
-    assert shown("None") is None
-    assert shown("") == {
-        "kind": "PartialObjectMetadata",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": {"name": "n"},
-    }
-    with pytest.raises(ApiError, match="includeObject: Invalid value"):
-        table_style("Everything")

@@ -10,13 +10,10 @@ from tests.unit.sandbox.serving.client import (
     DEPLOYMENTS,
     PODS,
     Client,
-    document,
     events,
 )
 
 Make = Callable[..., JSON]
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 MERGE = "application/merge-patch+json"
 
 
@@ -38,51 +35,6 @@ def test_a_watch_tells_what_is_there_and_what_happens(client: Client, config_map
     assert len(called) == 3
 
 
-def test_a_watch_of_one_goes_by_name(client: Client, config_map: Make) -> None:
-    """The legacy path of a single object watches that object alone."""
-    for name in ("a", "b"):
-        client.ask("POST", CONFIG_MAPS, config_map(name))
-    stream = client.watch("/api/v1/watch/namespaces/default/configmaps/b")
-    assert [each["object"]["metadata"]["name"] for each in events(stream)] == ["b"]
-
-
-def test_only_the_first_table_names_its_columns(client: Client, config_map: Make) -> None:
-    """Later ones have null, which clients take for the same as before."""
-    stream = client.watch(f"{CONFIG_MAPS}?watch=1", accept=TABLE)
-    client.ask("POST", CONFIG_MAPS, config_map("a", x="1"))
-    client.pass_seconds(3)
-    client.ask("DELETE", f"{CONFIG_MAPS}/a")
-    first, second = events(stream)
-    assert [column["name"] for column in first["object"]["columnDefinitions"]] == [
-        "Name",
-        "Data",
-        "Age",
-    ]
-    assert second["object"]["columnDefinitions"] is None
-    assert second["object"]["rows"][0]["cells"] == ["a", 1, "3s"]
-
-
-def test_bookmarks_and_errors_keep_their_form(client: Client, config_map: Make) -> None:
-    """The end of the initial events is marked; a version of the future is an ERROR event."""
-    query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-    path = f"{CONFIG_MAPS}?{query}&allowWatchBookmarks=true"
-    [mark] = events(client.watch(path, accept=PARTIAL))
-    assert mark["type"] == "BOOKMARK"
-    assert mark["object"]["kind"] == "PartialObjectMetadata"
-    assert mark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
-    stream = client.watch(f"{path}&resourceVersion=999999", accept=TABLE)
-    [error] = events(stream)
-    assert (error["type"], error["object"]["kind"]) == ("ERROR", "Status")
-    assert stream.ended
-
-
-def test_a_version_that_is_none_has_no_reason(client: Client) -> None:
-    """The one 500 that a watch answers carries no reason, as the server's does not."""
-    answer = client.ask("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=x")
-    assert answer.status == 500
-    assert "reason" not in document(answer)
-
-
 def test_a_closed_watch_hears_no_more(client: Client, config_map: Make) -> None:
     """The reader's end ends it."""
     stream = client.watch(f"{CONFIG_MAPS}?watch=1")
@@ -90,38 +42,6 @@ def test_a_closed_watch_hears_no_more(client: Client, config_map: Make) -> None:
     client.ask("POST", CONFIG_MAPS, config_map("a"))
     assert stream.ended
     assert stream.take() == []
-
-
-def test_logs_are_read(client: Client, deployment: Make) -> None:
-    """Whole, the last lines, the first bytes; a container has to be named where there are two."""
-    pod = _pod(client, deployment())
-    log = f"{PODS}/{pod}/log"
-    whole = client.ask("GET", log)
-    assert whole.headers["content-type"] == "text/plain"
-    assert whole.body == f"{pod} web: attempt 0 starts\n".encode()
-    assert client.ask("GET", f"{log}?tailLines=0").body == b""
-    assert client.ask("GET", f"{log}?limitBytes=3").body == pod[:3].encode()
-    wrong = client.ask("GET", f"{log}?container=nobody")
-    assert document(wrong)["message"] == f"container nobody is not valid for pod {pod}"
-    assert client.ask("GET", f"{PODS}/nobody/log").status == 404
-
-
-def test_options_of_a_log_are_checked(client: Client, deployment: Make) -> None:
-    """What may not be is refused with the name of the field."""
-    log = f"{PODS}/{_pod(client, deployment())}/log"
-    assert client.ask("GET", f"{log}?tailLines=x").status == 400
-    for query, why in (
-        ("tailLines=-1", "tailLines: Invalid value: -1: must be greater than or equal to 0"),
-        ("limitBytes=0", "limitBytes: Invalid value: 0: must be greater than 0"),
-        ("sinceSeconds=0", "sinceSeconds: Invalid value: 0: must be greater than 0"),
-        (
-            "sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z",
-            "[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified",
-        ),
-    ):
-        answer = client.ask("GET", f"{log}?{query}")
-        assert answer.status == 422
-        assert document(answer)["message"].endswith(f"is invalid: {why}")
 
 
 def test_a_followed_log_grows_until_its_container_ends(client: Client, deployment: Make) -> None:

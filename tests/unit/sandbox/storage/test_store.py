@@ -18,46 +18,6 @@ def key(name: str, namespace: str = "shop", resource: str = "configmaps") -> Key
     return Key(resource, namespace, name)
 
 
-def test_a_put_is_read_back_with_its_version() -> None:
-    """What is put comes back as it was, with the next version of the store."""
-    store = Store(version=6)
-    kept = store.put(key("a"), named("a", data={"x": "1"}))
-    assert kept["metadata"]["resourceVersion"] == "7"
-    assert store.get(key("a")) is kept
-    assert kept["data"] == {"x": "1"}
-    assert store.version == 7
-
-
-def test_all_resources_share_one_counter() -> None:
-    """The version counts the changes of the whole store, as etcd's revision does."""
-    store = Store(version=0)
-    store.put(key("a"), named("a"))
-    other = store.put(key("a", resource="pods"), named("a"))
-    assert other["metadata"]["resourceVersion"] == "2"
-
-
-def test_a_missing_object_is_none() -> None:
-    """Reading what is not there gives None, and leaves no trace."""
-    store = Store()
-    assert store.get(key("a")) is None
-    assert store.items("configmaps") == []
-    with pytest.raises(KeyError):
-        store.remove(key("a"))
-
-
-def test_items_are_in_the_order_of_their_paths() -> None:
-    """Objects come by namespace and name, namespaces in the order of the paths they begin."""
-    store = Store()
-    for namespace, name in [("a", "z"), ("a-b", "y"), ("a", "b")]:
-        store.put(key(name, namespace), named(name, namespace))
-    listed = [
-        (body["metadata"]["namespace"], body["metadata"]["name"])
-        for body in store.items("configmaps")
-    ]
-    assert listed == [("a-b", "y"), ("a", "b"), ("a", "z")]
-    assert [body["metadata"]["name"] for body in store.items("configmaps", "a")] == ["b", "z"]
-
-
 def test_listeners_hear_each_change_of_their_resource() -> None:
     """A listener is told before and after of each change, at once, and of no other resource."""
     store, heard = Store(version=0), list[Change]()
@@ -74,13 +34,6 @@ def test_listeners_hear_each_change_of_their_resource() -> None:
     stop()
     store.put(key("b"), named("b"))
     assert len(heard) == 3
-
-
-def test_a_removed_object_has_the_version_of_its_removal() -> None:
-    """Removing is a change: what is returned carries its version."""
-    store = Store(version=0)
-    store.put(key("a"), named("a"))
-    assert store.remove(key("a"))["metadata"]["resourceVersion"] == "2"
 
 
 def test_changes_are_told_from_a_version_on() -> None:
@@ -101,42 +54,6 @@ def test_a_forgotten_position_is_expired() -> None:
     assert len(store.changes_after("configmaps", 2)) == 2
     with pytest.raises(Expired, match=r"too old resource version: 1 \(2\)"):
         store.changes_after("configmaps", 1)
-
-
-def test_the_bound_is_each_resources_own() -> None:
-    """Many changes of one resource do not push out those of another."""
-    store = Store(version=0, kept_changes=2)
-    store.put(key("a"), named("a"))
-    for name in "bcde":
-        store.put(key(name, resource="pods"), named(name))
-    assert [change.key.name for change in store.changes_after("configmaps", 0)] == ["a"]
-
-
-def test_compaction_forgets_everything_before() -> None:
-    """A compacted store knows no earlier position, but goes on from now."""
-    store = Store(version=0)
-    store.put(key("a"), named("a"))
-    store.compact()
-    with pytest.raises(Expired):
-        store.changes_after("configmaps", 0)
-    store.put(key("b"), named("b"))
-    assert [change.key.name for change in store.changes_after("configmaps", 1)] == ["b"]
-
-
-def test_an_earlier_state_can_be_read() -> None:
-    """A snapshot is rebuilt from the history: added, changed and deleted objects alike."""
-    store = Store(version=0)
-    store.put(key("a"), named("a", data={"x": "1"}))
-    store.put(key("gone"), named("gone"))
-    before = copy_json(store.items("configmaps"))
-    store.put(key("a"), named("a", data={"x": "2"}))
-    store.remove(key("gone"))
-    store.put(key("new"), named("new"))
-    store.put(key("new", "other"), named("new", "other"))
-    assert store.items_at("configmaps", "", 2) == before
-    assert store.items_at("configmaps", "shop", 2) == before
-    assert store.items_at("configmaps", "other", 2) == []
-    assert store.items_at("configmaps", "", store.version) == store.items("configmaps")
 
 
 def test_versions_share_what_did_not_change() -> None:

@@ -55,36 +55,6 @@ def told(watch: Watch) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_a_watch_without_a_version_begins_with_what_is_there(room: Room) -> None:
-    """The objects of the moment are told as added, then each change."""
-    room.put("a")
-    room.put("b")
-    watch = room.watch()
-    room.remove("a")
-    assert told(watch) == [("ADDED", "a", "1"), ("ADDED", "b", "2"), ("DELETED", "a", "3")]
-    assert told(watch) == []
-
-
-def test_a_watch_goes_on_from_a_version(room: Room) -> None:
-    """Everything after the version is told, nothing before it."""
-    room.put("a")
-    room.put("a", x="1")
-    room.put("b")
-    assert told(room.watch(version=1)) == [("MODIFIED", "a", "2"), ("ADDED", "b", "3")]
-
-
-def test_a_watch_from_the_future_waits_for_it(room: Room) -> None:
-    """Changes up to the version are not told."""
-    room.put("a")
-    watch = room.watch(version=2)
-    calls: list[int] = []
-    watch.on_data(lambda: calls.append(room.store.version))
-    room.put("b")
-    room.put("c")
-    assert calls == [3]
-    assert told(watch) == [("ADDED", "c", "3")]
-
-
 def test_initial_events_end_with_a_marked_bookmark(room: Room) -> None:
     """`sendInitialEvents` tells the objects, then the bookmark that says that they were all."""
     room.put("a")
@@ -104,20 +74,6 @@ def test_initial_events_end_with_a_marked_bookmark(room: Room) -> None:
     }
 
 
-def test_initial_events_without_bookmarks_have_no_mark(room: Room) -> None:
-    """Who does not allow bookmarks gets none."""
-    room.put("a")
-    assert told(room.watch(initial=True)) == [("ADDED", "a", "1")]
-
-
-def test_a_watch_may_begin_with_nothing(room: Room) -> None:
-    """Without initial events and without a version it begins at the present."""
-    room.put("a")
-    watch = room.watch(skip_initial=True)
-    room.put("b")
-    assert told(watch) == [("ADDED", "b", "2")]
-
-
 def test_objects_enter_and_leave_a_selection(room: Room) -> None:
     """Leaving is told as a deletion of the object as it was, entering as an addition."""
     room.put("a", z="1")
@@ -134,21 +90,6 @@ def test_objects_enter_and_leave_a_selection(room: Room) -> None:
     assert events[0]["object"]["metadata"]["labels"] == {"z": "1"}
 
 
-def test_a_forgotten_version_is_an_error_event(room: Room) -> None:
-    """The 410 comes as an event, and the watch is over."""
-    room = Room(kept_changes=1)
-    for name in "abc":
-        room.put(name)
-    watch = room.watch(version=1)
-    (event,) = watch.take()
-    assert event["type"] == "ERROR"
-    assert event["object"]["code"] == 410
-    assert event["object"]["reason"] == "Expired"
-    assert event["object"]["message"] == "too old resource version: 1 (2)"
-    assert watch.ended
-    assert watch.take() == []
-
-
 def test_a_reader_that_is_too_slow_is_told_so() -> None:
     """A watch holds no events: who does not read for too long has lost its place."""
     room = Room(kept_changes=2)
@@ -157,32 +98,6 @@ def test_a_reader_that_is_too_slow_is_told_so() -> None:
         room.put(name)
     assert [event["type"] for event in watch.take()] == ["ERROR"]
     assert watch.ended
-
-
-def test_the_reader_is_called_for_what_concerns_it(room: Room) -> None:
-    """The callback comes with each change of the selection, not with others."""
-    calls: list[int] = []
-    watch = room.watch("z=1")
-    watch.on_data(lambda: calls.append(room.store.version))
-    room.put("a")
-    room.put("b", z="1")
-    room.put("b", z="2")
-    room.put("b", z="3")
-    assert calls == [2, 3]
-
-
-def test_a_timeout_ends_the_watch(room: Room) -> None:
-    """After its time the watch is over, its reader is called, and what it had is still told."""
-    calls: list[float] = []
-    watch = room.watch(timeout_seconds=5)
-    watch.on_data(lambda: calls.append(room.timers.now()))
-    room.timers.run_due(4)
-    room.put("a")
-    room.timers.run_due(6)
-    assert calls == [4, 5]
-    assert watch.ended
-    room.put("b")
-    assert told(watch) == [("ADDED", "a", "1")]
 
 
 def test_a_closed_watch_leaves_nothing_behind(room: Room) -> None:
@@ -209,23 +124,3 @@ def test_bookmarks_come_every_minute_and_before_the_end(room: Room) -> None:
     assert told(watch) == [("BOOKMARK", "", "1")]
     room.timers.run_due(100)
     assert watch.ended
-
-
-def test_a_bookmark_saves_a_quiet_watch_from_expiry(room: Room) -> None:
-    """Its position moves with the store: what is forgotten by then does not matter to it."""
-    watch = room.watch(bookmarks=True)
-    room.put("a")
-    room.store.put(Key("pods", "shop", "p"), {"metadata": {"name": "p", "namespace": "shop"}})
-    room.timers.run_due(60)
-    room.store.compact()
-    room.put("b")
-    assert told(watch) == [("ADDED", "a", "1"), ("BOOKMARK", "", "2"), ("ADDED", "b", "3")]
-
-
-def test_bookmarks_do_not_pile_up(room: Room) -> None:
-    """A reader that has stopped gets one, not one for each minute."""
-    watch = room.watch(bookmarks=True)
-    room.timers.run_due(3600.0)
-    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]
-    room.timers.run_due(3661.0)
-    assert [event["type"] for event in watch.take()] == ["BOOKMARK"]

@@ -1,0 +1,112 @@
+"""`restart`: rolls out the same version again, as `kubectl rollout restart` does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from gate.app.command_context import CommandContext, connect
+from gate.app.commands.single_deployment import Draft, guard_deployment, read_guarded, watch_target
+from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
+from gate.app.execution.run import Ready, run
+from gate.app.preflight.guards import refuse_paused
+from gate.app.preflight.plan import NO_DRY_RUN, Warn
+from gate.app.runtime.command_end import run_attempt
+from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.session import Session
+from gate.app.runtime.world import World
+from gate.config import Settings, policy
+from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
+from gate.core.model.fact import Known
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import lock_of
+from gate.core.model.objects import Ref
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
+from gate.core.protocol.effects import Write
+from gate.core.versions.judged_version import RESTARTED_AT
+from gate.errors import RefusedError
+from gate.kube.failures import FieldManagerConflict
+from gate.kube.writes import Writer
+
+RESTART_MANAGER = "rollout-gate-restart"
+"""Not the applies' manager: else the next apply would remove the annotation and roll out again."""
+
+
+def restart(world: World, settings: Settings, name: str) -> int:
+    """Restart a Deployment and follow it."""
+    return run_attempt(world, "restart", settings, partial(run_restart, name=name))
+
+
+def run_restart(start: CommandStart, name: str) -> Attempt:
+    """Go through the phases of a restart; they are those of an apply."""
+    with start.ends_at_signal():
+        # Connect and guard: the right cluster, and a Deployment that may be changed.
+        context = connect(start)
+        live = guard_deployment(context, name)
+
+        # Lock the Deployment.
+        ref = live.object.ref
+        context = context.with_locks([lock_of(ref)])
+
+    # Recover: finish what a gate that died under this lock left.
+    ended = cut_off(finish_open_records(Recovery(context)))
+    if ended is not None:
+        return ended
+
+    with start.ends_at_signal():
+        # Plan: everything else that can refuse it, up to the dry run of the way back.
+        ready = plan_restart(context.with_lock_lane(), name)
+
+    # Run: record the plan, write, follow, judge, and go back if it fails.
+    return run(ready)
+
+
+def plan_restart(context: CommandContext, name: str) -> Ready:
+    """Prepare a rollout of the same version, as `kubectl rollout restart` starts one."""
+    session, settings = context.session, context.settings
+    live = read_guarded(context, name)
+    ref = live.object.ref
+    hint = f"when whoever paused it agrees, resume it: {_resume_command(session, ref)}"
+    refuse_paused([live.object], hint=hint)
+    at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
+    annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}
+    body = {
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "spec": {"template": annotated},
+    }
+    force, trial = _try_restart(session, live.object, Body.of(body), context.console.warn)
+    write = PlannedWrite(ref, Verb.APPLY, Body.of(body), RESTART_MANAGER, force=force)
+    planned = PlannedObject(ref, Known(live.object))
+    draft = Plan("restart", (), (planned,), (write,), policy(settings))
+    return watch_target(context, Draft(live, draft, trial))
+
+
+def _try_restart(
+    session: Session, live: LiveObject, body: Body, warn: Warn
+) -> tuple[bool, LiveObject | None]:
+    """Dry-run a restart on the server; return whether it needs force, and its result.
+
+    It does if `kubectl rollout restart` left its annotation. The result is None if a webhook
+    supports no dry run.
+    """
+    writer = Writer(session.client, session.resources, session.clock)
+    trial = Write(0, live.ref, Verb.APPLY, body, live.uid, None, RESTART_MANAGER)
+    try:
+        return False, writer.dry_run(trial)
+    except FieldManagerConflict:
+        return True, writer.dry_run(replace(trial, force=True))
+    except RefusedError as error:
+        if NO_DRY_RUN not in error.message:
+            raise
+        warn(f"{live.ref} was not tried: {error.message}")
+    return False, None
+
+
+def _resume_command(session: Session, ref: Ref) -> str:
+    """Return the command that resumes a Deployment, ready to paste."""
+    words = ("rollout-gate", "resume", ref.name)
+    return session.connection.cluster.command(*words, namespace=ref.namespace)

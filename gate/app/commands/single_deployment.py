@@ -1,0 +1,134 @@
+"""What commands about one Deployment share: its guards, and a plan that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from gate.app.command_context import CommandContext
+from gate.app.execution.run import Ready
+from gate.app.locks.command_locks import wished_permissions
+from gate.app.preflight import first_questions, return_target
+from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
+from gate.app.preflight.target_age import within_age
+from gate.app.preflight.way_back_dry_run import with_way_back
+from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
+from gate.app.runtime.watches import Watching
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.fact import Known
+from gate.core.model.live_object import LiveObject
+from gate.core.plan.plan import Plan, PlannedObject, Target
+from gate.core.ssa.applied_fields import applied_digest, digests_of
+from gate.core.versions.history import History
+from gate.core.versions.obstacles import obstacle
+from gate.kube.access import Permission, list_needed, one_change
+from gate.kube.failures import Forbidden
+
+_Read = TypeVar("_Read")
+
+
+def guard_deployment(context: CommandContext, name: str) -> Live:
+    """Announce the cluster, refuse a wrong one; return the Deployment as `read_guarded` does."""
+    guard_namespace(context)
+    return read_guarded(context, name)
+
+
+def guard_namespace(context: CommandContext) -> None:
+    """Announce the cluster; refuse a wrong one, and a namespace that must not be written to."""
+    first_questions.announce(context)
+    first_questions.check_cluster(context, [context.session.namespace])
+
+
+def read_guarded(context: CommandContext, name: str) -> Live:
+    """Check permissions and guards; return the Deployment and what it owns."""
+    session = context.session
+    needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    wished = tuple(wished_permissions(context.settings, [session.namespace]))
+    live = _read_with_rights(context, name, needs, wished, lambda: read_live(session, name))
+    _refuse_guarded(context, live.object)
+    return live
+
+
+def read_guarded_alone(context: CommandContext, name: str) -> LiveObject:
+    """Check permissions and guards; return the Deployment alone, without what it owns."""
+    session = context.session
+    ref = deployment_ref(session.namespace, name)
+    needs = one_change(session.resources, ref)
+    live = _read_with_rights(context, name, needs, (), lambda: read_object(session, ref))
+    _refuse_guarded(context, live)
+    return live
+
+
+def _read_with_rights(
+    context: CommandContext,
+    name: str,
+    needs: Iterable[Permission],
+    wished: tuple[Permission, ...],
+    read: Callable[[], _Read],
+) -> _Read:
+    """Read, and refuse if permissions are missing, naming all of them at once."""
+    try:
+        found = read()
+    except Forbidden:
+        first_questions.check_access(context.session, name, needs, wished)
+        raise
+    first_questions.check_access(context.session, name, needs, wished)
+    return found
+
+
+def _refuse_guarded(context: CommandContext, live: LiveObject) -> None:
+    cluster = context.session.connection.cluster
+    refuse_deleting([live], cluster)
+    if not context.settings.allow_managed:
+        refuse_managed([live], cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan without a target, the Deployment, and the dry run's result if there was one."""
+
+    live: Live
+    plan: Plan
+    trial: LiveObject | None = None
+
+
+def watch_target(context: CommandContext, draft: Draft) -> Ready:
+    """Watch the Deployment, make it the plan's target, and check the way back."""
+    session, settings, console = context.session, context.settings, context.console
+    live = draft.live
+    ref = live.object.ref
+    watching = Watching(session, {ref: selector_of(live.object)})
+    watching.start()
+    watching.settle(settings.connect_timeout)
+    target = watching.target(ref)
+    history = context.memory.history(ref)
+    beside = return_target.read_beside(session, [history], [ref])
+    members = _members(live, target, history, beside)
+    objects = (*members, *draft.plan.objects)
+    plan = replace(draft.plan, targets=(target,), objects=objects)
+    plan = return_target.with_target_set(session, plan, context.memory, beside)
+    refuse_protected_plan(plan, settings.protected_namespace)
+    restored = [one for one in plan.target_set.bodies if one != ref]
+    needs = list_needed(session.resources, [ref, *restored], creates=())
+    wished = wished_permissions(settings, [session.namespace])
+    first_questions.check_access(session, ref.name, needs, wished)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
+    trials = {ref: draft.trial} if draft.trial is not None else {}
+    allowed = settings.allow_irreversible
+    plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
+    return_target.describe(plan, console.note, console.caution)
+    return Ready(context, plan, watching)
+
+
+def _members(
+    live: Live, target: Target, history: History, beside: return_target.Facts
+) -> list[PlannedObject]:
+    """Return the objects that may have to go back with a Deployment that returns to a verified set.
+
+    There are none if it returns to what runs.
+    """
+    digests = {**digests_of(beside), target.ref: applied_digest(live.object)}
+    if obstacle(target, history, digests) is None:
+        return []
+    return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]

@@ -1,0 +1,151 @@
+"""The plan of an undo: all that can refuse it before its first write, in order."""
+
+from __future__ import annotations
+
+from gate.app.command_context import CommandContext
+from gate.app.commands import undo_refusal
+from gate.app.commands.undo_items import prepare_items
+from gate.app.commands.undo_return import check_return
+from gate.app.commands.undo_revision import named_revision, with_number_of_now
+from gate.app.commands.undo_subject import UndoSubject, read_subject
+from gate.app.execution.run import Ready
+from gate.app.locks.command_locks import wished_permissions
+from gate.app.preflight import first_questions, memory_warnings, return_target
+from gate.app.preflight import plan as preflight
+from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
+from gate.app.preflight.server_dry_run import Prepared
+from gate.app.preflight.target_age import within_age
+from gate.app.preflight.way_back_dry_run import with_way_back
+from gate.app.runtime.live_state import selector_of
+from gate.app.runtime.watches import Watching
+from gate.config import policy
+from gate.core.model.fact import Absent
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Revision
+from gate.core.plan.plan import Plan
+from gate.core.versions.judged_version import template_digest
+from gate.core.versions.undo_choice import (
+    Choice,
+    choice_name,
+    choose_version,
+    revision_name,
+    rolled_back_from,
+    version_of,
+)
+from gate.kube.access import list_needed
+
+Items = tuple[Prepared, ...]
+
+
+def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Ready:
+    """Prepare to return to an earlier version, or to `named`, what `--to-revision` named at first.
+
+    Writes nothing.
+    """
+    session, settings, console = context.session, context.settings, context.console
+
+    # Read what runs and what is remembered of it; choose the version to return to.
+    found = with_number_of_now(read_subject(context, name), named)
+    choice = _choice(found)
+    for line in choice.skipped:
+        console.note("undo", f"skipped {line}")
+    _warn_of_rollback(found, choice)
+    items = prepare_items(found, choice)
+
+    # Refuse what we have no right to write, and what others manage or are deleting.
+    _check_access(context, name, items)
+    lives = [item.live for item in items if item.is_workload and item.live is not None]
+    there = [item.live for item in items if item.live is not None]
+    refuse_deleting(there, session.connection.cluster)
+    if not settings.allow_managed:
+        refuse_managed(lives, session.connection.cluster)
+
+    # Try each write on the server, as a dry run, and compare the result with that version.
+    trials = preflight.rehearse_on_server(session, items, console.warn)
+    _check_trials(found, choice, items, trials)
+
+    # Watch: what the watches list is what serves before the first write.
+    watching = Watching(session, {live.ref: selector_of(live) for live in lives})
+    watching.start()
+    watching.settle(settings.connect_timeout)
+
+    # Lay out the writes, and choose what a failure returns to; try that on the server, too.
+    targets = tuple(watching.target(live.ref) for live in lives)
+    refs = [item.ref for item in items]
+    plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
+    plan = return_target.with_target_set(session, plan, context.memory)
+    refuse_protected_plan(plan, settings.protected_namespace)
+    plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
+    plan = with_way_back(session, plan, allowed=settings.allow_irreversible, warn=console.warn)
+    return_target.describe(plan, console.note, console.caution)
+    _warn_of_memory(context, plan)
+    return Ready(context, plan, watching)
+
+
+def _choice(found: UndoSubject) -> Choice:
+    replica_set = named_revision(found.settings, found.live)
+    if replica_set is not None:
+        choice = Choice(version_of(replica_set, found.history), replica_set)
+    else:
+        gone = [ref for ref, fact in found.lives.items() if isinstance(fact, Absent)]
+        choice = choose_version(found.live.snapshot, found.history, found.digests(), gone)
+    if choice.version is None and choice.replica_set is None:
+        raise undo_refusal.nothing_left(found, choice)
+    return choice
+
+
+def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
+    """Warn if a rollback has already left the version that somebody may mean to undo."""
+    failed = rolled_back_from(found.live.snapshot, found.history)
+    if failed is None or failed.why is None or found.settings.to_revision is not None:
+        return
+    what = ", ".join(failed.images)
+    current = found.live.snapshot.current()
+    if failed.template == template_digest(found.live.workload.template):
+        what = f"a restart of {what}"
+    runs = revision_name(current) if current is not None else "it"
+    to = choice_name(choice, found.live.snapshot)
+    found.console.warn(
+        f"{found.ref} was rolled back already, from {what} at {failed.judged_at}"
+        f" ({failed.why.reason}): this undo leaves {runs}, which runs since,"
+        f" for {to}"
+    )
+
+
+def _check_access(context: CommandContext, name: str, items: Items) -> None:
+    """Refuse if permissions are missing for the objects that go back."""
+    refs = [item.ref for item in items]
+    new = [item.ref for item in items if item.live is None]
+    needs = list_needed(context.session.resources, refs, creates=new)
+    secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
+    wished = wished_permissions(context.settings, {ref.namespace for ref in refs}, secrets)
+    first_questions.check_access(context.session, name, needs, wished)
+
+
+def _check_trials(
+    found: UndoSubject, choice: Choice, items: Items, trials: preflight.Trials
+) -> None:
+    """Refuse an undo that would not bring its version back; warn of what it ends or leaves."""
+    warn = found.console.warn
+    for item in items:
+        if item.is_workload and item.live is not None and _is_paused(item.live):
+            warn(f"{item.ref} was paused: the undo resumes it")
+    for item in items:
+        if item.ref == found.ref:
+            shown = choice_name(choice, found.live.snapshot)
+            check_return(item, trials.get(item.ref), choice, shown, warn, found.command)
+    preflight.warn_of_configuration_alone(items, trials, warn)
+
+
+def _is_paused(live: LiveObject) -> bool:
+    return live.workload is not None and live.workload.paused
+
+
+def _warn_of_memory(context: CommandContext, plan: Plan) -> None:
+    """Warn of what the locks cannot keep, if there are any."""
+    if context.lock_lane is None:
+        return
+    session, console = context.session, context.console
+    memory_warnings.warn_of_what_is_not_kept(session, plan, console.caution)
+    if context.settings.keep_verified_secrets:
+        memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)

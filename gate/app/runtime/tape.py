@@ -1,0 +1,139 @@
+"""Makes the recording of a run, which `--record` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.recorded_policy import recorded_policy
+from gate.clock import Clock
+from gate.core.attempt.state import Attempt
+from gate.core.checks.questions import Answers, Errored
+from gate.core.checks.run import Tick
+from gate.core.kinds.registry import is_workload
+from gate.core.protocol.effects import Write
+from gate.report.document.document import document
+from gate.report.document.run import Run
+from gate.report.schema.recorded_result import recorded_end
+from gate.wire.recorder import Recorder
+
+_KINDS = ("deployments", "replicasets", "pods", "events")
+FLUSH_SECONDS: Final = 2.0
+"""How long the end of a run waits until its recording is written."""
+
+
+class Tape:
+    """Taps a run for a recorder: lists, watch lines, the answers to the applies, measurements.
+
+    Called from the threads that receive them; lists from before the apply become the header.
+    """
+
+    def __init__(
+        self, recorder: Recorder, clock: Clock, deployments: int, policy: Mapping[str, Any]
+    ) -> None:
+        """Expect answers to the applies of `deployments` Deployments, at least one."""
+        self._recorder = recorder
+        self._clock = clock
+        self._expected = deployments
+        self._policy = policy
+        self._before: list[bytes] = []
+        self._applied: list[bytes] = []
+        self._missing = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every Deployment of the recording was applied."""
+        return len(self._applied) >= self._expected
+
+    def on_answer(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes
+    ) -> None:
+        """Take a response of the server."""
+        kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
+        if kind not in _KINDS:
+            return
+        if method == "GET" and not name:
+            self._on_list(path, body)
+        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
+            self._applied_one(body)
+
+    def line(self, line: bytes) -> None:
+        """Take a line of a watch."""
+        self._recorder.line(self._clock.now(), line)
+
+    def on_measurement(self, check: str, tick: Tick, said: Answers | Errored) -> None:
+        """Take the answer to a check."""
+        self._recorder.record_measurement(self._clock.now(), check, tick, said)
+
+    def writing(self, effect: Write) -> None:
+        """Take a write that is about to be sent; after the applies it belongs to the way back."""
+        if self.complete and is_workload(effect.ref):
+            self._recorder.record_return(self._clock.now())
+
+    def on_step(self, attempt: Attempt) -> None:
+        """Take a step of the attempt: note when facts start or stop being missing."""
+        missing = any(
+            rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
+        )
+        if missing == self._missing:
+            return
+        self._missing, at = missing, self._clock.now()
+        if missing:
+            self._recorder.unseen(at, "a request or a watch failed")
+        else:
+            self._recorder.record_seen(at)
+
+    def on_end(self, attempt: Attempt, run: Run) -> None:
+        """Take the end of the attempt."""
+        self._recorder.record_ending(self._clock.now(), partial(_end, attempt, run))
+
+    def _on_list(self, path: str, body: bytes) -> None:
+        if self.complete:
+            namespace = path.partition("/namespaces/")[2].partition("/")[0]
+            self._recorder.record_list(self._clock.now(), namespace, body)
+        else:
+            self._before.append(body)
+
+    def _applied_one(self, body: bytes) -> None:
+        if self.complete:
+            return
+        self._applied.append(body)
+        if len(self._applied) == self._expected:
+            self._recorder.header(
+                self._clock.now(), self._applied, before=self._before, policy=self._policy
+            )
+
+
+def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
+    return recorded_end(document(attempt, run))
+
+
+def _is_apply(query: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether it is an apply, not a dry run or a patch that takes over or resumes."""
+    return ("dryRun", "All") not in query and any(name == "force" for name, _ in query)
+
+
+def open_tape(start: CommandStart, deployments: int) -> Tape | None:
+    """Record until the command ends, if the settings ask for it; None without a recording."""
+    path, clock, warn = start.settings.record, start.console.clock, start.console.warn
+    if path is None:
+        return None
+    if not deployments:
+        warn(f"{path}: nothing is recorded: a recording is of Deployments, the manifest has none")
+        return None
+    recorder = Recorder.create(Path(path), warn, start.world.secrets)
+    tape = Tape(recorder, clock, deployments, recorded_policy(start.settings))
+    ended = clock.start(partial(recorder.run, clock), "recorder")
+
+    def finish() -> None:
+        recorder.finish()
+        if not clock.wait(FLUSH_SECONDS, ended):
+            warn(f"{path}: the recording is cut off: the file takes nothing")
+        elif not tape.complete:
+            warn(f"{path}: the recording is empty, since not every Deployment was applied")
+
+    start.stack.callback(finish)
+    return tape

@@ -1,0 +1,104 @@
+"""Decides the writes of the way out, each when it is sent or read again.
+
+A write is refused if somebody changed its object since the preflight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.writes.obstacles import is_done, substance, why_not_written
+from gate.core.writes.request import send
+from gate.core.writes.results import went_out
+
+
+def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
+    """Return what the write at the head asks for: it is sent, known to be done, or given up."""
+    if head.ref in attempt.interference.departures:
+        return attempt.past_head(), ()
+    if retry is not None and retry.uncertain:
+        live = attempt.ledger.live.get(head.ref)
+        if live is not None and is_done(attempt, head, live):
+            return went_out(attempt.past_head(), head, live), ()
+        unsafe = head.force or _is_gone(attempt, head.ref)
+        if unsafe and is_theirs(attempt, head.ref):
+            return stepped_back(attempt, head.ref), ()
+    if retry is not None and retry.refused is not None:
+        return refused_for_good(attempt, retry.refused), ()
+    obstacle = why_not_written(attempt, head, retry)
+    if obstacle is not None:
+        return given_up(attempt, obstacle), ()
+    return send(attempt, head)
+
+
+def is_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
+    if not any(target.ref == ref for target in attempt.plan.targets):
+        return False
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    if live is None or before is None:
+        return live is not before
+    return live.uid != before.uid or substance(live) != substance(before)
+
+
+def became_theirs(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else changed a Deployment before this attempt got to write it."""
+    unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
+    planned = any(write.ref == ref for write in attempt.plan.writes)
+    return unwritten and planned and is_theirs(attempt, ref)
+
+
+def _is_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the object of before is gone; there may be another one of its name."""
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    return before is not None and (live is None or live.uid != before.uid)
+
+
+def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
+    """Leave a Deployment to whoever changed it, whether or not our write came before that."""
+    here = ref in attempt.ledger.live
+    reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
+    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    departure = Ending(Outcome.SUPERSEDED, reason, message)
+    departures = attempt.interference.departures.put(ref, departure)
+    return replace(
+        attempt.past_head(),
+        interference=replace(attempt.interference, departures=departures, departed_at=attempt.now),
+    )
+
+
+def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """End the way out with a write that the server refused.
+
+    If the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    left to them instead, whether or not our write came before that.
+    """
+    if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):
+        return stepped_back(attempt, rejection.ref)
+    return given_up(attempt, rejection)
+
+
+def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
+    """Return the attempt whose way out ends with a write that cannot be done.
+
+    Of several that cannot be done, the first one counts.
+    """
+    if attempt.writes.rejection is not None:
+        return attempt.past_head()
+    plan = plan_to_take_back(attempt.plan)
+    return replace(
+        attempt, plan=plan, writes=replace(attempt.writes, rejection=rejection, retry=None)
+    )
+
+
+def with_lost_answer_known(attempt: Attempt) -> Attempt:
+    """Return the attempt that knows by a read whether the write at the head was done."""
+    head = attempt.writes.queue[0]
+    live = attempt.ledger.live.get(head.ref)
+    if live is not None and is_done(attempt, head, live):
+        return went_out(attempt.past_head(), head, live)
+    return attempt.past_head()

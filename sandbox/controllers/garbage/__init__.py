@@ -1,1 +1,0 @@
-"""The garbage collector: what belongs to something that is gone goes too."""

@@ -1,0 +1,78 @@
+"""All that others may use of the sandbox: the cluster, what is asked of it, and scenarios.
+
+`Cluster` is a cluster in virtual time: its `timers` are moved on by whoever owns the clock, its
+`handle` answers one HTTP request, its `api` is the same without HTTP. A `Play` plays a `Scenario`
+in it. Whoever asks for what cannot be done gets a `SandboxError`; what a server refuses is an
+`ApiError`.
+"""
+
+from __future__ import annotations
+
+from sandbox.api.admission import Admission, Admit, Operation
+from sandbox.api.api import Api
+from sandbox.api.asked import Patch, PatchType, Writer
+from sandbox.cluster import Cluster, ClusterOptions
+from sandbox.failure import ApiError
+from sandbox.json import JSON, copy_json, dig
+from sandbox.kinds import BY_KIND
+from sandbox.kubelet import behaviour
+from sandbox.kubelet.pace import Pace
+from sandbox.misuse import SandboxError
+from sandbox.scenario import actions
+from sandbox.scenario.document import Report
+from sandbox.scenario.images import ImageRule, Images, fits
+from sandbox.scenario.play import Happening, Play
+from sandbox.scenario.scenario import Event, Measurement, NoAnswer, Scenario
+from sandbox.scenario.scenario import load as load_scenario
+from sandbox.scenario.scenario import parse as parse_scenario
+from sandbox.scenario.series import Series
+from sandbox.serving.audit import AuditEntry
+from sandbox.serving.request import JSON_TYPE, Answer, Request, Stream
+from sandbox.storage.change import Change, Key
+from sandbox.storage.label_selectors import parse_labels
+from sandbox.times import NAME_LETTERS, Names, Timers
+
+__all__ = [
+    "BY_KIND",
+    "JSON",
+    "JSON_TYPE",
+    "NAME_LETTERS",
+    "Admission",
+    "Admit",
+    "Answer",
+    "Api",
+    "ApiError",
+    "AuditEntry",
+    "Change",
+    "Cluster",
+    "ClusterOptions",
+    "Event",
+    "Happening",
+    "ImageRule",
+    "Images",
+    "Key",
+    "Measurement",
+    "Names",
+    "NoAnswer",
+    "Operation",
+    "Pace",
+    "Patch",
+    "PatchType",
+    "Play",
+    "Report",
+    "Request",
+    "SandboxError",
+    "Scenario",
+    "Series",
+    "Stream",
+    "Timers",
+    "Writer",
+    "actions",
+    "behaviour",
+    "copy_json",
+    "dig",
+    "fits",
+    "load_scenario",
+    "parse_labels",
+    "parse_scenario",
+]

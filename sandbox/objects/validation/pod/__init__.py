@@ -1,1 +1,0 @@
-"""Validation of pods and pod templates (`pkg/apis/core/validation`)."""

@@ -1,0 +1,144 @@
+"""Kinds that run pods: selectors, templates, strategies (`pkg/apis/apps/validation`)."""
+
+from __future__ import annotations
+
+from sandbox.json import JSON
+from sandbox.objects.validation.errors import (
+    Found,
+    check_at_least_zero,
+    check_messages,
+    forbidden,
+    invalid,
+    make_required_error,
+    not_supported,
+)
+from sandbox.objects.validation.names import percent
+from sandbox.objects.validation.pods import check_template
+from sandbox.objects.validation.selectors import (
+    check_selector,
+    in_go_order,
+    is_empty,
+    is_usable,
+    matches,
+)
+
+_ROLLING = "RollingUpdate"
+_WHOLE_PERCENT = 100
+_MOST_DIGITS = 18
+"""Of a number that is read: one with more is more than enough as well."""
+
+
+def check_deployment(found: Found, deployment: JSON) -> None:
+    """A Deployment's numbers, selector, template and strategy."""
+    spec = deployment["spec"]
+    check_at_least_zero(found, "spec.replicas", spec["replicas"])
+    _check_template_and_selector(found, spec)
+    _check_strategy(found, "spec.strategy", spec["strategy"])
+    ready_seconds = spec.get("minReadySeconds", 0)
+    check_at_least_zero(found, "spec.minReadySeconds", ready_seconds)
+    check_at_least_zero(found, "spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
+    deadline_seconds = spec["progressDeadlineSeconds"]
+    check_at_least_zero(found, "spec.progressDeadlineSeconds", deadline_seconds)
+    if deadline_seconds <= ready_seconds:
+        says = "must be greater than minReadySeconds"
+        found.append(invalid("spec.progressDeadlineSeconds", deadline_seconds, says))
+
+
+def check_replica_set(found: Found, replica_set: JSON) -> None:
+    """A ReplicaSet's numbers, selector and template."""
+    spec = replica_set["spec"]
+    check_at_least_zero(found, "spec.replicas", spec["replicas"])
+    check_at_least_zero(found, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
+    _check_template_and_selector(found, spec)
+
+
+def check_template_alone(found: Found, workload: JSON) -> None:
+    """The pod template of a kind that no controller here runs."""
+    check_template(found, "spec.template", workload["spec"]["template"])
+
+
+def _check_template_and_selector(found: Found, spec: JSON) -> None:
+    """The selector is there, says something, and matches the template; then the template."""
+    selector = spec.get("selector")
+    _check_required_selector(found, selector)
+    if not is_usable(selector):
+        told = in_go_order(selector)
+        found.append(invalid("spec.selector", told, "invalid label selector"))
+        return
+    _check_matching(found, spec, selector)
+    check_template(found, "spec.template", spec["template"])
+    policy = spec["template"]["spec"]["restartPolicy"]
+    if policy != "Always":
+        found.append(not_supported("spec.template.spec.restartPolicy", policy, ["Always"]))
+
+
+def _check_required_selector(found: Found, selector: JSON | None) -> None:
+    if selector is None:
+        found.append(make_required_error("spec.selector"))
+        return
+    check_selector(found, "spec.selector", selector)
+    if is_empty(selector):
+        found.append(invalid("spec.selector", {}, "empty selector is invalid for deployment"))
+
+
+def _check_matching(found: Found, spec: JSON, selector: JSON | None) -> None:
+    """The template's labels are among those that a selector, unless it is empty, matches."""
+    labels = spec["template"]["metadata"].get("labels")
+    if (selector is None or not is_empty(selector)) and not matches(selector, labels):
+        told = dict(sorted(labels.items())) if labels else None
+        says = "`selector` does not match template `labels`"
+        found.append(invalid("spec.template.metadata.labels", told, says))
+
+
+def _check_strategy(found: Found, field: str, strategy: JSON) -> None:
+    kind, rolling = strategy["type"], strategy.get("rollingUpdate")
+    if kind == "Recreate":
+        if rolling is not None:
+            says = "may not be specified when strategy `type` is 'Recreate'"
+            found.append(forbidden(f"{field}.rollingUpdate", says))
+    elif kind == _ROLLING:
+        _check_rolling(found, f"{field}.rollingUpdate", rolling or {})
+    else:
+        found.append(not_supported(field, _go_strategy(strategy), ["Recreate", _ROLLING]))
+
+
+def _go_strategy(strategy: JSON) -> JSON:
+    """Return a strategy as the server's internal type is printed."""
+    if "rollingUpdate" not in strategy:
+        return {"Type": strategy["type"], "RollingUpdate": None}
+    rolling = strategy["rollingUpdate"]
+    told = {
+        f"{name[0].upper()}{name[1:]}": rolling[name]
+        for name in ("maxUnavailable", "maxSurge")
+        if name in rolling
+    }
+    return {"Type": strategy["type"], "RollingUpdate": told}
+
+
+def _check_rolling(found: Found, field: str, rolling: JSON) -> None:
+    unavailable, surge = rolling["maxUnavailable"], rolling["maxSurge"]
+    _check_int_or_percent(found, f"{field}.maxUnavailable", unavailable)
+    _check_int_or_percent(found, f"{field}.maxSurge", surge)
+    if not _amount_of(unavailable) and not _amount_of(surge):
+        says = "may not be 0 when `maxSurge` is 0"
+        found.append(invalid(f"{field}.maxUnavailable", unavailable, says))
+    is_percent = isinstance(unavailable, str) and not percent(unavailable)
+    if is_percent and _amount_of(unavailable) > _WHOLE_PERCENT:
+        says = "must not be greater than 100%"
+        found.append(invalid(f"{field}.maxUnavailable", unavailable, says))
+
+
+def _check_int_or_percent(found: Found, field: str, value: int | str) -> None:
+    """A number that is not negative, or a percentage."""
+    if isinstance(value, str):
+        check_messages(found, field, value, percent(value))
+    else:
+        check_at_least_zero(found, field, value)
+
+
+def _amount_of(value: int | str) -> int:
+    """Return the number of an int or percentage; of any other text what Go's Atoi makes of it."""
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%")
+    return int(digits[:_MOST_DIGITS]) if digits.isascii() and digits.isdecimal() else 0

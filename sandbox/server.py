@@ -1,0 +1,7 @@
+"""The sandbox on a socket, with a kubeconfig file: apart from `face`, since it loads aiohttp."""
+
+from __future__ import annotations
+
+from sandbox.serving.http import Endpoint, Ready, ServeOptions, serve, serve_until_signalled
+
+__all__ = ["Endpoint", "Ready", "ServeOptions", "serve", "serve_until_signalled"]

@@ -15,10 +15,10 @@ from gate.app.preflight import first_questions
 from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.console import Console, write_safely
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.cluster_name import ClusterName
 from gate.config import Settings
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import PREFIX, Lock, lock_of
 from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
@@ -166,9 +166,7 @@ def _iter_release_lines(
 def _parse_lock(namespace: str, name: str) -> Lock:
     name = name.rpartition("/")[2]
     return (
-        Lock(namespace, name)
-        if name.startswith(PREFIX)
-        else lock_of(deployment_ref(namespace, name))
+        Lock(namespace, name) if name.startswith(PREFIX) else lock_of(workload_ref(namespace, name))
     )
 
 

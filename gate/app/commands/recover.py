@@ -23,7 +23,6 @@ from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
 from gate.core.model.outcome import worst
@@ -98,9 +97,9 @@ def _read_locks(
     Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
     Leases may not be listed.
     """
-    found = {name: leases.read(lock_of(deployment_ref(session.namespace, name))) for name in names}
+    found = {name: leases.read(lock_of(workload_ref(session.namespace, name))) for name in names}
     gone = tuple(
-        lock_of(deployment_ref(session.namespace, name))
+        lock_of(workload_ref(session.namespace, name))
         for name, held in found.items()
         if held is None
     )

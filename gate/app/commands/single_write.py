@@ -29,7 +29,6 @@ from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
@@ -332,6 +331,6 @@ def locks(
     if command == "pause":
         return []
     if command != "undo":
-        return [lock_of(deployment_ref(session.namespace, name))]
+        return [lock_of(workload_ref(session.namespace, name))]
     memory = look_at_locks(session, settings, console, [workload_ref(session.namespace, name)])
     return locks_of_sets(name, memory, session.namespace)

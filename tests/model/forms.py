@@ -21,6 +21,7 @@ from gate.core.attempt.state import (
     Requests,
     Writes,
 )
+from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
@@ -34,6 +35,7 @@ from gate.core.rollout.blind_time import (
     CONTROLLER_LAG_SECONDS,
     Blindness,
 )
+from gate.core.rollout.controller_faults import Hindrances
 from gate.core.rollout.pod_history import ContainerTrack, PodTrack
 from gate.core.rollout.policy import Policy
 
@@ -47,7 +49,6 @@ _FROM_NOW: Final = frozenset(
         "budget_from",
         "closing_since",
         "confirming_since",
-        "create_error_since",
         "forward_ended_at",
         "inspecting_since",
         "interrupted_at",
@@ -235,6 +236,10 @@ def _live_object(value: LiveObject, form: Form) -> None:
     form.numbers.append((value.uid, int(value.resource_version or 0)))
 
 
+def _hindrances(value: Hindrances, form: Form) -> None:
+    form.atoms += [(reason.value, at - form.now) for reason, at in value.seen_since.items()]
+
+
 def _write(value: Write, form: Form) -> None:
     form.atoms += (value.verb.value, value.body.digest, value.uid)
     if value.resource_version is not None:
@@ -322,7 +327,9 @@ _ENCODERS: Final[dict[type, Encode]] = {
     Body: _body,
     ContainerTrack: _container_track,
     Deployment: _deployment,
+    DeploymentKind: _nothing,
     FrozenMap: _map,
+    Hindrances: _hindrances,
     Kept: _kept,
     LiveObject: _live_object,
     Plan: _plan,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.following import applied_found
-from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
@@ -22,6 +21,9 @@ from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
+
+_LONGEST_AGE_SECONDS: Final = 2147483647.0
+"""How old a rollout without a deadline is taken to be: as old as the longest deadline allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def standing(live: Live, now: float) -> Rollout:
             later.append(track.pod)
     found = applied_found(now, deployment)
     rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
-    believed_at = now - min(rollout.deadline_seconds, NO_DEADLINE_SECONDS)
+    believed_at = now - min(rollout.deadline_seconds, _LONGEST_AGE_SECONDS)
     rollout = replace(rollout, applied=replace(found, at=believed_at))
     for thing in later:
         rollout = rollout.observe(Observed(now, thing))

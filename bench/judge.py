@@ -8,10 +8,10 @@ from pathlib import Path
 
 from bench.measure import table
 from gate.core.attempt.following import applied_found
+from gate.core.kinds.registry import unseen
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.wire import decode
 
 TRACES = Path(__file__).parents[1] / "tests" / "traces"
@@ -36,10 +36,10 @@ def measure() -> None:
 def _judge(header: bytes, lines: list[bytes]) -> int:
     """Fold one recording, asking for the verdict after each event."""
     applied = decode.live_object(_applied(header))
-    if applied.deployment is None:
+    if applied.workload is None:
         raise SystemExit("bench: a recording without a Deployment")
-    snapshot = Snapshot(applied.ref).fold(Observed(0.0, applied.deployment))
-    rollout = Rollout.start(applied_found(0.0, applied.deployment), snapshot, Policy())
+    snapshot = unseen(applied.ref).fold(Observed(0.0, applied.workload))
+    rollout = Rollout.start(applied_found(0.0, applied.workload), snapshot, Policy())
     at = 0.0
     for line in lines:
         at += 0.001

@@ -13,7 +13,7 @@ from gate.report.words.advice import worst_deployment
 from gate.report.words.facts import outcome_words
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 from gate.report.words.headline import exit_words
-from gate.report.words.object_names import deployment_name
+from gate.report.words.object_names import deployment_name, list_own_objects
 
 MOST_OF_A_LEVEL: Final = 10
 """GitHub keeps no more per level and step."""
@@ -91,10 +91,8 @@ def _warnings(result: Result) -> Iterator[Annotation]:
 
 
 def _place(result: Result, deployment: DeploymentResult) -> tuple[str, int]:
-    wanted = ("Deployment", deployment["namespace"], deployment["name"])
-    for item in result["objects"]:
-        if (item["kind"], item["namespace"], item["name"]) == wanted:
-            return item["file"], item["line"]
+    for item in list_own_objects(result, deployment):
+        return item["file"], item["line"]
     return "", 0
 
 

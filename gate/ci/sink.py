@@ -63,7 +63,9 @@ class Plain:
 def evidence(result: Result) -> Iterator[tuple[str, str]]:
     """Yield the evidence against each Deployment: a title, and text that ends in a line feed."""
     for deployment in result["deployments"]:
-        pieces = [f"{piece_title(one)}\n{one['text']}\n" for one in deployment["evidence"]]
+        pieces = [
+            f"{piece_title(deployment, one)}\n{one['text']}\n" for one in deployment["evidence"]
+        ]
         if pieces:
             yield f"Evidence: {deployment_name(result, deployment)}", "\n".join(pieces)
 

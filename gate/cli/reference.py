@@ -13,7 +13,7 @@ from gate.cli.exit_codes import table
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import collect_settings
-from gate.manifests.lint import LintCode
+from gate.manifests.kinds.rules import LintCode
 
 
 def _join_names(names: Iterable[str]) -> str:

@@ -33,7 +33,7 @@ from gate.core.model.objects import LABEL
 from gate.core.rollout.policy import FailFast
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
-from gate.manifests.lint import LintCode
+from gate.manifests.kinds.rules import LintCode
 from gate.rbac_subject import PATTERN, Subject
 from gate.report.formats.files import Format
 

@@ -19,7 +19,8 @@ from gate.core.rollout.policy import FailFast
 from gate.duration import parse_seconds
 from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
-from gate.manifests.lint import LintCode, read_silenced
+from gate.manifests.kinds.rules import LintCode
+from gate.manifests.lint import read_silenced
 from gate.rbac_subject import Subject, parse_subject
 from gate.report.formats.files import Format
 

@@ -15,15 +15,14 @@ from typing import Any, Final
 from gate.core.model.objects import Ref
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer, NotFound
+from gate.kube.kinds import registry
+from gate.kube.kinds.kind import Right, WorkloadKind
+from gate.kube.kinds.pod import EVENT
+from gate.kube.resource import Resource
 from gate.kube.resources import (
     ACCESS_REVIEWS,
-    DEPLOYMENTS,
-    EVENTS,
-    PODS,
-    REPLICA_SETS,
     RULES_REVIEWS,
     SELF_REVIEWS,
-    Resource,
     Resources,
 )
 
@@ -72,8 +71,9 @@ def list_needed(
         for verb in verbs:
             name = "" if verb == "create" else ref.name
             wanted.add(Permission(namespace, resource.group, resource.plural, verb, name))
-        if resource == DEPLOYMENTS:
-            wanted |= following(namespace)
+        workload = registry.find_workload(ref)
+        if workload is not None:
+            wanted |= following(namespace, workload)
     return tuple(sorted(wanted))
 
 
@@ -105,15 +105,19 @@ def one_change(resources: Resources, ref: Ref) -> tuple[Permission, ...]:
     )
 
 
-def following(namespace: str) -> set[Permission]:
-    """Return what following and judging a rollout takes, without a write."""
-
-    def on(resource: Resource, *verbs: str) -> set[Permission]:
-        return {Permission(namespace, resource.group, resource.plural, verb) for verb in verbs}
-
-    logs = Permission(namespace, "", "pods/log", "get")
-    watched = [on(kind, "list", "watch") for kind in (DEPLOYMENTS, REPLICA_SETS, PODS, EVENTS)]
-    return {logs}.union(on(DEPLOYMENTS, "get"), *watched)
+def following(namespace: str, workload: WorkloadKind) -> set[Permission]:
+    """Return what following and judging rollouts of a kind takes, without a write."""
+    watched = [one.resource for one in (workload.watched, *workload.children, EVENT)]
+    rights = (
+        Right(workload.watched.resource, ("get",)),
+        *(Right(resource, ("list", "watch")) for resource in watched),
+        *workload.rights,
+    )
+    return {
+        Permission(namespace, right.resource.group, right.plural, verb)
+        for right in rights
+        for verb in right.verbs
+    }
 
 
 class Access:

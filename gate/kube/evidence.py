@@ -12,7 +12,7 @@ from gate.core.protocol.effects import Collect
 from gate.core.protocol.events import Collected, Evidence
 from gate.kube.client import Client, Query
 from gate.kube.failures import ApiError
-from gate.kube.resources import PODS
+from gate.kube.kinds.pod import PODS
 from gate.wire.untrusted import clean
 
 BOUND_SECONDS = 2.0

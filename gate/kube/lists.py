@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Watched
+from gate.core.model.objects import Watched, Workload
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client, Query
 from gate.kube.failures import BadAnswer
-from gate.kube.scope import RESOURCES
+from gate.kube.kinds import registry
+from gate.kube.resource import Resource
 from gate.wire import decode
 
 PAGE_OBJECTS = 500
@@ -32,7 +33,7 @@ def list_all(
     `access` as in `Client.get`. Raises Gone if the list became too old between two pages, BadAnswer
     if it cannot be read or does not end.
     """
-    path = RESOURCES[kind].path(namespace)
+    path = registry.RESOURCES[kind].path(namespace)
     objects: list[Watched] = []
     token = ""
     while True:
@@ -51,14 +52,14 @@ def list_all(
             raise BadAnswer(f"the list of {kind}s does not end")
 
 
-def list_live_deployments(
-    client: Client, namespace: str, names: Collection[str], *, access: str = ""
+def list_live(
+    client: Client, resource: Resource, namespace: str, names: Collection[str], *, access: str = ""
 ) -> tuple[LiveObject, ...]:
-    """Read whole Deployments of one namespace by a list of all: those of `names` that exist.
+    """Read whole objects of one namespace by a list of all: those of `names` that exist.
 
     The list is the newest there is; it fails as `list_all` does.
     """
-    path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
+    path = resource.path(namespace)
     found: list[LiveObject] = []
     token, seen = "", 0
     while True:
@@ -66,27 +67,35 @@ def list_live_deployments(
         page_query = (*query, ("continue", token)) if token else query
         body = client.get(path, page_query, access=access)
         try:
-            page = decode.live_page("apps/v1", "Deployment", body, names.__contains__)
+            page = decode.live_page(resource.api_version, resource.kind, body, names.__contains__)
         except decode.DecodeError as error:
-            raise BadAnswer(f"a list of {Kind.DEPLOYMENT}s cannot be read: {error}") from error
+            raise BadAnswer(f"a list of {resource.kind}s cannot be read: {error}") from error
         found += page.objects
         seen += page.count
         token = page.continue_token
         if not token:
             return tuple(found)
         if seen > _LIST_OBJECTS or not page.count:
-            raise BadAnswer(f"the list of {Kind.DEPLOYMENT}s does not end")
+            raise BadAnswer(f"the list of {resource.kind}s does not end")
 
 
-def deployment_names(client: Client, namespace: str) -> frozenset[str] | None:
-    """Return which Deployments there are, None if more than one page; `ApiError`, asked once."""
+def workload_names(client: Client, namespace: str) -> frozenset[str] | None:
+    """Return the names of all workloads, None if a kind has more than one page; `ApiError`."""
+    names: set[str] = set()
+    for one in registry.WORKLOADS:
+        page = _first_page(client, one.watched.kind, namespace)
+        if page.continue_token:
+            return None
+        names |= {found.ref.name for found in page.objects if isinstance(found, Workload)}
+    return frozenset(names)
+
+
+def _first_page(client: Client, kind: Kind, namespace: str) -> decode.Listing:
+    """Read the first page of a list, asked for once."""
     query = (("limit", str(PAGE_OBJECTS)),)
-    path = RESOURCES[Kind.DEPLOYMENT].path(namespace)
+    path = registry.RESOURCES[kind].path(namespace)
     body = client.get(path, query, seconds=_LOOK_SECONDS, once=True)
     try:
-        page = decode.listing(Kind.DEPLOYMENT, body)
+        return decode.listing(kind, body)
     except decode.DecodeError as error:
-        raise BadAnswer(f"a list of {Kind.DEPLOYMENT}s cannot be read: {error}") from error
-    if page.continue_token:
-        return None
-    return frozenset(one.ref.name for one in page.objects if isinstance(one, Deployment))
+        raise BadAnswer(f"a list of {kind}s cannot be read: {error}") from error

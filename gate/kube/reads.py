@@ -17,25 +17,27 @@ from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref, ReplicaSet, Watched, deployment_ref
+from gate.core.model.objects import Pod, Ref, Revision, Watched
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
-from gate.kube.lists import list_all, list_live_deployments
-from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resource, Resources
+from gate.kube.kinds import registry
+from gate.kube.lists import list_all, list_live
+from gate.kube.resource import Resource
+from gate.kube.resources import AUTOSCALERS, SCALED_OBJECTS, Resources
 from gate.kube.scope import Selector, query_of, query_of_any
 from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
-Parts = tuple[tuple[ReplicaSet, ...], tuple[Pod, ...]]
+Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
+"""What belongs to a workload: what holds its revisions, and its pods."""
 Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 MOST_READ_SINGLY = 8
-"""How many Deployments of a namespace are read one by one; more are read by a list."""
-_KINDS_OF_PARTS = (Kind.REPLICA_SET, Kind.POD)
+"""How many workloads of a kind and namespace are read one by one; more are read by a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Reader:
         *,
         insists: bool = False,
     ) -> None:
-        """Share the client's connections; known `selectors` of Deployments save time.
+        """Share the client's connections; known `selectors` of workloads save time.
 
         A reader that `insists` asks again what was refused, for a while.
         """
@@ -71,7 +73,7 @@ class Reader:
         self._selectors = {ref: query_of(selector) for ref, selector in selectors.items()}
 
     def perform(self, effect: Read) -> ReadBack:
-        """Read one object, with its ReplicaSets and Pods if the whole rollout is meant.
+        """Read one object, with what belongs to it if the whole rollout is meant.
 
         All of it or nothing: if a part cannot be read, the fact is Unknown.
         """
@@ -105,19 +107,22 @@ class Reader:
         ]
 
     def _rollouts(self, refs: Sequence[Ref]) -> dict[Ref, Found]:
-        """Return what the lists show of Deployments whose selectors are as they were.
+        """Return what the lists show of workloads of one kind whose selectors are as they were.
 
         What has no owner in the lists may be of each, as in the lists of watches.
         """
         namespace = refs[0].namespace
         names = {ref.name for ref in refs}
         query = query_of_any([self._followed[ref] for ref in refs if ref in self._followed])
-        access = self._access(namespace, Kind.DEPLOYMENT)
+        workload = registry.workload_of(refs[0])
+        access = self._access(namespace, workload.watched.kind)
         lists = self._lists(refs[0], query)
         questions: list[Callable[[], Any]] = [
-            partial(list_live_deployments, self._client, namespace, names, access=access)
+            partial(
+                list_live, self._client, workload.watched.resource, namespace, names, access=access
+            )
         ]
-        questions += [partial(lists, kind) for kind in _KINDS_OF_PARTS]
+        questions += [partial(lists, kind) for kind in _kinds_of_parts(refs[0])]
         lives, *listed = each(self._clock, lambda question: question(), questions)
         there: dict[Ref, LiveObject] = {live.ref: live for live in lives}
         parts = _by_owner(there, *_sorted_out(listed))
@@ -143,42 +148,46 @@ class Reader:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
     def lives(self, refs: Sequence[Ref]) -> dict[Ref, Fact[LiveObject]]:
-        """Read objects, many Deployments of a namespace with one list; raises as `live` does."""
+        """Read objects, many workloads of a namespace with one list; raises as `live` does."""
         found: dict[Ref, Fact[LiveObject]] = {}
-        for namespace, names in _many_deployments(refs).items():
+        for (resource, namespace), group in _many_alike(refs).items():
             with suppress(ApiError):  # one that may not be listed is read by its name
-                listed = list_live_deployments(self._client, namespace, names)
+                names = {ref.name for ref in group}
+                listed = list_live(self._client, resource, namespace, names)
                 there = {live.ref: Known(live) for live in listed}
-                wanted = (deployment_ref(namespace, name) for name in names)
-                found |= {ref: there.get(ref, Absent()) for ref in wanted}
+                found |= {ref: there.get(ref, Absent()) for ref in group}
         single = [ref for ref in refs if ref not in found]
         found |= dict(zip(single, each(self._clock, self.live, single), strict=True))
         return {ref: found[ref] for ref in refs}
 
-    def parts(self, live: LiveObject) -> Parts:
-        """Read the ReplicaSets and Pods that a Deployment selects; ApiError if that fails."""
+    def lists(self, live: LiveObject) -> tuple[tuple[Kind, tuple[Watched, ...]], ...]:
+        """Read what a workload selects, kind by kind; ApiError if that fails."""
         selector = self._selectors[live.ref] = _selector_of(live)
-        listed = each(self._clock, self._lists(live.ref, selector), _KINDS_OF_PARTS)
-        return _sorted_out(listed)
+        kinds = _kinds_of_parts(live.ref)
+        listed = each(self._clock, self._lists(live.ref, selector), kinds)
+        return tuple(zip(kinds, map(tuple, listed), strict=True))
+
+    def _parts(self, live: LiveObject) -> Parts:
+        return _sorted_out([things for _, things in self.lists(live)])
 
     def _rollout(self, ref: Ref) -> tuple[Known[LiveObject] | Absent, Parts]:
-        """Read the Deployment and its parts in parallel, if its selector is known already.
+        """Read the workload and its parts in parallel, if its selector is known already.
 
-        A selector does not change while the object lives (apps/v1); a recreated Deployment may have
+        A selector does not change while the object lives (apps/v1); a recreated workload may have
         another: then its parts are read again.
         """
         selector = self._selectors.get(ref)
         if selector is None:
             fact = self.live(ref)
-            return fact, self.parts(fact.value) if isinstance(fact, Known) else ((), ())
+            return fact, self._parts(fact.value) if isinstance(fact, Known) else ((), ())
         lists = self._lists(ref, selector)
         questions: list[Callable[[], Any]] = [partial(self.live, ref)]
-        questions += [partial(lists, kind) for kind in _KINDS_OF_PARTS]
+        questions += [partial(lists, kind) for kind in _kinds_of_parts(ref)]
         fact, *listed = each(self._clock, lambda question: question(), questions)
         if isinstance(fact, Absent):
             return fact, ((), ())
         if _selector_of(fact.value) != selector:
-            return fact, self.parts(fact.value)
+            return fact, self._parts(fact.value)
         return fact, _sorted_out(listed)
 
     def _lists(self, ref: Ref, selector: str) -> Callable[[Kind], Sequence[Watched]]:
@@ -216,13 +225,18 @@ class Reader:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
 
 
-def _many_deployments(refs: Sequence[Ref]) -> dict[str, set[str]]:
-    """Return the names of the Deployments in each namespace of which a list is worth it."""
-    names: dict[str, set[str]] = {}
+def _many_alike(refs: Sequence[Ref]) -> dict[tuple[Resource, str], list[Ref]]:
+    """Return the workloads of each kind and namespace of which a list is worth it."""
+    groups: dict[tuple[Resource, str], list[Ref]] = {}
     for ref in refs:
-        if ref.is_deployment:
-            names.setdefault(ref.namespace, set()).add(ref.name)
-    return {one: named for one, named in names.items() if len(named) > MOST_READ_SINGLY}
+        workload = registry.find_workload(ref)
+        if workload is not None:
+            groups.setdefault((workload.watched.resource, ref.namespace), []).append(ref)
+    return {one: group for one, group in groups.items() if len(group) > MOST_READ_SINGLY}
+
+
+def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
+    return tuple(child.kind for child in registry.workload_of(ref).children)
 
 
 def _selector_of(live: LiveObject) -> str:
@@ -230,20 +244,21 @@ def _selector_of(live: LiveObject) -> str:
 
 
 def _by_owner(
-    lives: Mapping[Ref, LiveObject], replica_sets: Sequence[ReplicaSet], pods: Sequence[Pod]
+    lives: Mapping[Ref, LiveObject], revisions: Sequence[Revision], pods: Sequence[Pod]
 ) -> Mapping[Ref, Parts]:
-    """Return the parts of each Deployment; one of which nobody listed is the owner is of each."""
-    owners = {live.uid: ref for ref, live in lives.items()}
-    of_sets = {one.uid: owners.get(one.owner_uid) for one in replica_sets}
-    sets: dict[Ref | None, list[ReplicaSet]] = {}
-    for one in replica_sets:
-        sets.setdefault(of_sets[one.uid], []).append(one)
+    """Return the parts of each workload; one of which nobody listed is the owner is of each."""
+    owners: dict[str, Ref | None] = {live.uid: ref for ref, live in lives.items()}
+    of_revisions = {one.uid: owners.get(one.owner_uid) for one in revisions}
+    kept: dict[Ref | None, list[Revision]] = {}
+    for one in revisions:
+        kept.setdefault(of_revisions[one.uid], []).append(one)
     running: dict[Ref | None, list[Pod]] = {}
     for pod in pods:
-        running.setdefault(of_sets.get(pod.owner_uid), []).append(pod)
+        owner = of_revisions.get(pod.owner_uid) or owners.get(pod.owner_uid)
+        running.setdefault(owner, []).append(pod)
     return {
         ref: (
-            (*sets.get(ref, ()), *sets.get(None, ())),
+            (*kept.get(ref, ()), *kept.get(None, ())),
             (*running.get(ref, ()), *running.get(None, ())),
         )
         for ref in lives
@@ -251,10 +266,10 @@ def _by_owner(
 
 
 def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
-    replica_sets, pods = listed
+    things = [thing for listing in listed for thing in listing]
     return (
-        tuple(thing for thing in replica_sets if isinstance(thing, ReplicaSet)),
-        tuple(thing for thing in pods if isinstance(thing, Pod)),
+        tuple(thing for thing in things if isinstance(thing, Revision)),
+        tuple(thing for thing in things if isinstance(thing, Pod)),
     )
 
 
@@ -277,4 +292,5 @@ def scale_target(namespace: str, item: Mapping[str, Any]) -> Ref | None:
         name = target["name"]
     except (KeyError, TypeError, AttributeError):
         return None
-    return Ref(str(api_version or "apps/v1"), str(kind or "Deployment"), namespace, str(name))
+    usual = registry.SCALED_BY_DEFAULT
+    return Ref(str(api_version or usual.api_version), str(kind or usual.kind), namespace, str(name))

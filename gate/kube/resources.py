@@ -6,58 +6,15 @@ Discovery of the whole server would cost a request per group; the table costs no
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gate.core.model.objects import Ref
 from gate.kube.client import Client
-from gate.kube.failures import BadAnswer, NotFound, Rejected
+from gate.kube.failures import BadAnswer, NotFound
+from gate.kube.kinds import registry
+from gate.kube.resource import Resource, check_segment
 
-_SEGMENT = re.compile(r"(?!\.{1,2}$)[^/%?#\s]+")
-"""A path segment name: no `.`, `..`, `/`, `%` (apimachinery, IsValidPathSegmentName)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """A kind as the API serves it; `group` is "" for the core group."""
-
-    group: str
-    version: str
-    kind: str
-    plural: str
-    namespaced: bool = True
-
-    @property
-    def api_version(self) -> str:
-        """Return `group/version`, or the version alone for the core group."""
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """Return the path of a collection, an object or its subresource.
-
-        Rejected if a name could change the path.
-        """
-        parts = ["/apis" if self.group else "/api", self.api_version]
-        if self.namespaced and namespace:
-            parts += ["namespaces", _segment(namespace)]
-        parts.append(self.plural)
-        parts += [_segment(name)] if name else []
-        parts += [subresource] if subresource else []
-        return "/".join(parts)
-
-
-def _segment(name: str) -> str:
-    if not _SEGMENT.fullmatch(name):
-        raise Rejected(f"{name!r} is no name of an object")
-    return name
-
-
-DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
-REPLICA_SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
-PODS = Resource("", "v1", "Pod", "pods")
-EVENTS = Resource("", "v1", "Event", "events")
 NAMESPACES = Resource("", "v1", "Namespace", "namespaces", namespaced=False)
 SECRETS = Resource("", "v1", "Secret", "secrets")
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
@@ -78,10 +35,8 @@ _RBAC = ("rbac.authorization.k8s.io", "v1")
 KNOWN: Mapping[tuple[str, str], Resource] = {
     (resource.api_version, resource.kind): resource
     for resource in (
-        DEPLOYMENTS,
-        REPLICA_SETS,
-        PODS,
-        EVENTS,
+        *registry.RESOURCES.values(),
+        *registry.UNJUDGED,
         NAMESPACES,
         SECRETS,
         LEASES,
@@ -95,13 +50,7 @@ KNOWN: Mapping[tuple[str, str], Resource] = {
         Resource("", "v1", "LimitRange", "limitranges"),
         Resource("", "v1", "ResourceQuota", "resourcequotas"),
         Resource("", "v1", "PodTemplate", "podtemplates"),
-        Resource("", "v1", "ReplicationController", "replicationcontrollers"),
-        Resource("apps", "v1", "StatefulSet", "statefulsets"),
-        Resource("apps", "v1", "DaemonSet", "daemonsets"),
-        Resource("apps", "v1", "ControllerRevision", "controllerrevisions"),
         Resource("autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
-        Resource("batch", "v1", "Job", "jobs"),
-        Resource("batch", "v1", "CronJob", "cronjobs"),
         Resource("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices"),
         Resource("networking.k8s.io", "v1", "Ingress", "ingresses"),
         Resource("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
@@ -140,12 +89,16 @@ class Resources:
         group, _, version = api_version.rpartition("/")
         prefix = "/apis" if group else "/api"
         try:
-            body = self._client.get("/".join([prefix, *map(_segment, api_version.split("/"))]))
+            body = self._client.get("/".join([prefix, *map(check_segment, api_version.split("/"))]))
         except NotFound as error:
             raise _no_kind(api_version, kind) from error
         return {
             (api_version, str(entry["kind"])): Resource(
-                group, version, str(entry["kind"]), _segment(entry["name"]), entry["namespaced"]
+                group,
+                version,
+                str(entry["kind"]),
+                check_segment(entry["name"]),
+                entry["namespaced"],
             )
             for entry in _entries(body)
         }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
-from gate.kube.resources import DEPLOYMENTS, EVENTS, PODS, REPLICA_SETS, Resource
+from gate.kube.kinds import registry
 
 Selector = Mapping[str, Any]
 """A LabelSelector (meta/v1): `matchLabels` and `matchExpressions`."""
@@ -48,17 +48,9 @@ def query_of_any(selectors: Sequence[Selector]) -> str:
     )
 
 
-RESOURCES: Mapping[Kind, Resource] = {
-    Kind.DEPLOYMENT: DEPLOYMENTS,
-    Kind.REPLICA_SET: REPLICA_SETS,
-    Kind.POD: PODS,
-    Kind.EVENT: EVENTS,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one watch looks at; `about` are the Deployments that its lists are about."""
+    """What one watch looks at; `about` are the workloads that its lists are about."""
 
     kind: Kind
     namespace: str
@@ -68,21 +60,26 @@ class Scope:
 
 
 def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
-    """Plan as few watches as possible, four per namespace, for Deployments with their selectors.
+    """Plan as few watches as possible, one per kind and namespace, for workloads and selectors.
 
-    One Deployment is watched by its name and selector, several by what their selectors share.
+    One workload is watched by its name and selector, several by what their selectors share.
     Of the Events only warnings are watched: the others say nothing that an object does not.
 
     """
     planned: list[Scope] = []
     for namespace in sorted({ref.namespace for ref in followed}):
         about = tuple(sorted(ref for ref in followed if ref.namespace == namespace))
-        labels = query_of_any([followed[ref] for ref in about])
-        name = f"metadata.name={about[0].name}" if len(about) == 1 else ""
-        planned += [
-            Scope(Kind.DEPLOYMENT, namespace, about, field_selector=name),
-            Scope(Kind.REPLICA_SET, namespace, about, labels),
-            Scope(Kind.POD, namespace, about, labels),
-            Scope(Kind.EVENT, namespace, about, field_selector="type=Warning"),
-        ]
+        planned += _workload_scopes(namespace, about)
+        for child, owners in registry.children_of(about).items():
+            labels = query_of_any([followed[ref] for ref in owners])
+            planned.append(Scope(child.kind, namespace, owners, labels))
+        planned.append(Scope(Kind.EVENT, namespace, about, field_selector="type=Warning"))
     return tuple(planned)
+
+
+def _workload_scopes(namespace: str, about: tuple[Ref, ...]) -> Iterator[Scope]:
+    for one in registry.WORKLOADS:
+        alike = tuple(ref for ref in about if registry.workload_of(ref) is one)
+        name = f"metadata.name={alike[0].name}" if len(alike) == 1 else ""
+        if alike:
+            yield Scope(one.watched.kind, namespace, alike, field_selector=name)

@@ -21,9 +21,10 @@ from gate.kube import translation
 from gate.kube.client import Client, Query, chunks
 from gate.kube.contact import access_to
 from gate.kube.failures import ApiError, BadAnswer, Forbidden, Gone, TimedOut, Unauthorized
+from gate.kube.kinds import registry
 from gate.kube.lists import list_all
 from gate.kube.repetition import backoff_seconds
-from gate.kube.scope import RESOURCES, Scope, Selector, scopes_of
+from gate.kube.scope import Scope, Selector, scopes_of
 from gate.wire import decode
 from gate.wire.frames import WatchType
 
@@ -75,7 +76,7 @@ class Watch:
         self._put = put
         self._tap = tap
         self._limits = limits or WatchLimits()
-        self._path = RESOURCES[scope.kind].path(scope.namespace)
+        self._path = registry.RESOURCES[scope.kind].path(scope.namespace)
         self._access = access_to(scope.namespace, scope.kind)
         self._position = ""
         self._opened = False
@@ -118,7 +119,7 @@ class Watch:
             try:
                 yield from self.continuous()
             except (Forbidden, Unauthorized) as error:
-                if self._scope.kind is Kind.EVENT and isinstance(error, Forbidden):
+                if self._scope.kind == Kind.EVENT and isinstance(error, Forbidden):
                     return
                 self._note_refusal(error)
             except ApiError as error:
@@ -280,7 +281,7 @@ def watches_of(
     put: Put,
     tap: Tap | None = None,
 ) -> Watches:
-    """Plan the watches for `followed`, Deployments with their selectors; nothing is started."""
+    """Plan the watches for `followed`, workloads with their selectors; nothing is started."""
     return Watches(
         tuple(Watch(client, scope, clock, put, tap=tap) for scope in scopes_of(followed))
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from gate.errors import UsageError
-from gate.manifests.kinds import KINDS, Kind, namesakes
+from gate.manifests.kinds.kind import Kind
+from gate.manifests.kinds.registry import KINDS, namesakes
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, escape_line
 

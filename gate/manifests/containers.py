@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gate.manifests.manifest import ManifestObject, value_at
+from gate.manifests.body import containers_at
+from gate.manifests.manifest import ManifestObject
 
 
 def containers(
@@ -19,13 +20,4 @@ def containers(
     kind = item.known_kind
     if kind is None or not kind.pod_spec:
         return []
-    spec = value_at(item.body if body is None else body, *kind.pod_spec)
-    lists = ("initContainers", "containers") if init else ("containers",)
-    found = [value_at(spec, name) for name in lists]
-    return [
-        container
-        for entries in found
-        if isinstance(entries, list)
-        for container in entries
-        if isinstance(container, dict) and isinstance(container.get("name"), str)
-    ]
+    return containers_at(item.body if body is None else body, kind.pod_spec, init=init)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from gate.manifests.manifest import ManifestObject, Skipped, value_at
+from gate.manifests.body import value_at
+from gate.manifests.manifest import ManifestObject, Skipped
 from gate.manifests.source import ManifestError, escape_line
 
 _ANNOTATION: Final = "helm.sh/hook"

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.errors import UsageError, UsageErrors
+from gate.manifests.body import value_at
 from gate.manifests.containers import containers
 from gate.manifests.image_reference import is_reference
-from gate.manifests.manifest import Manifest, ManifestObject, value_at
+from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.places import place_of
 from gate.manifests.source import Source, escape_line
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from gate.core.model.objects import Ref
 from gate.manifests.documents import Node
-from gate.manifests.kinds import Kind, Rank, find
+from gate.manifests.kinds.kind import Kind, Rank
+from gate.manifests.kinds.registry import find
 from gate.manifests.source import ManifestError, Source
-
-DEPLOYMENTS: Final = ("apps", "Deployment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,8 @@ class ManifestObject:
 
     @property
     def judged(self) -> bool:
-        """Whether its rollout is followed to a verdict: Deployments alone."""
-        return (self.group, self.kind) == DEPLOYMENTS
+        """Whether its rollout is followed to a verdict."""
+        return self.known_kind is not None and self.known_kind.workload is not None
 
     def body_copy(self) -> dict[str, Any]:
         """Return a body that the caller may change."""
@@ -105,10 +104,3 @@ def refuse_duplicates(objects: Iterable[ManifestObject]) -> None:
             problem = f"{item} stands in the manifest twice, first at {seen[key].source}"
             raise ManifestError(item.source, problem)
         seen[key] = item
-
-
-def value_at(body: Any, *path: str) -> Any:
-    """Return the value at `path`, None if a step is missing or not a mapping."""
-    for step in path:
-        body = body.get(step) if isinstance(body, Mapping) else None
-    return body

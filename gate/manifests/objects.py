@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gate.core.model.objects import LABEL, SUBDOMAIN
+from gate.manifests.body import value_at
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
-from gate.manifests.manifest import ManifestObject, value_at
+from gate.manifests.manifest import ManifestObject
 from gate.manifests.source import ManifestError, Source, escape_line
 
 _HOST: Final = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"

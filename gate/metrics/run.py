@@ -15,6 +15,7 @@ from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.measurement import Kind as Verdict
 from gate.core.checks.spec import Check, Command, Http
+from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.metrics.api_requests import ApiRequests
@@ -194,7 +195,7 @@ def _places_of_plan(attempt: Attempt) -> tuple[Place, ...]:
 
 def _places_of(refs: Collection[Ref]) -> tuple[Place, ...]:
     """Return the Deployments among some objects; if there are none, the first namespace."""
-    deployments = sorted({(ref.namespace, ref.name) for ref in refs if ref.is_deployment})
+    deployments = sorted({(ref.namespace, ref.name) for ref in refs if is_workload(ref)})
     namespaces = sorted({ref.namespace for ref in refs} - {""})
     return tuple(deployments) or ((namespaces[0] if namespaces else "", ""),)
 

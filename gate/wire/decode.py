@@ -19,6 +19,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.rollout.observations import Kind
 from gate.wire import build, frames, shapes
 from gate.wire.frames import WatchType
+from gate.wire.kinds import registry
 from gate.wire.untrusted import clean_line
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
@@ -79,20 +80,14 @@ class LivePage:
     continue_token: str
 
 
-_LINE: Final = Decoder(frames.Line)
-_DEPLOYMENT: Final = Decoder(shapes.Deployment)
-_REPLICA_SET: Final = Decoder(shapes.ReplicaSet)
-_POD: Final = Decoder(shapes.Pod)
+_LINE: Final[Decoder[Any]] = Decoder(frames.line_of(registry.SHAPES))
+_WATCHED: Final[Decoder[Any]] = Decoder(registry.SHAPES)
+_LISTS: Final[Mapping[Kind, Decoder[Any]]] = {
+    kind: Decoder(frames.list_of(one.shape)) for kind, one in registry.WATCHED.items()
+}
 _ANY_KIND: Final = Decoder(shapes.AnyObject)
 _RAW_LIST: Final = Decoder(frames.ListOf[msgspec.Raw])
 _JSON_OBJECT: Final = Decoder(dict[str, Any])
-_WATCHED: Final[Decoder[shapes.Watched]] = Decoder(shapes.Watched)
-_LISTS: Final[Mapping[Kind, Decoder[Any]]] = {
-    Kind.DEPLOYMENT: Decoder(frames.ListOf[shapes.Deployment]),
-    Kind.REPLICA_SET: Decoder(frames.ListOf[shapes.ReplicaSet]),
-    Kind.POD: Decoder(frames.ListOf[shapes.Pod]),
-    Kind.EVENT: Decoder(frames.ListOf[shapes.Event]),
-}
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 
@@ -114,7 +109,7 @@ def _decoding(read: Callable[Given, Value]) -> Callable[Given, Value]:
 
 @_decoding
 def watch_line(line: bytes) -> WatchEvent:
-    """Decode one line of a watch of any of the four kinds, at most `MAX_LINE_BYTES` long."""
+    """Decode one line of a watch of any watched kind, at most `MAX_LINE_BYTES` long."""
     event = _LINE.decode(_check_length(line, MAX_LINE_BYTES))
     found = event.object
     if isinstance(found, frames.Status):
@@ -122,7 +117,7 @@ def watch_line(line: bytes) -> WatchEvent:
     version = found.metadata.resource_version or ""
     if event.type is WatchType.BOOKMARK:
         return WatchEvent(event.type, version)
-    return WatchEvent(event.type, version, build.build_watched(found))
+    return WatchEvent(event.type, version, registry.build_watched(found))
 
 
 @_decoding
@@ -131,7 +126,7 @@ def listing(kind: Kind, body: bytes) -> Listing:
     page = _LISTS[kind].decode(_check_length(body))
     meta = page.metadata or frames.ListMeta()
     return Listing(
-        objects=tuple(build.build_watched(item) for item in page.items or ()),
+        objects=tuple(registry.build_watched(item) for item in page.items or ()),
         resource_version=meta.resource_version or "",
         continue_token=meta.following or "",
     )
@@ -139,26 +134,14 @@ def listing(kind: Kind, body: bytes) -> Listing:
 
 @_decoding
 def decode_watched(body: bytes | Mapping[str, Any]) -> core.Watched:
-    """Decode an object of any of the four kinds; it has to name its kind."""
-    return build.build_watched(_WATCHED.decode(_json(body)))
+    """Decode an object of any watched kind; it has to name its kind."""
+    return registry.build_watched(_WATCHED.decode(_json(body)))
 
 
 @_decoding
-def deployment(body: bytes | Mapping[str, Any]) -> core.Deployment:
-    """Decode an apps/v1 Deployment, from its JSON or from the mapping that it parses to."""
-    return build.deployment(_DEPLOYMENT.decode(_json(body)))
-
-
-@_decoding
-def replica_set(body: bytes | Mapping[str, Any]) -> core.ReplicaSet:
-    """Decode an apps/v1 ReplicaSet likewise."""
-    return build.replica_set(_REPLICA_SET.decode(_json(body)))
-
-
-@_decoding
-def pod(body: bytes | Mapping[str, Any]) -> core.Pod:
-    """Decode a v1 Pod likewise."""
-    return build.pod(_POD.decode(_json(body)))
+def template(body: Mapping[str, Any]) -> core.Template:
+    """Decode a pod template, without the label that a controller adds."""
+    return build.template(_json(body))
 
 
 @_decoding
@@ -187,14 +170,14 @@ def _live_object(data: bytes) -> LiveObject:
     value.pop("status", None)
     value["metadata"].pop("managedFields", None)
     names = (found.api_version, found.kind, meta.namespace or "", meta.name)
-    is_deployment = names[:2] == ("apps/v1", "Deployment")
+    workload = registry.find_workload(found.api_version, found.kind)
     return LiveObject(
         ref=core.Ref(*map(clean_line, names)),
         uid=meta.uid or "",
         resource_version=meta.resource_version or "",
         body=Body.of(value),
         managed=Body.of({"managedFields": meta.managed_fields or []}),
-        deployment=build.deployment(_DEPLOYMENT.decode(data)) if is_deployment else None,
+        workload=workload.watched.build(_WATCHED.decode(data)) if workload else None,
     )
 
 

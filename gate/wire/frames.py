@@ -6,11 +6,11 @@ Names are those of the API (meta/v1); unknown fields are skipped unread.
 from __future__ import annotations
 
 import enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from gate.wire.shapes import Watched
+Item = TypeVar("Item")
 
 
 class Status(Struct, gc=False, tag_field="kind", tag="Status"):
@@ -31,11 +31,11 @@ class WatchType(enum.StrEnum):
     ERROR = "ERROR"
 
 
-class Line(Struct, gc=False):
-    """One line of a watch."""
+class Line(Struct, Generic[Item], gc=False):
+    """One line of a watch; its object is a `Status` where the type is ERROR."""
 
     type: WatchType
-    object: Watched | Status
+    object: Item
 
 
 class ListMeta(Struct, rename={"resource_version": "resourceVersion", "following": "continue"}):
@@ -45,11 +45,18 @@ class ListMeta(Struct, rename={"resource_version": "resourceVersion", "following
     following: str | None = None
 
 
-Item = TypeVar("Item")
-
-
 class ListOf(Struct, Generic[Item]):
     """A list, or one page of it; its items need not name their kind."""
 
     metadata: ListMeta | None = None
     items: list[Item] | None = None
+
+
+def line_of(shape: Any) -> Any:
+    """Return the type of a watch's lines whose objects are of that type."""
+    return Line[shape | Status]
+
+
+def list_of(shape: Any) -> Any:
+    """Return the type of a list of objects of that type."""
+    return ListOf[shape]

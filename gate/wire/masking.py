@@ -20,40 +20,37 @@ from typing import Any, Final
 
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.ssa.managed_fields import owned_fields
+from gate.wire.kinds import registry
 from gate.wire.secret_values import SecretValues
 from gate.wire.untrusted import clean
 
-_KNOWN_KINDS: Final = {"Deployment", "ReplicaSet", "Pod", "Event", "Status"}
+_KNOWN_KINDS: Final = {*registry.WATCHED, "Status"}
 _ENTERED: Final = frozenset(
     """
-    metadata ownerReferences spec selector strategy rollingUpdate template status conditions
+    metadata ownerReferences spec selector template status conditions
     containers initContainers ephemeralContainers ports resources volumeMounts volumes tolerations
     env envFrom valueFrom fieldRef secretKeyRef configMapKeyRef configMapRef secretRef
     readinessProbe livenessProbe startupProbe httpGet tcpSocket grpc imagePullSecrets
     containerStatuses initContainerStatuses ephemeralContainerStatuses
     state lastState waiting running terminated involvedObject source series details causes
     """.split()  # noqa: SIM905 - one name a line would say no more on five times the space
-)
+).union(*(one.recorded.entered for one in registry.WATCHED.values()))
 """Fields whose contents the API defines; in any other map the keys may be anything."""
 _KEPT: Final = frozenset(
     """
     apiVersion kind name generateName namespace uid resourceVersion
     creationTimestamp deletionTimestamp startTime startedAt finishedAt eventTime lastProbeTime
     firstTimestamp lastTimestamp lastObservedTime lastTransitionTime lastUpdateTime
-    image imageID imagePullPolicy restartPolicy maxSurge maxUnavailable
+    image imageID imagePullPolicy restartPolicy
     phase type status reason message qosClass action component reportingComponent field fieldPath
     protocol scheme port key operator effect dnsPolicy schedulerName preemptionPolicy
     terminationMessagePath terminationMessagePolicy
     """.split()  # noqa: SIM905
-)
+).union(*(one.recorded.kept for one in registry.WATCHED.values()))
 _KEPT_MAPS: Final = {"labels", "matchLabels", "nodeSelector", "limits", "requests"}
-_KEPT_ANNOTATIONS: Final = {
-    "deployment.kubernetes.io/revision",
-    "deployment.kubernetes.io/revision-history",
-    "deployment.kubernetes.io/desired-replicas",
-    "deployment.kubernetes.io/max-replicas",
-    "kubectl.kubernetes.io/restartedAt",
-}
+_KEPT_ANNOTATIONS: Final = {"kubectl.kubernetes.io/restartedAt"}.union(
+    *(one.recorded.annotations for one in registry.WATCHED.values())
+)
 _URL: Final = re.compile(r"([^?#]*[?#]?)(.*)", re.DOTALL)
 MASKED: Final = "masked:"
 """The prefix of what replaces a masked text."""

@@ -25,6 +25,7 @@ from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import Policy
 from gate.wire import decode
 from gate.wire.kept import encode_kept, kept_of, ref, ref_of
+from gate.wire.kinds import registry
 from gate.wire.origin import origin, origin_of
 from gate.wire.packed import pack, unpack
 from gate.wire.untrusted import clean_line
@@ -85,7 +86,7 @@ def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str
 
 
 def _is_judged(one: Kept) -> bool:
-    return one.ref.is_deployment
+    return registry.find_workload(one.ref.api_version, one.ref.kind) is not None
 
 
 def _without(record: Record, refs: Collection[Ref], why: str) -> Record:
@@ -223,19 +224,17 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
         "replica_set": baseline.replica_set,
         "revision": baseline.revision,
         "template": baseline.template.body.thaw(),
-        "hash": baseline.pod_template_hash,
+        "hash": baseline.label_value,
     }
 
 
 def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
     if value is None:
         return None
-    named = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "-"}}
-    template = decode.deployment({**named, "spec": {"template": value["template"]}}).template
     return Baseline(
         clean_line(value["replica_set"]),
         None if value["revision"] is None else int(value["revision"]),
-        template,
+        decode.template(value["template"]),
         clean_line(value["hash"]),
     )
 

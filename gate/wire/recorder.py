@@ -24,6 +24,7 @@ from gate.core.checks.run import Tick
 from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.files import open_new
+from gate.wire.kinds import registry
 from gate.wire.masking import Masker
 from gate.wire.secret_values import SecretValues
 from gate.wire.trace import (
@@ -232,7 +233,7 @@ class Recorder:
             "trace": VERSION,
             "scenario": _SCENARIO,
             "namespace": first["metadata"]["namespace"],
-            "deployment": first["metadata"]["name"],
+            **registry.header_of(first),
             **about,
             **({"policy": self._masker.policy(about["policy"])} if "policy" in about else {}),
             "before": [item for page in before for item in self._items(_LIST.decode(page))],

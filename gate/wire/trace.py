@@ -1,10 +1,11 @@
 """Reads recordings of rollouts: what the watchers of a namespace saw, one JSON object a line.
 
 Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name of
-the first one), `before` (the objects listed just before the apply), `applied` (the Deployment that
-the apply returned) and, if there is more to say, `also_applied` (the attempt's other Deployments)
-and `policy` (options of the judge, as a configuration file has them). Each further line has `t`,
-the seconds since the apply returned, and a watch's `type` and `object`; or the type LISTED, a
+the first one; another kind has `workload` with its `kind` and `name`), `before` (the objects listed
+just before the apply), `applied` (the workload that the apply returned) and, if there is more to
+say, `also_applied` (the attempt's other workloads) and `policy` (options of the judge, as a
+configuration file has them). Each further line has `t`, the
+seconds since the apply returned, and a watch's `type` and `object`; or the type LISTED, a
 `namespace`, and as `object` a page of the list that a watch began with; or the type MEASURED, and
 as `object` the answer to one tick of a check; or the type UNSEEN: a request or a watch failed, as
 `object` says, so that facts may be missing until the type SEEN: then all of each Deployment was
@@ -32,6 +33,7 @@ from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode, measurements
 from gate.wire.frames import WatchType
+from gate.wire.kinds import registry
 from gate.wire.measurements import Measured
 from gate.wire.untrusted import clean_line
 
@@ -44,12 +46,6 @@ RETURNED: Final = "RETURNED"
 ENDED: Final = "ENDED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
-_KINDS: Final[Mapping[type[core.Watched], Kind]] = {
-    core.Deployment: Kind.DEPLOYMENT,
-    core.ReplicaSet: Kind.REPLICA_SET,
-    core.Pod: Kind.POD,
-    core.ClusterEvent: Kind.EVENT,
-}
 _UNREADABLE: Final = (ValueError, RecursionError)
 
 
@@ -67,7 +63,6 @@ _Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 class _Header(Struct):
     trace: int
     namespace: str
-    deployment: str
     applied: Raw
     scenario: str | None = None
     kubernetes: str | None = None
@@ -166,7 +161,7 @@ class Recording:
     def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
         """Join the pages of a list; it is returned with the last one."""
         body, namespace = bytes(line.object), line.namespace or ""
-        kind = Kind(_OF_KIND.decode(body).kind.removesuffix("List"))
+        kind = registry.watched_kind(_OF_KIND.decode(body).kind.removesuffix("List"))
         page = decode.listing(kind, body)
         objects = pages.pop((kind, namespace), ()) + page.objects
         if page.continue_token:
@@ -194,18 +189,18 @@ def read(path: Path) -> Recording:
             before_live=tuple(
                 decode.live_object(bytes(raw))
                 for raw, found in zip(header.before or (), before, strict=True)
-                if isinstance(found, core.Deployment)
+                if isinstance(found, core.Workload)
             ),
-            applied=tuple(_deployment(bytes(found)) for found in applied),
+            applied=tuple(_workload(bytes(found)) for found in applied),
             policy=header.policy or {},
         )
     except _UNREADABLE as error:
         raise _unreadable(path, number, error) from None
 
 
-def _deployment(body: bytes) -> LiveObject:
+def _workload(body: bytes) -> LiveObject:
     live = decode.live_object(body)
-    if live.deployment is None:
+    if live.workload is None:
         raise ValueError(f"{live.ref} was applied, and is no Deployment")
     return live
 
@@ -215,7 +210,7 @@ def _decode_watch_line(at: float, line: bytes) -> tuple[Heard, ...]:
     if event.object is None:
         return ()
     if event.type is WatchType.DELETED:
-        return (Vanished(at, _KINDS[type(event.object)], event.object.uid),)
+        return (Vanished(at, registry.kind_of(event.object), event.object.uid),)
     return (Observed(at, event.object),)
 
 

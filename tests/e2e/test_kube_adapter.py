@@ -12,11 +12,12 @@ import pytest
 import yaml
 
 from gate.clock import SystemClock
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet, deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Pod, ReplicaSet, deployment_ref
+from gate.core.model.objects import Pod
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, Written
@@ -204,14 +205,14 @@ def test_taking_over_from_kubectl_apply(
     assert taken.live is not None
     assert _owned(taken.live.managed.thaw()["managedFields"]) == _owned(entries)
     assert taken.live.body.thaw()["spec"] == live.body.thaw()["spec"]
-    assert taken.live.deployment is not None
-    assert live.deployment is not None
-    assert taken.live.deployment.generation == live.deployment.generation
+    assert taken.live.workload is not None
+    assert live.workload is not None
+    assert taken.live.workload.generation == live.workload.generation
     applied = adapter.write(Verb.APPLY, later, taken.live)
     assert isinstance(applied, Written)
     assert applied.live is not None
-    assert applied.live.deployment is not None
-    assert applied.live.deployment.min_ready_seconds == 0
+    assert isinstance(applied.live.workload, Deployment)
+    assert applied.live.workload.min_ready_seconds == 0
 
 
 def test_a_rollout_is_watched_in_eight_requests(

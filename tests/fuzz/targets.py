@@ -15,13 +15,13 @@ from typing import Final
 from gate.core.checks.query_template import Query, QueryError
 from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.questions import Samples
-from gate.core.rollout.observations import Kind
 from gate.errors import UsageError
 from gate.manifests.bounds import Limits
 from gate.manifests.load import load
 from gate.sources.prometheus_answer import decode as decode_answer
 from gate.sources.source import Unanswered
 from gate.wire import decode
+from gate.wire.kinds.registry import WATCHED
 from gate.wire.untrusted import LINE_LIMIT, TEXT_LIMIT, clean, clean_line
 
 _LIMITS: Final = Limits(
@@ -56,7 +56,7 @@ def manifest(data: bytes) -> None:
 def watch_line(data: bytes) -> None:
     """Decode a line of a watch, and lists of each kind: a value, or DecodeError."""
     _decoded(decode.watch_line, data)
-    for kind in Kind:
+    for kind in WATCHED:
         _decoded(lambda body, kind=kind: decode.listing(kind, body), data)  # type: ignore[misc]
     _decoded(decode.live_object, data)
 

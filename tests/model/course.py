@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Watched
 from gate.core.plan.leg import Leg
@@ -183,10 +184,10 @@ def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
     about_it: News = []
     live = shown.deployment(cluster) if cluster.uid else None
     if known.live is not None and (live is None or live.uid != known.live.uid):
-        about_it.append(Vanished(now, Kind.DEPLOYMENT, known.live.uid))
+        about_it.append(Vanished(now, DEPLOYMENT, known.live.uid))
     if live is not None and live != known.live:
         about_it.append(Observed(now, live))
-    parts = _changes(now, Kind.REPLICA_SET, known.replica_sets, shown.replica_sets(cluster))
+    parts = _changes(now, REPLICA_SET, known.revisions, shown.replica_sets(cluster))
     tracked = {uid: track.pod for uid, track in known.pods.items()}
     return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
 
@@ -216,11 +217,11 @@ def _fresh(world: World, template: Template, taken: Iterable[int]) -> int:
     known: set[str] = set()
     if world.attempt is not None:
         rollouts = (
-            *world.attempt.deployments.rollouts.values(),
-            *world.attempt.deployments.followed_before.values(),
+            *world.attempt.workloads.rollouts.values(),
+            *world.attempt.workloads.followed_before.values(),
         )
         known = {uid for rollout in rollouts for uid in rollout.snapshot.pods}
-        known |= {uid for one in world.attempt.deployments.snapshots.values() for uid in one.pods}
+        known |= {uid for one in world.attempt.workloads.snapshots.values() for uid in one.pods}
     serial, here = 0, set(taken)
     while serial in here or shown.pod_uid(world.cluster.uid, template, serial) in known:
         serial += 1
@@ -266,7 +267,7 @@ def woke(world: World, at: float, *, early: bool) -> Stepped:
     attempt = running(world)
     slow = early and (attempt.course.leg is Leg.BACK or attempt.asks)
     books = world.books._replace(trouble=world.books.trouble or (slow and not world.is_away))
-    if world.is_away and attempt.deployments.rollouts:
+    if world.is_away and attempt.workloads.rollouts:
         blind_seconds = books.blind_seconds + min(at, world.back_at) - attempt.now
         books = books._replace(blind_seconds=blind_seconds)
     return heard(world._replace(books=books), Woke(at))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gate.core.attempt.contact import REFUSED_SECONDS, REFUSED_TIMES
+from gate.core.kinds.deployment.objects import REPLICA_SET
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Read
@@ -153,7 +154,7 @@ def _told_late(world: World) -> Iterator[Move]:
         return
     now, version = running(world).now, str(past.latest)
     late = Observed(now, shown.deployment(past))
-    sets = Listed(now, Kind.REPLICA_SET, WEB, shown.replica_sets(past), version)
+    sets = Listed(now, REPLICA_SET, WEB, shown.replica_sets(past), version)
     pods = Listed(now, Kind.POD, WEB, shown.pods(past), version)
     yield Move("the watches lag behind", partial(heard, world, late, sets, pods))
 

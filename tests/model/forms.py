@@ -21,9 +21,11 @@ from gate.core.attempt.state import (
     Requests,
     Writes,
 )
+from gate.core.kinds.deployment.kind import DeploymentKind
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet, Template
+from gate.core.model.objects import Pod, Ref, Template
 from gate.core.plan.journal_record import Kept
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Write
@@ -33,6 +35,7 @@ from gate.core.rollout.blind_time import (
     CONTROLLER_LAG_SECONDS,
     Blindness,
 )
+from gate.core.rollout.controller_faults import Hindrances
 from gate.core.rollout.pod_history import ContainerTrack, PodTrack
 from gate.core.rollout.policy import Policy
 
@@ -46,7 +49,6 @@ _FROM_NOW: Final = frozenset(
         "budget_from",
         "closing_since",
         "confirming_since",
-        "create_error_since",
         "forward_ended_at",
         "inspecting_since",
         "interrupted_at",
@@ -227,11 +229,15 @@ def _pod_track(value: PodTrack, form: Form) -> None:
 
 def _live_object(value: LiveObject, form: Form) -> None:
     form.atoms.append(value.managed.digest)
-    if value.deployment is not None:
-        _deployment(value.deployment, form)
+    if isinstance(value.workload, Deployment):
+        _deployment(value.workload, form)
         return
     form.atoms += (value.uid, value.body.digest)
     form.numbers.append((value.uid, int(value.resource_version or 0)))
+
+
+def _hindrances(value: Hindrances, form: Form) -> None:
+    form.atoms += [(reason.value, at - form.now) for reason, at in value.seen_since.items()]
 
 
 def _write(value: Write, form: Form) -> None:
@@ -321,7 +327,9 @@ _ENCODERS: Final[dict[type, Encode]] = {
     Body: _body,
     ContainerTrack: _container_track,
     Deployment: _deployment,
+    DeploymentKind: _nothing,
     FrozenMap: _map,
+    Hindrances: _hindrances,
     Kept: _kept,
     LiveObject: _live_object,
     Plan: _plan,

@@ -10,9 +10,11 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.deployment import objects as deployment_objects
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
 from gate.wire import decode
+from tests.decoded import decode_pod, decode_replica_set
 from tests.model.cluster import (
     CRASHING,
     GATE,
@@ -27,7 +29,7 @@ from tests.model.cluster import (
 
 NAMESPACE = "shop"
 NAME = "web"
-WEB = core.deployment_ref(NAMESPACE, NAME)
+WEB = deployment_objects.deployment_ref(NAMESPACE, NAME)
 REVISIONS = {"v0": 2, "v1": 1, "v2": 3, "v3": 4}
 """The revision of each image, marked or not: the core prints it and decides nothing by it."""
 DEADLINE_SECONDS = 4
@@ -231,15 +233,15 @@ def _fields(image: int, replicas: int, marked: bool) -> JSON:
 def live_object(cluster: Cluster) -> LiveObject:
     """Return the Deployment as a read of it returns it; there has to be one."""
     base = _live_shape(_shape(cluster))
-    assert base.deployment is not None
+    assert base.workload is not None
     version = str(cluster.version)
     live = replace(
-        base.deployment,
+        base.workload,
         resource_version=version,
         generation=cluster.generation,
         observed_generation=cluster.observed,
     )
-    return replace(base, resource_version=version, deployment=live)
+    return replace(base, resource_version=version, workload=live)
 
 
 def live_of(cluster: Cluster) -> LiveObject:
@@ -247,14 +249,14 @@ def live_of(cluster: Cluster) -> LiveObject:
     return live_object(cluster._replace(sets=(), latest=0, made=0))
 
 
-def deployment(cluster: Cluster) -> core.Deployment:
+def deployment(cluster: Cluster) -> deployment_objects.Deployment:
     """Return the Deployment as a watch shows it."""
-    found = live_of(cluster).deployment
-    assert found is not None
+    found = live_of(cluster).workload
+    assert isinstance(found, deployment_objects.Deployment)
     return found
 
 
-def replica_sets(cluster: Cluster) -> tuple[core.ReplicaSet, ...]:
+def replica_sets(cluster: Cluster) -> tuple[deployment_objects.ReplicaSet, ...]:
     """Return the ReplicaSets."""
     return tuple(_replica_set(cluster.uid, one) for one in cluster.sets)
 
@@ -274,15 +276,15 @@ def _live_shape(cluster: Cluster) -> LiveObject:
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _replica_set(owner: int, one: ReplicaSet) -> core.ReplicaSet:
+def _replica_set(owner: int, one: ReplicaSet) -> deployment_objects.ReplicaSet:
     pods = tuple(Pod(0, pod.phase, 0) for pod in one.pods)
     shape = _set_shape(owner, ReplicaSet(one.template, 0, pods))
     return replace(shape, resource_version=str(one.version))
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _set_shape(owner: int, one: ReplicaSet) -> core.ReplicaSet:
-    return decode.replica_set(replica_set_json(owner, one))
+def _set_shape(owner: int, one: ReplicaSet) -> deployment_objects.ReplicaSet:
+    return decode_replica_set(replica_set_json(owner, one))
 
 
 @functools.lru_cache(maxsize=_MANY)
@@ -293,4 +295,4 @@ def _pod(owner: int, template: Template, pod: Pod) -> core.Pod:
 
 @functools.lru_cache(maxsize=_MANY)
 def _pod_shape(owner: int, template: Template, pod: Pod) -> core.Pod:
-    return decode.pod(pod_json(owner, template, pod))
+    return decode_pod(pod_json(owner, template, pod))

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
@@ -223,11 +225,11 @@ def _at_rest(cluster: Cluster, scene: Scene) -> Cluster:
 def _judged(cluster: Cluster, image: str) -> JudgedVersion:
     """Return a version as an attempt remembers it."""
     live = shown.live_of(cluster)
-    assert live.deployment is not None
+    assert live.workload is not None
     settings = configuration.live(configuration.served(image))
     members = FrozenMap((one.ref, applied_digest(one)) for one in (live, settings))
     name = shown.set_name(cluster.template)
-    return JudgedVersion(template_digest(live.deployment.template), (), members, name)
+    return JudgedVersion(template_digest(live.workload.template), (), members, name)
 
 
 def _bodies(image: str) -> Iterator[tuple[LiveObject, Body]]:
@@ -321,7 +323,7 @@ def _returned_to(cluster: Cluster, history: History) -> str:
 
 def _is_bad(cluster: Cluster, history: History) -> bool:
     """Tell whether an attempt left what runs because it failed."""
-    live = shown.live_of(cluster).deployment
+    live = shown.live_of(cluster).workload
     judged = history.of_template(live.template) if live is not None else None
     return judged is not None and judged.failed
 
@@ -369,7 +371,7 @@ def live_fact(cluster: Cluster) -> Fact[LiveObject]:
 
 def snapshot_of(cluster: Cluster) -> Snapshot:
     """Return what is known of the Deployment once all is listed."""
-    snapshot = Snapshot(WEB)
+    snapshot = unseen(WEB)
     for fact in listed(cluster, 0.0):
         snapshot = snapshot.fold(fact)
     return snapshot
@@ -379,13 +381,13 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
     """Return what lists of all kinds tell."""
     found = (shown.deployment(cluster),) if cluster.uid else ()
     return (
-        Listed(at, Kind.DEPLOYMENT, WEB, found),
-        Listed(at, Kind.REPLICA_SET, WEB, shown.replica_sets(cluster)),
+        Listed(at, DEPLOYMENT, WEB, found),
+        Listed(at, REPLICA_SET, WEB, shown.replica_sets(cluster)),
         Listed(at, Kind.POD, WEB, shown.pods(cluster)),
     )
 
 
 def known_to(attempt: Attempt) -> Snapshot:
     """Return what an attempt knows of the Deployment."""
-    rollout = attempt.deployments.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots[WEB]
+    rollout = attempt.workloads.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]

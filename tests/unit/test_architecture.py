@@ -70,6 +70,21 @@ IRREGULAR_PARTICIPLES = {
     "thrown", "told", "torn", "understood", "undertaken", "undone", "withdrawn", "woken", "won",
     "worn", "wound", "woven", "written",
 }  # fmt: skip
+WORKLOAD_WORDS = {
+    "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Job",
+}  # fmt: skip
+"""Kinds of workload, and of what keeps their versions, as the API names them."""
+
+ROOMS_WITH_KINDS = ("app", "ci", "kube", "manifests", "report", "wire")
+"""Rooms of the adapters: what differs between kinds stands in their packages `kinds` alone."""
+
+MAY_NAME_A_KIND = {
+    "gate/app/rehearsal/demo.py": "the demo's own manifest is a Deployment",
+    "gate/app/runtime/metrics.py": "a group of the Pushgateway has a label `deployment`",
+    "gate/app/commands/locks.py": "a lock's name on the command line",
+    "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
+}
+"""Files outside of these packages that name a kind, and why."""
 VERBS_ON_ED = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
 """Words that end as a participle does and are none."""
 
@@ -149,6 +164,45 @@ def test_tests_use_the_sandbox_by_its_face() -> None:
         for one in sorted(borrowed(path, SANDBOX) - public)
     ]
     assert not behind, list_violations(behind)
+
+
+def test_only_the_packages_of_kinds_know_a_kind_of_workload() -> None:
+    """No other file of an adapter names a kind, imports its module, or takes its member of Kind."""
+    named_kinds = {
+        named(path): found
+        for room in ROOMS_WITH_KINDS
+        for path in sources_of(room)
+        if "kinds" not in path.relative_to(GATE).parts[:-1]
+        if (found := [*kinds_named_by(path)])
+    }
+    wrong = [
+        f"{name} names {', '.join(found)}"
+        for name, found in named_kinds.items()
+        if name not in MAY_NAME_A_KIND
+    ]
+    assert not wrong, list_violations(wrong)
+    assert named_kinds.keys() >= MAY_NAME_A_KIND.keys()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('kind == "Deployment"', ["Deployment"]),
+        ('f"replicaset/{name}"', ["replicaset/"]),
+        ("kind is Kind.REPLICA_SET", ["Kind.REPLICA_SET"]),
+        ("kind is Kind.EVENT or kind is Kind.POD", []),
+        ("from gate.core.kinds.registry import is_workload", []),
+        ("from gate.core.kinds.deployment import clocks", ["gate.core.kinds.deployment"]),
+        ("ref.is_deployment", ["is_deployment"]),
+        ('"""A Deployment."""', []),
+        ('result["deployments"]', []),
+    ],
+)
+def test_what_names_a_kind(tmp_path: Path, source: str, found: list[str]) -> None:
+    """Texts, modules, members of Kind and questions do; docstrings and keys of documents do not."""
+    path = tmp_path / "source.py"
+    path.write_text(source)
+    assert [*kinds_named_by(path)] == found
 
 
 def test_the_engine_uses_the_standard_library_alone() -> None:
@@ -259,6 +313,27 @@ def read(path: Path) -> Source:
         functions=[*functions_of(found)],
         callables=[*callables_of(tree)],
     )
+
+
+def kinds_named_by(path: Path) -> Iterator[str]:
+    """Yield what in a file names a kind of workload, docstrings aside."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    starts = tuple(f"{word.lower()}/" for word in WORKLOAD_WORDS)
+    members = {re.sub(r"(?<!^)(?=[A-Z])", "_", word).upper() for word in WORKLOAD_WORDS}
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in documentation:
+                if text in WORKLOAD_WORDS or text.startswith(starts):
+                    yield text
+            case ast.Attribute(value=ast.Name(id="Kind"), attr=member):
+                if member in members:
+                    yield f"Kind.{member}"
+            case ast.Attribute(attr="is_deployment"):
+                yield "is_deployment"
+            case ast.ImportFrom(module=str(module)):
+                if module.startswith("gate.core.kinds.") and module != "gate.core.kinds.registry":
+                    yield module
 
 
 def acts(path: Path) -> list[str]:

@@ -12,7 +12,7 @@ from gate.config import Settings, SettingsError, load, policy
 from gate.core.model.int_or_percent import Share
 from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt, Policy
 from gate.manifests.images import ImageOverride
-from gate.manifests.lint import LintCode
+from gate.manifests.kinds.rules import LintCode
 
 
 @pytest.mark.contract("B181")

@@ -10,6 +10,7 @@ import pytest
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, Target
@@ -18,7 +19,6 @@ from gate.core.protocol.events import Collected, Interrupted, ReadBack, Recorded
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Broken, Engine, Inbox
 from gate.virtual_time import VirtualClock
 from tests.unit.report.cluster import Workload
@@ -84,7 +84,7 @@ class World:
 
     def run(self, policy: Policy | None = None) -> Attempt:
         """Verify the Deployment as it stands."""
-        snapshot = Snapshot(self.workload.ref)
+        snapshot = unseen(self.workload.ref)
         for thing in self.workload.objects():
             snapshot = snapshot.fold(Observed(100.0, thing))
         target = Target(self.workload.ref, snapshot, baseline_of(snapshot))

@@ -17,7 +17,7 @@ from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.attempt.state import Attempt
-from gate.core.model.lock import locks_of
+from gate.core.kinds.registry import locks_of
 
 
 def apply(world: World, settings: Settings) -> int:

@@ -24,7 +24,8 @@ from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.duration import format_seconds
 from gate.errors import RefusedError
-from gate.manifests.lint import LintCode, lint
+from gate.manifests.kinds.rules import LintCode
+from gate.manifests.lint import lint
 from gate.manifests.manifest import Manifest
 
 Items = tuple[Prepared, ...]
@@ -84,7 +85,7 @@ def _lay_out(
 ) -> Plan:
     """Return the plan with its way back; it resumes the Deployments in `paused`."""
     session, settings, console = context.session, context.settings, context.console
-    targets = tuple(watching.target(item.ref) for item in items if item.is_deployment)
+    targets = tuple(watching.target(item.ref) for item in items if item.is_workload)
     resumed = {item.ref for item in items} if settings.resume else paused
     plan = preflight.plan_of("apply", policy(settings), items, trials, targets, resumed)
     plan = return_target.with_target_set(session, plan, context.memory)
@@ -114,7 +115,7 @@ def _note_resumptions(plan: Plan, items: Items, paused: Collection[Ref], console
 
 
 def _is_paused(live: LiveObject) -> bool:
-    return live.deployment is not None and live.deployment.paused
+    return live.workload is not None and live.workload.paused
 
 
 def _warn(

@@ -23,12 +23,13 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
-from gate.core.model.objects import Ref, ReplicaSet, deployment_ref
+from gate.core.model.objects import Ref, Revision
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
@@ -79,11 +80,11 @@ def _refs(
     Their namespace is "" while nothing has set it.
     """
     listed = read_manifest(settings, stdin).deployments if settings.file else ()
-    refs = [deployment_ref(item.namespace or "", item.name) for item in listed]
+    refs = [workload_ref(item.namespace or "", item.name) for item in listed]
     there = {ref.name for ref in refs}
-    refs += [deployment_ref("", name) for name in names if name not in there]
+    refs += [workload_ref("", name) for name in names if name not in there]
     if not refs:
-        refs = [deployment_ref("", one.deployment) for one in wanted if one.deployment]
+        refs = [workload_ref("", one.deployment) for one in wanted if one.deployment]
     return list(dict.fromkeys(refs))
 
 
@@ -132,23 +133,23 @@ def _subject(live: Live, at: float) -> Subject:
         new=_version(current) or Version(),
         started_at=at - BEGUN_SECONDS_AGO,
         baseline=_version(other),
-        revision=live.deployment.revision,
+        revision=live.workload.revision,
         first_available_at=-math.inf,
     )
 
 
-def _version(replica_set: ReplicaSet | None) -> Version | None:
+def _version(replica_set: Revision | None) -> Version | None:
     if replica_set is None:
         return None
-    return Version(replica_set.name, replica_set.pod_template_hash)
+    return Version(replica_set.name, replica_set.label_value)
 
 
-def _other(live: Live) -> ReplicaSet | None:
+def _other(live: Live) -> Revision | None:
     current = live.snapshot.current()
     serving = [
         one
         for one in live.snapshot.list_owned()
-        if one.available_replicas and (current is None or one.uid != current.uid)
+        if live.snapshot.count_pods(one).available and (current is None or one.uid != current.uid)
     ]
     return max(serving, key=lambda one: one.revision or 0, default=None)
 

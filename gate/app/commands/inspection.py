@@ -177,11 +177,11 @@ def history(start: CommandStart, name: str) -> int:
 
 def _is_waiting(live: Live) -> bool:
     """Tell whether the live template has no revision yet because of a pause."""
-    return live.snapshot.current() is None and live.deployment.paused
+    return live.snapshot.current() is None and live.workload.paused
 
 
 def _waiting(live: Live) -> str:
-    images = ", ".join(live.deployment.template.images())
+    images = ", ".join(live.workload.template.images())
     return f"{live.object.ref} is paused: {images} has no revision until it is resumed"
 
 
@@ -189,7 +189,7 @@ def _waiting_revision(live: Live) -> Revision:
     return Revision(
         number=None,
         replica_set="",
-        images=live.deployment.template.images(),
+        images=live.workload.template.images(),
         change_cause="",
         created_at="",
         pods=0,
@@ -228,6 +228,7 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
 def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
     current = live.snapshot.current()
     owned = sorted(live.snapshot.list_owned(), key=lambda rs: rs.revision or 0, reverse=True)
+    pods = {rs.uid: live.snapshot.count_pods(rs).created for rs in owned}
     return tuple(
         Revision(
             number=rs.revision,
@@ -235,8 +236,8 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             images=rs.template.images(),
             change_cause=rs.change_cause,
             created_at=rs.created_at,
-            pods=rs.status_replicas,
-            running=rs.status_replicas > 0 if current is None else rs.uid == current.uid,
+            pods=pods[rs.uid],
+            running=pods[rs.uid] > 0 if current is None else rs.uid == current.uid,
             judged=memory.of_replica_set(rs),
             returns=returns,
         )

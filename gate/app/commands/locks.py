@@ -17,6 +17,7 @@ from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import write_safely
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.cluster_name import ClusterName
 from gate.config import Settings
@@ -177,7 +178,9 @@ def _iter_release_lines(
 
 def _parse_lock(namespace: str, name: str) -> Lock:
     name = name.rpartition("/")[2]
-    return Lock(namespace, name) if name.startswith(PREFIX) else lock_of(namespace, name)
+    return (
+        Lock(namespace, name) if name.startswith(PREFIX) else lock_of(workload_ref(namespace, name))
+    )
 
 
 def ask_for_consent(world: World, held: Held) -> bool:

@@ -22,12 +22,12 @@ from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import read_object
 from gate.app.runtime.session import Session, connect_learning_secrets
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder, is_proven_dead
-from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import worst
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.failures import Forbidden
@@ -121,10 +121,14 @@ def _read_locks(
     Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
     Leases may not be listed.
     """
-    found = {name: leases.read(lock_of(session.namespace, name)) for name in names}
-    gone = tuple(lock_of(session.namespace, name) for name, held in found.items() if held is None)
+    found = {name: leases.read(lock_of(workload_ref(session.namespace, name))) for name in names}
+    gone = tuple(
+        lock_of(workload_ref(session.namespace, name))
+        for name, held in found.items()
+        if held is None
+    )
     for name in (name for name, held in found.items() if held is None):
-        read_object(session, deployment_ref(session.namespace, name))
+        read_object(session, workload_ref(session.namespace, name))
     others = _list_leases(session, leases, gone) if gone else ()
     naming = (one for one in others if one.record and not {*gone}.isdisjoint(one.holder.locks))
     seen = {held.lock: held for held in (*found.values(), *naming) if held is not None}

@@ -48,7 +48,7 @@ def run_restart(start: CommandStart, name: str) -> Attempt:
 
         # Lock the Deployment.
         ref = live.object.ref
-        context = context.with_locks([lock_of(ref.namespace, ref.name)])
+        context = context.with_locks([lock_of(ref)])
 
     # Recover: finish what a gate that died under this lock left.
     ended = cut_off(finish_open_records(Recovery(context)))

@@ -33,7 +33,7 @@ def run_resume(start: CommandStart, name: str) -> Attempt:
 
         # Lock the Deployment.
         ref = live.object.ref
-        context = context.with_locks([lock_of(ref.namespace, ref.name)])
+        context = context.with_locks([lock_of(ref)])
 
     # Recover: finish what a gate that died under this lock left.
     ended = cut_off(finish_open_records(Recovery(context)))
@@ -51,7 +51,7 @@ def run_resume(start: CommandStart, name: str) -> Attempt:
 def plan_resume(context: CommandContext, name: str) -> Ready:
     """Prepare to resume a paused Deployment, and to follow the rollout that this starts."""
     live = read_guarded(context, name)
-    if not live.deployment.paused:
+    if not live.workload.paused:
         context.console.note("resume", f"{live.object.ref} is not paused")
     planned = PlannedObject(live.object.ref, Known(live.object))
     writes = (resumption(live.object.ref),)

@@ -15,9 +15,9 @@ from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.watches import Watching
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import deployment_ref
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History

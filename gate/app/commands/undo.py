@@ -19,8 +19,9 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 
 
 def undo(world: World, settings: Settings, name: str) -> int:
@@ -68,4 +69,4 @@ def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
     """Return the locks of all Deployments that an undo of `name` may write."""
     ref = deployment_ref(namespace, name)
     members = {ref, *deployments_of(memory.history(ref))}
-    return [lock_of(member.namespace, member.name) for member in members]
+    return [lock_of(member) for member in members]

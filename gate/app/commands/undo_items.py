@@ -10,12 +10,13 @@ from gate.app.commands import undo_refusal
 from gate.app.commands.undo_subject import UndoSubject, deployments_of
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.runtime.live_state import read_live
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, ReplicaSet, Template
+from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_body
 from gate.core.ssa.template_body import body_with_template, without_pause
@@ -25,7 +26,7 @@ from gate.core.versions.undo_choice import Choice, choice_name, revision_name
 from gate.core.versions.undo_conflicts import restarters
 from gate.core.versions.undo_set import attempts_on, changed_members, is_applied_by, lacking
 from gate.errors import RefusedError
-from gate.manifests.kinds import find
+from gate.manifests.kinds.registry import find
 
 
 def prepare_items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
@@ -43,7 +44,7 @@ def prepare_items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
         found.console.warn(f"{shown} {did} at {judged.judged_at}: {judged.why.reason}")
     elif version is None and judged is None:
         found.console.warn(f"no verification of {shown} is remembered")
-    names = configuration_names(template or found.live.deployment.template)
+    names = configuration_names(template or found.live.workload.template)
     if names:
         found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")
     return (_prepare_object(found, found.ref, body),)
@@ -67,7 +68,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
     version = with_shared_members(version, shared)
     changed = changed_members(attempts, version, found.ref, digests)
     bodies = _bodies(found, version, changed)
-    runs = template_digest(found.live.deployment.template)
+    runs = template_digest(found.live.workload.template)
     is_restart_left = bodies.get(found.ref) is not None and _is_restarted(replica_set)
     if replica_set is not None and bodies.get(found.ref) is None and runs != version.template:
         bodies[found.ref] = Body.of(_with_template(found, replica_set.template))
@@ -105,7 +106,7 @@ def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
         yield replace(item, is_return=True)
 
 
-def _is_restarted(replica_set: ReplicaSet | None) -> bool:
+def _is_restarted(replica_set: Revision | None) -> bool:
     return replica_set is not None and is_restarted(replica_set.template)
 
 
@@ -168,7 +169,7 @@ def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body |
     if body is None:
         return None
     complete = with_values(body, None)
-    if complete is not None or not ref.is_deployment:
+    if complete is not None or not is_workload(ref):
         return complete
     beside = replace(found.session, namespace=ref.namespace)
     live = found.live if ref == found.ref else read_live(beside, ref.name)

@@ -21,7 +21,7 @@ from gate.app.runtime.watches import Watching
 from gate.config import policy
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Revision
 from gate.core.plan.plan import Plan
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
@@ -37,7 +37,7 @@ from gate.kube.access import list_needed
 Items = tuple[Prepared, ...]
 
 
-def plan_undo(context: CommandContext, name: str, named: ReplicaSet | None) -> Ready:
+def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Ready:
     """Prepare to return to an earlier version, or to `named`, what `--to-revision` named at first.
 
     Writes nothing.
@@ -54,7 +54,7 @@ def plan_undo(context: CommandContext, name: str, named: ReplicaSet | None) -> R
 
     # Refuse what we have no right to write, and what others manage or are deleting.
     _check_access(context, name, items)
-    lives = [item.live for item in items if item.is_deployment and item.live is not None]
+    lives = [item.live for item in items if item.is_workload and item.live is not None]
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster)
     if not settings.allow_managed:
@@ -101,7 +101,7 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
         return
     what = ", ".join(failed.images)
     current = found.live.snapshot.current()
-    if failed.template == template_digest(found.live.deployment.template):
+    if failed.template == template_digest(found.live.workload.template):
         what = f"a restart of {what}"
     runs = revision_name(current) if current is not None else "it"
     to = choice_name(choice, found.live.snapshot)
@@ -128,7 +128,7 @@ def _check_trials(
     """Refuse an undo that would not bring its version back; warn of what it ends or leaves."""
     warn = found.console.warn
     for item in items:
-        if item.is_deployment and item.live is not None and _is_paused(item.live):
+        if item.is_workload and item.live is not None and _is_paused(item.live):
             warn(f"{item.ref} was paused: the undo resumes it")
     for item in items:
         if item.ref == found.ref:
@@ -138,7 +138,7 @@ def _check_trials(
 
 
 def _is_paused(live: LiveObject) -> bool:
-    return live.deployment is not None and live.deployment.paused
+    return live.workload is not None and live.workload.paused
 
 
 def _warn_of_memory(context: CommandContext, plan: Plan) -> None:

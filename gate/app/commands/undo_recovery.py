@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gate.app.command_context import CommandContext
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
 from gate.core.plan.journal_record import Record
@@ -46,4 +47,4 @@ def _is_back(ended: Attempt, ref: Ref) -> bool:
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK
-    return ending is not None and bool(restored) and not any(one.is_deployment for one in restored)
+    return ending is not None and bool(restored) and not any(is_workload(one) for one in restored)

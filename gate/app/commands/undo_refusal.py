@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gate.app.commands.undo_subject import UndoSubject
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -63,7 +64,7 @@ def _hint(found: UndoSubject, version: JudgedVersion, *, has_template: bool) -> 
     """
     apply = "apply the manifest of that version"
     number = found.settings.to_revision
-    if has_template and version.template != template_digest(found.live.deployment.template):
+    if has_template and version.template != template_digest(found.live.workload.template):
         alone = () if number is None else ("--to-revision", str(number))
         undo = found.command("undo", "--deployment-only", *alone)
         return f"the pod template alone: {undo}; or {apply}"
@@ -110,7 +111,7 @@ def _whose(found: UndoSubject, ref: Ref) -> str:
     digest, fact = found.digests().get(ref), found.lives.get(ref)
     deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
     for one in sorted(deployments):
-        if one.is_deployment and found.memory.history(one).has_written(ref, digest):
+        if is_workload(one) and found.memory.history(one).has_written(ref, digest):
             return f"is as a run on {one} left it, which this undo does not return"
     live = fact.value if isinstance(fact, Known) else None
     if live is None or has_other_owners(live.managed.thaw()["managedFields"], FIELD_MANAGER):

@@ -27,10 +27,10 @@ def check_return(
     Raises RefusedError if the undo would not change the template although it differs. Warns of
     other managers' fields that would stay; messages call the version `shown`.
     """
-    live = item.live.deployment if item.live is not None else None
-    if trial is None or trial.deployment is None or live is None:
+    live = item.live.workload if item.live is not None else None
+    if trial is None or trial.workload is None or live is None:
         return
-    result = template_digest(trial.deployment.template)
+    result = template_digest(trial.workload.template)
     if result == _wanted_digest(choice):
         return
     wanted = choice.replica_set.template if choice.replica_set is not None else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gate.app.commands.undo_subject import UndoSubject
 from gate.app.runtime.live_state import Live
 from gate.config import Settings
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Revision
 from gate.core.model.outcome import Reason
 from gate.core.versions.undo_choice import revision_name
 from gate.errors import RefusedError
@@ -16,7 +16,7 @@ from gate.errors import RefusedError
 
 def named_revision(
     settings: Settings, live: Live, recovery: Callable[[], str] = str
-) -> ReplicaSet | None:
+) -> Revision | None:
     """Return the ReplicaSet that `--to-revision` names, None without it.
 
     RefusedError if there is no such revision; `recovery` then says how to finish what a dead gate
@@ -45,7 +45,7 @@ def _what_there_is(live: Live, number: int) -> Iterator[str]:
             yield f"revision {number} is revision {rs.revision} now"
 
 
-def with_number_of_now(found: UndoSubject, named: ReplicaSet | None) -> UndoSubject:
+def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubject:
     """Set `to_revision` to the ReplicaSet's current number: a return to it renumbers it.
 
     RefusedError if that ReplicaSet is gone.

@@ -13,10 +13,12 @@ from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.config import Settings
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.history import History
@@ -65,13 +67,13 @@ class UndoSubject:
 
 def deployments_of(history: History) -> set[Ref]:
     """Return the Deployments of the sets that were verified."""
-    return {ref for one in history.once_verified for ref in one.members if ref.is_deployment}
+    return {ref for one in history.once_verified for ref in one.members if is_workload(ref)}
 
 
 def read_subject(context: CommandContext, name: str) -> UndoSubject:
     """Read what runs, and the live state of every object of the verified versions."""
     session, settings, memory = context.session, context.settings, context.memory
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     needs = list_needed(session.resources, [ref], creates=())
     try:
         live = read_live(session, name)

@@ -21,19 +21,19 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.config.limits import all_checks
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import locks_of
-from gate.core.model.objects import Deployment, Ref, deployment_ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
-from gate.core.rollout.observations import Kind
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
@@ -43,6 +43,7 @@ from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import following
+from gate.kube.kinds import registry
 from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
 from gate.manifests.source import escape_line
@@ -95,7 +96,10 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     session, settings = context.session, context.settings
     first_questions.announce(context)
     first_questions.check_cluster(context, [session.namespace])
-    needs, wished = following(session.namespace), wished_permissions(settings, [session.namespace])
+    needs, wished = (
+        following(session.namespace, registry.DEFAULT),
+        wished_permissions(settings, [session.namespace]),
+    )
     first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
 
@@ -103,7 +107,10 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
 def role(context: CommandContext) -> str:
     """Return the Role that `verify` needs in a namespace: to read, and to hold locks if used."""
     namespace = context.session.namespace
-    wanted = {*following(namespace), *wished_permissions(context.settings, [namespace])}
+    wanted = {
+        *following(namespace, registry.DEFAULT),
+        *wished_permissions(context.settings, [namespace]),
+    }
     return first_questions.printed_role(context, _ABOUT, wanted)
 
 
@@ -181,15 +188,17 @@ def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple
     found = set(names)
     if settings.selector:
         selection = (("labelSelector", settings.selector),)
-        listing = list_all(session.client, Kind.DEPLOYMENT, session.namespace, selection)
-        found |= {one.ref.name for one in listing.objects if isinstance(one, Deployment)}
+        listing = list_all(
+            session.client, registry.DEFAULT.watched.kind, session.namespace, selection
+        )
+        found |= {one.ref.name for one in listing.objects if isinstance(one, Workload)}
     if not found:
         raise RefusedError(
             f"no Deployment in namespace {session.namespace} has the labels {settings.selector}",
             reason=Reason.NOT_FOUND,
             hint="is the namespace right? -n NAMESPACE",
         )
-    return tuple(deployment_ref(session.namespace, name) for name in sorted(found))
+    return tuple(workload_ref(session.namespace, name) for name in sorted(found))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

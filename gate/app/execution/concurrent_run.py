@@ -7,6 +7,7 @@ from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
 from gate.app.preflight.plan import Warn
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.model.lock import lock_of
 from gate.kube.failures import ApiError
 from gate.kube.lease import Held, Leases
@@ -20,7 +21,7 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
     """
     leases = Leases(lock_client(session))
     try:
-        held = leases.read(lock_of(session.namespace, name))
+        held = leases.read(lock_of(workload_ref(session.namespace, name)))
         if held is None:
             return
         state = state_of(held, session.clock.wall(), processes)

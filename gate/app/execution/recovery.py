@@ -17,6 +17,7 @@ from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
@@ -209,7 +210,7 @@ def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
     return {
         one.ref: watching.snapshot(one.ref)
         if one.ref in watching.selectors
-        else Snapshot(one.ref, deployment=gone)
+        else replace(unseen(one.ref), workload=gone)
         for one in record.followed
     }
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from gate.app.locks.command_locks import lock_client
 from gate.app.runtime.session import Session
+from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
-from gate.core.model.lock import locks_of
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import FindUsers

@@ -35,9 +35,7 @@ class ClosingTexts:
         self._holder = holder
         self._mask = mask
         self._at = f"{clock.wall():%Y-%m-%dT%H:%M:%SZ}"
-        self._by_lock = {
-            lock_of(one.ref.namespace, one.ref.name): one for one in closed.deployments
-        }
+        self._by_lock = {lock_of(one.ref): one for one in closed.deployments}
         self._left_seconds = MOST_SECONDS
 
     def text(self, lock: Lock, before: Callable[[], History], keep: Keep, warn: Warn) -> str | None:

@@ -18,6 +18,7 @@ from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
 from gate.cluster_name import ClusterName
 from gate.config import Settings
+from gate.core.kinds.registry import is_workload
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder
 from gate.core.model.objects import Ref
@@ -182,7 +183,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 def recall_history(session: Session, ref: Ref) -> History:
     """Return what the lock of a Deployment remembers; an empty history if it cannot be read."""
     try:
-        held = Leases(lock_client(session)).read(lock_of(ref.namespace, ref.name))
+        held = Leases(lock_client(session)).read(lock_of(ref))
     except ApiError:
         return History()
     return history_of(held, _unsaid)
@@ -198,8 +199,8 @@ def look_at_locks(
     """Read the locks of Deployments without taking them; report their holders."""
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
-    for ref in sorted(ref for ref in refs if ref.is_deployment) if settings.lock else ():
-        lock = lock_of(ref.namespace, ref.name)
+    for ref in sorted(ref for ref in refs if is_workload(ref)) if settings.lock else ():
+        lock = lock_of(ref)
         try:
             held = leases.read(lock)
         except Forbidden as error:

@@ -98,11 +98,11 @@ class Keeper:
 
     def history(self, ref: Ref) -> History:
         """Return what the lock of a Deployment remembers."""
-        return self._held.history(lock_of(ref.namespace, ref.name), self._warn)
+        return self._held.history(lock_of(ref), self._warn)
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
         """Read bodies from the Secret beside a Deployment's lock, by digest."""
-        return self._verified.read(lock_of(ref.namespace, ref.name), digests)
+        return self._verified.read(lock_of(ref), digests)
 
     @property
     def open_records(self) -> tuple[Lock, ...]:

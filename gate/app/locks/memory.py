@@ -38,7 +38,7 @@ class MemorySnapshot:
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
         """Read bodies from the Secret beside the lock of a Deployment, by digest."""
-        lock = lock_of(ref.namespace, ref.name)
+        lock = lock_of(ref)
         return self.verified.read(lock, digests) if self.verified is not None else {}
 
 

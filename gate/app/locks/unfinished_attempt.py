@@ -22,7 +22,7 @@ def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
     """
     leases = Leases(lock_client(session))
     try:
-        held = leases.read(lock_of(ref.namespace, ref.name))
+        held = leases.read(lock_of(ref))
         places = record_places(leases.read, held) if held is not None else ()
     except ApiError:
         return ""

@@ -107,7 +107,7 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
         version, revision = Version(f"{deployment}-0", "0"), 1
     if target is not None and isinstance(target.baseline, Known):
         served = target.baseline.value
-        version, revision = Version(served.replica_set, served.pod_template_hash), served.revision
+        version, revision = Version(served.replica_set, served.label_value), served.revision
     return Subject(
         namespace, deployment, version, at - BEGUN_SECONDS_AGO, version, revision, -math.inf
     )

@@ -40,7 +40,7 @@ def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Nami
 def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str = _RESUME) -> None:
     """Refuse paused Deployments: no rollout would ever start."""
     for live in lives:
-        if live.deployment is not None and live.deployment.paused:
+        if live.workload is not None and live.workload.paused:
             raise RefusedError(f"{name(live.ref)} is paused", reason=Reason.PAUSED, hint=hint)
 
 
@@ -74,9 +74,9 @@ def refuse_empty(
     """
     for item in prepared:
         trial = trials.get(item.ref)
-        made = trial.deployment.replicas if trial is not None and trial.deployment else None
+        made = trial.workload.replicas if trial is not None and trial.workload else None
         asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
-        if item.is_deployment and asked == 0:
+        if item.is_workload and asked == 0:
             raise RefusedError(
                 f"{name(item.ref)} has replicas: 0, so that no pod would prove it",
                 reason=Reason.VACUOUS,

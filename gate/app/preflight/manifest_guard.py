@@ -8,9 +8,10 @@ from gate.app.runtime.masking import learn
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.kube.failures import NotFound
-from gate.kube.resources import Resource
-from gate.manifests.kinds import find
-from gate.manifests.manifest import Manifest, value_at
+from gate.kube.resource import Resource
+from gate.manifests.body import value_at
+from gate.manifests.kinds.registry import find
+from gate.manifests.manifest import Manifest
 from gate.manifests.namespaces import in_namespace
 from gate.manifests.source import escape_line
 

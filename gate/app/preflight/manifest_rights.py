@@ -12,8 +12,9 @@ from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
 from gate.app.runtime.session import Session
 from gate.config import Settings
+from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent
-from gate.core.model.lock import lock_of, locks_of
+from gate.core.model.lock import lock_of
 from gate.core.rollout.policy import OnFirstFailure
 from gate.kube.access import Permission, granting, list_needed
 from gate.kube.failures import Forbidden
@@ -73,7 +74,7 @@ def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]
-        yield from verified_bodies.permissions(lock_of(ref.namespace, ref.name) for ref in refs)
+        yield from verified_bodies.permissions(lock_of(ref) for ref in refs)
 
 
 def _wished_for_locks(settings: Settings, manifest: Manifest) -> Iterator[Permission]:

@@ -37,9 +37,9 @@ def warn_of_failures(
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
-        if trial is None or trial.deployment is None:
+        if trial is None or trial.workload is None:
             continue
-        judged = memory.history(item.ref).of_template(trial.deployment.template)
+        judged = memory.history(item.ref).of_template(trial.workload.template)
         if judged is not None and judged.why is not None and judged.failed:
             by = f", see {judged.run_url}" if judged.run_url else ""
             warn(
@@ -77,7 +77,7 @@ def warn_of_what_will_not_be_kept(session: Session, plan: Plan, warn: Warn) -> N
     """Warn if permissions are missing to keep the confidential bodies that a later return needs."""
     writes = {write.ref: write.body for write in plan.writes if write.verb is Verb.APPLY}
     refs = sorted(r for r, body in writes.items() if _is_confidential(r, body))
-    locks = {lock_of(one.ref.namespace, one.ref.name) for one in plan.targets}
+    locks = {lock_of(one.ref) for one in plan.targets}
     missing = Access(session.client).missing(permissions(locks)) if refs else ()
     if missing:
         names, verbs = (

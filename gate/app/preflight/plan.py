@@ -25,6 +25,7 @@ from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.runtime.session import Session
 from gate.config import Settings
+from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
@@ -35,7 +36,6 @@ from gate.core.plan.plan import Plan, PlannedWrite, Target
 from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.progress import step_size
 from gate.core.ssa import unions
 from gate.duration import format_seconds
 from gate.errors import RefusedError
@@ -107,7 +107,7 @@ def guard(
     name = naming(item.ref for item in items)
     there = [item.live for item in items if item.live is not None]
     refuse_deleting(there, session.connection.cluster, name)
-    lives = [live for live in there if live.deployment is not None]
+    lives = [live for live in there if live.workload is not None]
     if not settings.allow_managed:
         refuse_managed(lives, session.connection.cluster, name)
     if not settings.resume:
@@ -187,10 +187,10 @@ def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
     if item.claims is None:
         return trial
     body = unions.with_unions(trial.body.thaw(), item.body)
-    deployment = trial.deployment
-    if deployment is not None:
-        deployment = replace(deployment, recreate=True, max_surge="0", max_unavailable="0")
-    return replace(trial, body=Body.of(body), deployment=deployment)
+    workload = trial.workload
+    if workload is not None:
+        workload = kind_of(trial.ref).without_rolling_update(workload)
+    return replace(trial, body=Body.of(body), workload=workload)
 
 
 def managers_taken_over(item: Prepared) -> set[str]:
@@ -220,7 +220,7 @@ def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, war
     """Warn if configuration changes but no pod template does: pods read it when they start."""
     changed = [item for item in items if _changes(item, trials)]
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
-    if configuration and not any(item.is_deployment for item in changed):
+    if configuration and not any(item.is_workload for item in changed):
         names = ", ".join(map(naming(item.ref for item in items), configuration))
         warn(f"only configuration changes ({names}): running pods keep what they started with")
 
@@ -232,11 +232,12 @@ def warn_of_short_timeout(
     name = naming(item.ref for item in items)
     for item in items:
         trial = trials.get(item.ref)
-        live = trial.deployment if trial is not None else None
+        live = trial.workload if trial is not None else None
         if timeout_seconds is None or live is None or not _changes(item, trials):
             continue
-        steps = math.ceil(live.replicas / step_size(live))
-        least = steps * (live.min_ready_seconds + LEAST_START_SECONDS)
+        kind = kind_of(item.ref)
+        steps = math.ceil(live.replicas / kind.step_size(live))
+        least = steps * (kind.step_seconds(live) + LEAST_START_SECONDS)
         if timeout_seconds < least:
             warn(
                 f"{name(item.ref)}: its {steps} steps take {format_seconds(least)} at least, "
@@ -251,8 +252,8 @@ def _changes(item: Prepared, trials: Trials) -> bool:
         return False
     if live is None:
         return True
-    if live.deployment is not None and trial.deployment is not None:
-        return live.deployment.template.body != trial.deployment.template.body
+    if live.workload is not None and trial.workload is not None:
+        return live.workload.template.body != trial.workload.template.body
     return content(live.body) != content(trial.body)
 
 
@@ -271,7 +272,7 @@ def plan_of(
     writes: list[PlannedWrite] = []
     for item in items:
         writes.extend(item.writes())
-        if item.ref in resumed and item.is_deployment and _is_paused(item):
+        if item.ref in resumed and item.is_workload and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
     return Plan(command, targets, objects, tuple(writes), policy)
@@ -285,7 +286,7 @@ def resumption(ref: Ref) -> PlannedWrite:
 def _is_paused(item: Prepared) -> bool:
     """Tell whether it would be paused after the apply."""
     asked = item.body.get("spec", {}).get("paused")
-    live = item.live.deployment if item.live is not None else None
+    live = item.live.workload if item.live is not None else None
     return bool(asked) or (asked is None and live is not None and live.paused)
 
 

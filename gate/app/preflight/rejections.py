@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
@@ -13,18 +13,12 @@ from gate.core.model.outcome import Reason
 from gate.core.ssa.unions import value_at
 from gate.errors import RefusedError
 from gate.kube.failures import FieldProblem, Invalid, Rejected
+from gate.manifests.kinds.registry import find
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.places import place_of
 
 _ROLLING_UPDATE: Final = ("spec", "strategy", "rollingUpdate")
 _IMMUTABLE: Final = ("field is immutable", "updates to statefulset spec for fields other than")
-_REPLACED: Final[Mapping[str, str]] = {
-    "Deployment": "or apply it under another name, and delete this one once that serves",
-    "Job": "or give the Job another name: one that has run is not run again",
-    "ConfigMap": "or give it another name, and refer to that in the pod template",
-    "Secret": "or give it another name, and refer to that in the pod template",
-    "StatefulSet": "or delete it first, which leaves its pods alone with --cascade=orphan",
-}
 
 
 Fields = tuple[FieldProblem, ...]
@@ -60,7 +54,9 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     if not fixed:
         return "", ()
     named = ", ".join(dict.fromkeys(one.path for one in fixed))
-    other = _REPLACED.get(item.ref.kind, "or delete the object first, if it may be gone meanwhile")
+    kind = find(item.ref.api_version.rpartition("/")[0], item.ref.kind)
+    known = kind.instead if kind is not None else ""
+    other = known or "or delete the object first, if it may be gone meanwhile"
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
 
 

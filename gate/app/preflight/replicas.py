@@ -15,7 +15,8 @@ from gate.core.plan.replica_ownership import Replicas, ReplicasPolicy
 from gate.core.ssa import managed_fields
 from gate.core.versions.history import History
 from gate.kube.reads import Reader, scale_target
-from gate.manifests.manifest import Manifest, ManifestObject, value_at
+from gate.manifests.body import value_at
+from gate.manifests.manifest import Manifest, ManifestObject
 
 Warn = Callable[[str], None]
 _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
@@ -54,7 +55,7 @@ def replicas_of(
 
     Also None if `spec.replicas` is no number, which the server will reject.
     """
-    live = before.value.deployment if isinstance(before, Known) else None
+    live = before.value.workload if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None

@@ -8,6 +8,7 @@ from functools import partial
 
 from gate.app.locks.memory import Memory
 from gate.app.runtime.session import Session
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -70,7 +71,7 @@ def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
     """Read the objects, except Deployments, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
-    members = {ref for version in versions for ref in version.members if not ref.is_deployment}
+    members = {ref for version in versions for ref in version.members if not is_workload(ref)}
     return _read(session, sorted(members.difference(named)))
 
 
@@ -151,10 +152,10 @@ def _there(plan: Plan, ref: Ref, version: str) -> str:
 def _beside(plan: Plan, target: Target) -> str:
     """Say what differs if the version to return to has the pod template being rolled out."""
     trial = plan.trial(target.ref)
-    if trial is None or trial.deployment is None or not isinstance(target.baseline, Known):
+    if trial is None or trial.workload is None or not isinstance(target.baseline, Known):
         return ""
     wanted = template_digest(target.baseline.value.template)
-    is_same = template_digest(trial.deployment.template) == wanted
+    is_same = template_digest(trial.workload.template) == wanted
     return ", with the configuration of then" if is_same else ""
 
 

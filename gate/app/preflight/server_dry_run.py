@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -19,8 +20,6 @@ from gate.core.ssa import managed_fields as ownership
 from gate.core.ssa.field_set import Fields
 from gate.core.ssa.last_applied import has_last_applied, with_last_applied
 from gate.core.ssa.unowned_fields import add_claims, claims_for_apply
-
-DEPLOYMENT = ("apps/v1", "Deployment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +48,9 @@ class Prepared:
         return self.before.value if isinstance(self.before, Known) else None
 
     @property
-    def is_deployment(self) -> bool:
-        """Whether it is a Deployment, whose rollout is followed."""
-        return (self.ref.api_version, self.ref.kind) == DEPLOYMENT
+    def is_workload(self) -> bool:
+        """Whether its rollout is followed."""
+        return is_workload(self.ref)
 
     def can_take_over(self, manager: str) -> bool:
         """Tell whether `--take-over` can reach that manager's fields.

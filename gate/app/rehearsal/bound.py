@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.config import Settings, policy
-from gate.core.rollout.progress import longest_legal_seconds
+from gate.core.kinds.registry import kind_of
 from gate.wire import decode
 from sandbox.face import JSON
 
@@ -24,5 +24,5 @@ def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
 
 
 def _legal_seconds(body: JSON) -> float:
-    live = decode.live_object(json.dumps(body).encode()).deployment
-    return longest_legal_seconds(live) if live is not None else 0.0
+    live = decode.live_object(json.dumps(body).encode()).workload
+    return kind_of(live.ref).longest_legal_seconds(live) if live is not None else 0.0

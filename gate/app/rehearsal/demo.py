@@ -18,7 +18,7 @@ from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
-from gate.manifests.lint import LintCode
+from gate.manifests.kinds.rules import LintCode
 from gate.signals import SIGNAL_BASE
 from gate.virtual_time import VirtualClock
 from sandbox.face import JSON, Cluster, Key, Names, Timers

@@ -12,7 +12,7 @@ from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.misuse import as_usage_error
 from gate.app.rehearsal.row import at_fault, remarks, row_of
-from gate.app.rehearsal.stage import Actor, Stage, actors_of, unlucky
+from gate.app.rehearsal.stage import Stage, actors_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
 from gate.app.runtime.command_end import run_query
@@ -65,7 +65,7 @@ class Rehearsing:
         require_allowed(manifest, settings.allow_kind)
         placed = with_images(manifest, settings.image).objects
         self._actors = tuple(actors_of(placed, settings.namespace or DEFAULT_NAMESPACE))
-        self._deployments = [actor for actor in self._actors if actor.is_deployment]
+        self._deployments = [actor for actor in self._actors if actor.is_workload]
         if not self._deployments:
             raise UsageError("nothing to rehearse: the manifest has no Deployment")
 
@@ -115,9 +115,9 @@ class Rehearsing:
             return []
         image = unlucky(self._deployments).images[:1] if trouble.pods else ()
         return [
-            _name_actor(actor)
+            actor.called
             for actor in self._deployments
-            if _name_actor(actor) in found or any(one in actor.images for one in image)
+            if actor.called in found or any(one in actor.images for one in image)
         ]
 
     def _iter_missing(self, scenario: Scenario) -> Iterator[str]:
@@ -174,10 +174,6 @@ def _all(rehearsing: Rehearsing) -> Rehearsals:
         found[0].at_worst_seconds,
         subject=_subject(found),
     )
-
-
-def _name_actor(actor: Actor) -> str:
-    return f"deployment/{actor.key.name}"
 
 
 def _subject(found: Sequence[Rehearsed]) -> str:

@@ -10,6 +10,7 @@ from gate.app.rehearsal.trouble import CAUGHT, Trouble
 from gate.core.checks.run import ConclusionKind
 from gate.core.model.outcome import Outcome, Reason
 from gate.duration import format_seconds
+from gate.report.kinds import registry
 from gate.report.views.rehearsals import RehearsalResult
 from gate.report.words.half_applied import is_innocent
 from sandbox.face import Event, Happening, Play
@@ -48,7 +49,7 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
 def at_fault(result: dict[str, Any]) -> list[str]:
     """Return the Deployments that it went wrong in, by their own results."""
     found = (one for one in result["deployments"] if not _is_good(one) and not is_innocent(one))
-    return [f"deployment/{one['name']}" for one in found]
+    return [registry.of_entry(one).call(one["name"]) for one in found]
 
 
 def _is_good(deployment: dict[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from gate.config import Settings, all_checks
 from gate.core.checks.spec import Check
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
+from gate.kube.kinds import registry
 from gate.manifests.manifest import ManifestObject
 from gate.signals import SIGNAL_BASE, Delivery
 from gate.wire.secret_values import SecretValues
@@ -48,6 +49,12 @@ _BEFORE, _TIMED_OUT = "before", "timed-out"
 _WRITER: Final = Writer("system:admin", FIELD_MANAGER)
 
 
+_WORKLOADS: Final = {
+    f"{one.watched.resource.plural}.{one.watched.resource.group}" for one in registry.WORKLOADS
+}
+"""The resources whose objects are judged, as the sandbox names them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """An object of the manifest as the sandbox stores it."""
@@ -56,14 +63,19 @@ class Actor:
     body: JSON
 
     @property
-    def is_deployment(self) -> bool:
-        """Whether it is a Deployment."""
-        return self.key.resource == "deployments.apps"
+    def is_workload(self) -> bool:
+        """Whether its rollout is judged."""
+        return self.key.resource in _WORKLOADS
+
+    @property
+    def called(self) -> str:
+        """What people call it, as in `deployment/web`."""
+        return f"{self.body['kind'].lower()}/{self.key.name}"
 
     @property
     def has_pods(self) -> bool:
-        """Whether it is a Deployment that asks for pods; without a number it gets one."""
-        return self.is_deployment and dig(self.body, "spec", "replicas") != 0
+        """Whether it is a workload that asks for pods; without a number it gets one."""
+        return self.is_workload and dig(self.body, "spec", "replicas") != 0
 
     @property
     def can_time_out(self) -> bool:
@@ -80,7 +92,7 @@ class Actor:
         body: JSON = copy_json(self.body)
         for each in _containers(body):
             each["image"] = _with_tag(each.get("image", ""), tag)
-        if self.is_deployment:
+        if self.is_workload:
             body["spec"].pop("paused", None)
         return body
 
@@ -96,7 +108,7 @@ class Stage:
     @property
     def deployments(self) -> tuple[Actor, ...]:
         """The Deployments, in the manifest's order."""
-        return tuple(actor for actor in self._actors if actor.is_deployment)
+        return tuple(actor for actor in self._actors if actor.is_workload)
 
     @property
     def pods(self) -> int:
@@ -205,10 +217,10 @@ class Stage:
         store = self._played.cluster.api.store
 
         def still() -> Iterator[str]:
-            return (actor.key.name for actor in actors if not holds(store.get(actor.key) or {}))
+            return (actor.called for actor in actors if not holds(store.get(actor.key) or {}))
 
         if not self._played.clock.wait_until(lambda: not any(still()), PATIENCE_SECONDS):
-            problem = f"deployment/{next(still())} as it is to be before does not {what}"
+            problem = f"{next(still())} as it is to be before does not {what}"
             hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
             raise UsageError(problem, hint=hint)
 

@@ -17,6 +17,7 @@ from gate.core.attempt import health_checks
 from gate.core.attempt.following import applied_of, start_following
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.checks.spec import Check
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
@@ -177,7 +178,7 @@ class _Player:
 
     @staticmethod
     def _snapshot(ref: Ref, before: Iterable[Watched]) -> Snapshot:
-        snapshot = Snapshot(ref)
+        snapshot = unseen(ref)
         for thing in before:
             snapshot = snapshot.fold(Observed(0.0, thing))
         return snapshot
@@ -185,14 +186,14 @@ class _Player:
     def _follow_applies(self, recording: Recording, snapshots: Iterable[Snapshot]) -> Attempt:
         """Return the attempt following what the recorded applies returned."""
         attempt = replace(
-            self.attempt, deployments=replace(self.attempt.deployments, rollouts=FrozenMap())
+            self.attempt, workloads=replace(self.attempt.workloads, rollouts=FrozenMap())
         )
         for live, snapshot in zip(recording.applied, snapshots, strict=True):
             before = recording.before_live[live.ref]
             was = before.value if isinstance(before, Known) else None
             applied = applied_of(0.0, was, live, FIELD_MANAGER)
-            if live.deployment is not None:
-                known = snapshot.fold(Observed(0.0, live.deployment))
+            if live.workload is not None:
+                known = snapshot.fold(Observed(0.0, live.workload))
                 attempt = start_following(attempt, applied, known)
         return attempt
 
@@ -264,13 +265,13 @@ class _Player:
 
     def _read(self, now: float, effect_id: int, ref: Ref) -> ReadBack:
         """Answer a read with the latest state that the recording has shown."""
-        snapshot = self.attempt.deployments.rollouts[ref].snapshot
+        snapshot = self.attempt.workloads.rollouts[ref].snapshot
         live = snapshot.live
         if live is None:
             return ReadBack(now, effect_id, Absent())
         body = live.template.body
         known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
-        sets = tuple(snapshot.replica_sets.values())
+        sets = tuple(snapshot.revisions.values())
         pods = tuple(track.pod for track in snapshot.pods.values())
         return ReadBack(now, effect_id, Known(known), sets, pods)
 
@@ -278,7 +279,7 @@ class _Player:
         """Return the current judgement."""
         attempt = self.attempt
         stands = {
-            ref: self._stands(ref, rollout) for ref, rollout in attempt.deployments.rollouts.items()
+            ref: self._stands(ref, rollout) for ref, rollout in attempt.workloads.rollouts.items()
         }
         ref = min(stands, key=lambda ref: _MOST_TELLING.index(stands[ref][0]))
         verdict, found = stands[ref]
@@ -288,7 +289,7 @@ class _Player:
             message=found.message,
             causes=found.causes,
             decided_at=attempt.result.verdict_at if attempt.ended else None,
-            new_revision=any(r.applied.new_template for r in attempt.deployments.rollouts.values()),
+            new_revision=any(r.applied.new_template for r in attempt.workloads.rollouts.values()),
             baseline=attempt.plan.target(ref).baseline,
             timeline=tuple(self.timeline),
             attempt=attempt,

@@ -14,5 +14,6 @@ __all__ = [
     "tape",
     "watches",
     "worker_lanes",
+    "workload_names",
     "world",
 ]

@@ -100,7 +100,7 @@ def _is_stalled(attempt: Attempt, now: float) -> bool:
     """Tell whether a Deployment that is still followed has not moved for `STALLED_SECONDS`."""
     waited_for = (
         one
-        for ref, one in attempt.deployments.rollouts.items()
+        for ref, one in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     )
     return any(

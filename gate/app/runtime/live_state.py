@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.following import applied_found
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment, Ref, ReplicaSet, Watched, deployment_ref
+from gate.core.model.objects import Ref, Revision, Watched, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
+
+_LONGEST_AGE_SECONDS: Final = 2147483647.0
+"""How old a rollout without a deadline is taken to be: as old as the longest deadline allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +31,10 @@ class Live:
     """A Deployment that exists, with its ReplicaSets and pods, as one read found them."""
 
     object: LiveObject
-    deployment: Deployment
+    workload: Workload
     snapshot: Snapshot
 
-    def revision(self, number: int) -> ReplicaSet | None:
+    def revision(self, number: int) -> Revision | None:
         """Return the ReplicaSet of a revision, None if it is gone."""
         return next((rs for rs in self.snapshot.list_owned() if rs.revision == number), None)
 
@@ -54,16 +59,16 @@ def selector_of(live: LiveObject) -> Mapping[str, Any]:
 
 def read_live(session: Session, name: str) -> Live:
     """Read a Deployment and what it owns; RefusedError if there is none of that name."""
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     found = read_object(session, ref)
-    if found.deployment is None:
+    if found.workload is None:
         raise TypeError(f"{ref} was read as something else")
-    replica_sets, pods = Reader(session.client, session.resources, session.clock).parts(found)
+    lists = Reader(session.client, session.resources, session.clock).lists(found)
     now = session.clock.now()
-    snapshot = Snapshot(ref, written=True).fold(Observed(now, found.deployment))
-    snapshot = snapshot.fold(Listed(now, Kind.REPLICA_SET, ref, replica_sets))
-    snapshot = snapshot.fold(Listed(now, Kind.POD, ref, pods))
-    return Live(found, found.deployment, snapshot)
+    snapshot = replace(unseen(ref), written=True).fold(Observed(now, found.workload))
+    for kind, things in lists:
+        snapshot = snapshot.fold(Listed(now, kind, ref, things))
+    return Live(found, found.workload, snapshot)
 
 
 def standing(live: Live, now: float) -> Rollout:
@@ -72,9 +77,9 @@ def standing(live: Live, now: float) -> Rollout:
     A progress deadline condition counts at once, and so do earlier restarts of a pod that is not
     ready; a ready pod is not blamed for crashes of months ago.
     """
-    deployment = live.deployment
-    snapshot = Snapshot(deployment.ref).fold(Observed(now, deployment))
-    later: list[Watched] = [*live.snapshot.replica_sets.values()]
+    deployment = live.workload
+    snapshot = unseen(deployment.ref).fold(Observed(now, deployment))
+    later: list[Watched] = [*live.snapshot.revisions.values()]
     for track in live.snapshot.pods.values():
         if track.pod.ready:
             snapshot = snapshot.fold(Observed(now, track.pod))
@@ -82,7 +87,7 @@ def standing(live: Live, now: float) -> Rollout:
             later.append(track.pod)
     found = applied_found(now, deployment)
     rollout = Rollout.start(found, snapshot, Policy(), total_seconds=math.inf)
-    believed_at = now - deployment.progress_deadline_seconds
+    believed_at = now - min(rollout.deadline_seconds, _LONGEST_AGE_SECONDS)
     rollout = replace(rollout, applied=replace(found, at=believed_at))
     for thing in later:
         rollout = rollout.observe(Observed(now, thing))

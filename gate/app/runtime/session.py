@@ -20,7 +20,7 @@ from gate.engine import Inbox
 from gate.kube.client import Client, Heard, Query
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
-from gate.kube.lists import deployment_names
+from gate.kube.lists import workload_names
 from gate.kube.repetition import Limits
 from gate.kube.resources import Resources
 from gate.sources.source import Sources
@@ -109,7 +109,7 @@ def open_session(
     )
     world.secrets.spare([session.namespace, session.connection.context])
     if world.metrics is not None:
-        world.metrics.look = partial(deployment_names, session.client)
+        world.metrics.look = partial(workload_names, session.client)
     return session
 
 

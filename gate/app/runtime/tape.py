@@ -13,6 +13,7 @@ from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.run import Tick
+from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
 from gate.report.document.document import document
 from gate.report.document.run import Run
@@ -69,13 +70,13 @@ class Tape:
 
     def writing(self, effect: Write) -> None:
         """Take a write that is about to be sent; after the applies it belongs to the way back."""
-        if self.complete and effect.ref.is_deployment:
+        if self.complete and is_workload(effect.ref):
             self._recorder.record_return(self._clock.now())
 
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note when facts start or stop being missing."""
         missing = any(
-            rollout.blindness.is_unseen for rollout in attempt.deployments.rollouts.values()
+            rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )
         if missing == self._missing:
             return

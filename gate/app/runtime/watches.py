@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gate.app.runtime.session import Session
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Deployment, Pod, Ref, ReplicaSet
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.protocol.events import AccessRefused, ContactFailed, ContactLost
@@ -18,12 +19,13 @@ from gate.core.rollout.owners import Owners
 from gate.core.rollout.snapshot import Snapshot
 from gate.engine import Message
 from gate.errors import RefusedError
+from gate.kube.kinds import registry
 from gate.kube.watch import watches_of
+from gate.wire.kinds.registry import kind_of
 
 LONGEST_NAP_SECONDS = 3600.0
 LEAVE_SECONDS = 0.1
-NEEDED = (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD)
-"""What has to be listed before a baseline can be determined; Events only explain."""
+_LAST: Final = 99
 
 
 class Watching:
@@ -42,7 +44,7 @@ class Watching:
         self._session = session
         self.selectors = FrozenMap(selectors)
         self._watches = watches_of(session.client, selectors, session.clock, session.inbox.put, tap)
-        self._snapshots = FrozenMap((ref, Snapshot(ref)) for ref in selectors)
+        self._snapshots = FrozenMap((ref, unseen(ref)) for ref in selectors)
         self._owners = Owners()
         self._listed: set[tuple[Ref, Kind]] = set()
         self._why_not = ""
@@ -106,7 +108,11 @@ class Watching:
         self._watches.join(LEAVE_SECONDS)
 
     def _is_settled(self) -> bool:
-        return all((ref, kind) in self._listed for ref in self._snapshots for kind in NEEDED)
+        return all(
+            (ref, kind) in self._listed
+            for ref in self._snapshots
+            for kind in registry.needed_kinds(ref)
+        )
 
     def _hear(self, event: Message) -> None:
         self._note(event)
@@ -134,19 +140,11 @@ class Watching:
 
 
 def _rank(event: Message) -> int:
-    """Return the sort rank of an observation's kind: a Deployment before what it owns."""
+    """Return the sort rank of an observation's kind: a workload before what it owns."""
     match event:
-        case (
-            Observed(_, Deployment())
-            | Vanished(kind=Kind.DEPLOYMENT)
-            | Listed(kind=Kind.DEPLOYMENT)
-        ):
-            return 0
-        case Observed(_, ReplicaSet()) | Vanished(kind=Kind.REPLICA_SET):
-            return 1
-        case Listed(kind=Kind.REPLICA_SET):
-            return 1
-        case Observed(_, Pod()) | Vanished(kind=Kind.POD) | Listed(kind=Kind.POD):
-            return 2
+        case Observed(_, thing):
+            return registry.place_of(kind_of(thing))
+        case Vanished(kind=kind) | Listed(kind=kind):
+            return registry.place_of(kind)
         case _:
-            return 3
+            return _LAST

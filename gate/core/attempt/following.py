@@ -8,7 +8,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Deployment
+from gate.core.model.objects import Workload
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.rollout.applied import Applied
@@ -29,10 +29,10 @@ def applied_of(
 
     Raise UnexpectedAnswer if `live` is no Deployment.
     """
-    deployment = live.deployment
+    deployment = live.workload
     if deployment is None:
         raise UnexpectedAnswer(f"{live.ref} is no Deployment")
-    was = before.deployment if before is not None else None
+    was = before.workload if before is not None else None
     owned = None
     if field_manager == FIELD_MANAGER:
         owned_fields = managed_fields.owned_fields(
@@ -51,7 +51,7 @@ def applied_of(
     )
 
 
-def applied_found(at: float, live: Deployment, *, changed: bool = True) -> Applied:
+def applied_found(at: float, live: Workload, *, changed: bool = True) -> Applied:
     """Return what is followed without a write, as by `verify`: its whole template is "ours".
 
     `changed` is false if it is known to be as it was before.
@@ -95,9 +95,9 @@ def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> A
     )
     return replace(
         attempt,
-        deployments=replace(
-            attempt.deployments,
-            rollouts=attempt.deployments.rollouts.put(snapshot.ref, rollout),
-            snapshots=attempt.deployments.snapshots.drop(snapshot.ref),
+        workloads=replace(
+            attempt.workloads,
+            rollouts=attempt.workloads.rollouts.put(snapshot.ref, rollout),
+            snapshots=attempt.workloads.snapshots.drop(snapshot.ref),
         ),
     )

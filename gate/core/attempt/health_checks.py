@@ -110,9 +110,7 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
     """Return the Deployments that a check is about, out of those followed and still ours."""
-    refs = (
-        ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
-    )
+    refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
     return tuple(ref for ref in refs if check.deployment in ("", ref.name))
 
 
@@ -130,13 +128,13 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     if len(refs) != 1:
         return _common_subject(attempt, refs)
     (ref,) = refs
-    rollout, target = attempt.deployments.rollouts[ref], attempt.plan.target(ref)
+    rollout, target = attempt.workloads.rollouts[ref], attempt.plan.target(ref)
     current = rollout.snapshot.current()
-    new = Version() if current is None else Version(current.name, current.pod_template_hash)
+    new = Version() if current is None else Version(current.name, current.label_value)
     baseline = None
     if isinstance(target.baseline, Known):
         served = target.baseline.value
-        baseline = Version(served.replica_set, served.pod_template_hash)
+        baseline = Version(served.replica_set, served.label_value)
     live = rollout.snapshot.live
     return Subject(
         namespace=ref.namespace,
@@ -153,7 +151,7 @@ def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:
     """Return what is common to all: the window begins with the youngest of the new versions."""
     objects = refs or tuple(planned.ref for planned in attempt.plan.objects)
     namespaces = {ref.namespace for ref in objects}
-    available = [attempt.deployments.rollouts[ref].progress.first_available_at for ref in refs]
+    available = [attempt.workloads.rollouts[ref].progress.first_available_at for ref in refs]
     known = [at for at in available if at is not None]
     first = max(known, default=attempt.course.leg_at) if len(known) == len(available) else None
     namespace = next(iter(namespaces)) if len(namespaces) == 1 else ""

@@ -10,13 +10,14 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import find_failure, is_known_failure
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
@@ -102,7 +103,7 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
 
 
 def _replicas_of(live: LiveObject) -> int | None:
-    return live.deployment.replicas if live.deployment is not None else None
+    return live.workload.replicas if live.workload is not None else None
 
 
 def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
@@ -111,11 +112,11 @@ def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion 
     live = before.get(ref)
     if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
         return None
-    if live is None or live.deployment is None:
+    if live is None or live.workload is None:
         return None
     digests = ((one, applied_digest(object_)) for one, object_ in before.items())
     members = FrozenMap((one, digest) for one, digest in digests if digest)
-    return LeftVersion(template_digest(live.deployment.template), members)
+    return LeftVersion(template_digest(live.workload.template), members)
 
 
 def _iter_unjudged(
@@ -157,7 +158,7 @@ def _find_unverified(
     if is_undecided or ending.outcome is Outcome.VERIFIED:
         return None
     live = tried.after if tried is not None else _find_expected(record, ref)
-    if live is None or live.deployment is None:
+    if live is None or live.workload is None:
         return None
     why = find_failure(attempt, ref) or _without_lock(attempt, ending)
     written = _collect_written(attempt)
@@ -242,7 +243,7 @@ def _outcomes(attempt: Attempt) -> set[Outcome]:
 
 
 def _is_empty(attempt: Attempt, ref: Ref) -> bool:
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and live.replicas == 0
 
@@ -258,9 +259,9 @@ def _make_judged_version(
 
     None if `live` is no Deployment, or if it would be verified but its ReplicaSet is not known.
     """
-    if live.deployment is None:
+    if live.workload is None:
         return None
-    template = _followed_template(attempt, live.ref, live.deployment.template)
+    template = _followed_template(attempt, live.ref, live.workload.template)
     made = _replica_set(attempt, live.ref, template)
     if made is None and why is None:
         return None
@@ -280,7 +281,7 @@ def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Templat
 
     What others added during the rollout made another ReplicaSet, which was followed from then on.
     """
-    for legs in (attempt.deployments.followed_before, attempt.deployments.rollouts):
+    for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)
         if rollout is None or rollout.applied.template.body != written.body:
             continue
@@ -296,8 +297,8 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
     return record.origin if record.command == "apply" and not serves_again else None
 
 
-def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> ReplicaSet | None:
-    rollout = attempt.deployments.rollouts.get(ref) or attempt.deployments.followed_before.get(ref)
+def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
     owned = rollout.snapshot.list_owned() if rollout is not None else ()
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
@@ -336,7 +337,7 @@ def _members(attempt: Attempt, judged: JudgedVersion) -> FrozenMap[Ref, str]:
     changed = {
         ref: NOTHING
         for ref in (*attempt.ledger.written, *attempt.ledger.restored)
-        if not ref.is_deployment and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
+        if not is_workload(ref) and not _stands(attempt, ref) and ref not in attempt.ledger.deleted
     }
     return FrozenMap({**judged.members, **changed})
 
@@ -376,11 +377,11 @@ def _replicas(record: Record, ref: Ref) -> int | None:
     if isinstance(kept.expected, Body):
         named = kept.expected.thaw().get("spec", {}).get("replicas")
         return named if isinstance(named, int) else None
-    if kept.expected is None or kept.expected.deployment is None:
+    if kept.expected is None or kept.expected.workload is None:
         return None
     owners = owners_of(kept.expected.managed.thaw()["managedFields"], ("spec", "replicas"))
     is_ours = any(manager == FIELD_MANAGER for manager, _ in owners)
-    return kept.expected.deployment.replicas if is_ours else None
+    return kept.expected.workload.replicas if is_ours else None
 
 
 def _find_expected(record: Record, ref: Ref) -> LiveObject | None:

@@ -147,7 +147,7 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True)
-class Deployments:
+class Workloads:
     """What is known of the Deployments, and how those that are followed progress.
 
     `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
@@ -256,7 +256,7 @@ class Attempt:
     now: float
     course: Course
     requests: Requests = field(default_factory=Requests)
-    deployments: Deployments = field(default_factory=Deployments)
+    workloads: Workloads = field(default_factory=Workloads)
     ledger: Ledger = field(default_factory=Ledger)
     writes: Writes = field(default_factory=Writes)
     health: Health = field(default_factory=Health)
@@ -304,7 +304,7 @@ class Attempt:
     @property
     def leg_seconds(self) -> float:
         """The leg's budget without its bake window."""
-        budgets = [rollout.total_seconds for rollout in self.deployments.rollouts.values()]
+        budgets = [rollout.total_seconds for rollout in self.workloads.rollouts.values()]
         if budgets:
             return max(budgets)
         chosen = leg_timeout(self.plan.policy, self.course.leg)
@@ -331,8 +331,7 @@ class Attempt:
     @property
     def read_interval_seconds(self) -> float:
         """Time between full reads: several a deadline, or blindness would pass unnoticed."""
-        lives = (rollout.snapshot.live for rollout in self.deployments.rollouts.values())
-        deadlines = [live.progress_deadline_seconds for live in lives if live is not None]
+        deadlines = [rollout.deadline_seconds for rollout in self.workloads.rollouts.values()]
         often = max(
             SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
         )

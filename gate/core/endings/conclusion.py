@@ -23,7 +23,7 @@ from gate.core.endings.rollback_ending import (
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Deployment, Ref
+from gate.core.model.objects import CleanText, Ref, Workload
 from gate.core.model.outcome import Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
@@ -167,7 +167,7 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return _alike(attempt, trigger, ref)
     if attempt.course.leg is Leg.BACK:
         return rollback_ending(attempt, ref)
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return failure_behind(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
@@ -252,8 +252,8 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     if departure.reason is not Reason.SUPERSEDED:
         return departure
     bad, rollout = (
-        attempt.deployments.followed_before.get(ref),
-        attempt.deployments.rollouts.get(ref),
+        attempt.workloads.followed_before.get(ref),
+        attempt.workloads.rollouts.get(ref),
     )
     live = rollout.snapshot.live if rollout is not None else None
     writer = _writer(attempt.ledger.live.get(ref), live)
@@ -268,7 +268,7 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
 
 def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
     """Return the ending of a deleted Deployment; its message says if it was created again."""
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     found = (
         rollout.applied.find_departure(live) if rollout is not None and live is not None else None
@@ -276,14 +276,14 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
     return departure if found is None else replace(departure, message=found.message)
 
 
-def _writer(read: LiveObject | None, live: Deployment | None) -> str:
+def _writer(read: LiveObject | None, live: Workload | None) -> str:
     """Name the field manager that wrote the live template last, "" if that is not known.
 
     Only reads have managed fields, so the object that was read must have that template.
     """
-    if read is None or read.deployment is None or live is None:
+    if read is None or read.workload is None or live is None:
         return ""
-    if read.deployment.template.body != live.template.body:
+    if read.workload.template.body != live.template.body:
         return ""
     writers = [
         (str(entry.get("time") or ""), str(entry.get("manager") or ""))
@@ -329,9 +329,9 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
     The evidence against it at that time stays among its causes.
     """
-    own = attempt.deployments.rollouts[ref]
+    own = attempt.workloads.rollouts[ref]
     causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
-    for other, rollout in attempt.deployments.rollouts.items():
+    for other, rollout in attempt.workloads.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:
             ending = beside_failure(attempt.plan, other, ruled)

@@ -54,7 +54,7 @@ def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, 
             # If nobody could say in time who changed it, that is not asked again.
             found = compare(left, Known(live))
             yield ref, found if found.kind is not FindingKind.AS_WRITTEN else _CHANGED
-        elif confirmed and departure is None and ref in attempt.deployments.rollouts:
+        elif confirmed and departure is None and ref in attempt.workloads.rollouts:
             yield ref, compare(left, Known(live))
 
 

@@ -23,5 +23,5 @@ def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
 
 def _list_taken_locks(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the followed Deployments whose locks the attempt lost."""
-    by_lock = {lock_of(one.ref.namespace, one.ref.name): one.ref for one in attempt.plan.targets}
+    by_lock = {lock_of(one.ref): one.ref for one in attempt.plan.targets}
     return tuple(by_lock[lock] for lock in attempt.interference.locks_lost if lock in by_lock)

@@ -27,7 +27,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _end_superseded(attempt, ref)
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
     verdict = rollout.verdict(attempt.now)
@@ -79,7 +79,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if written.created and takes_back_part(attempt):
         return _end_created(attempt, ref, failure)
-    stood = attempt.deployments.followed_before.get(ref)
+    stood = attempt.workloads.followed_before.get(ref)
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
     stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
@@ -144,8 +144,8 @@ def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment that existed before the attempt is known to be gone."""
-    snapshot, found = attempt.deployments.snapshots.get(ref), attempt.plan.target(ref).snapshot
-    is_absent = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    snapshot, found = attempt.workloads.snapshots.get(ref), attempt.plan.target(ref).snapshot
+    is_absent = snapshot is not None and isinstance(snapshot.workload, Absent)
     return found.live is not None and is_absent
 
 
@@ -161,7 +161,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
         return failure
     if has_taken_back_nothing(attempt):
         return failure
-    snapshot = attempt.deployments.snapshots.get(ref)
+    snapshot = attempt.workloads.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None
     stayed = live is not None and live.uid == _uid_before(attempt, ref)
     if stayed and ref in attempt.plan.target_set.obstacles and takes_back_part(attempt):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.core.model.body import Body
-from gate.core.model.objects import Deployment, Ref
+from gate.core.model.objects import Ref, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class LiveObject:
     """An object as a read or a write returned it.
 
     `body` is the whole object without status; `managed` is its `metadata.managedFields` under
-    the key "managedFields"; `deployment` is set for Deployments.
+    the key "managedFields"; `workload` is set for Deployments.
     """
 
     ref: Ref
@@ -21,4 +21,4 @@ class LiveObject:
     resource_version: str
     body: Body
     managed: Body
-    deployment: Deployment | None = None
+    workload: Workload | None = None

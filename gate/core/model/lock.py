@@ -1,4 +1,4 @@
-"""The locks of an attempt: one for each Deployment, so that no two gates ever work on the same one.
+"""The locks of an attempt: one for each workload, so that no two gates ever work on the same one.
 
 A lock is a Lease (coordination.k8s.io/v1) beside what it locks.
 """
@@ -29,33 +29,29 @@ class Lock:
 
     def __str__(self) -> str:
         """Return what people call it: what it locks."""
-        if self.name.startswith(OF_DEPLOYMENT):
-            return f"deployment/{self.name.removeprefix(OF_DEPLOYMENT)}"
-        return self.name
+        if self.name.startswith(OF_OBJECTS) or not self.name.startswith(PREFIX):
+            return self.name
+        return self.name.removeprefix(PREFIX).replace(".", "/", 1)
 
 
-def lock_of(namespace: str, deployment: str) -> Lock:
-    """Return the lock of a Deployment; a long name is cut and made unique by its hash."""
-    name = OF_DEPLOYMENT + deployment
+def lock_of(ref: Ref) -> Lock:
+    """Return the lock of a workload; a long name is cut and made unique by its hash."""
+    name = f"{PREFIX}{ref.kind.lower()}.{ref.name}"
     if len(name) > MOST_CHARACTERS:
-        digits = _hash(deployment)
+        digits = _hash(ref.name)
         name = f"{name[: MOST_CHARACTERS - len(digits) - 1].rstrip('.-')}-{digits}"
-    return Lock(namespace, name)
+    return Lock(ref.namespace, name)
 
 
-def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
-    """Return the locks for objects that are written together, in the order of taking.
+def lock_of_objects(refs: Iterable[Ref], namespace: str) -> Lock:
+    """Return the lock of objects none of which is a workload, named by a hash of them all.
 
-    The first keeps the record. Without a Deployment there is one lock, named by a hash of all the
-    objects, in the first of their namespaces by name, else in `namespace`.
+    It is in the first of their namespaces by name, else in `namespace`.
     """
     objects = sorted(set(refs))
-    deployments = [ref for ref in objects if ref.is_deployment]
-    if deployments:
-        return tuple(sorted(lock_of(ref.namespace, ref.name) for ref in deployments))
     named = "\n".join(f"{r.api_version}/{r.kind}/{r.namespace}/{r.name}" for r in objects)
     places = sorted({ref.namespace for ref in objects} - {""})
-    return (Lock(places[0] if places else namespace, OF_OBJECTS + _hash(named)),)
+    return Lock(places[0] if places else namespace, OF_OBJECTS + _hash(named))
 
 
 def _hash(text: str) -> str:

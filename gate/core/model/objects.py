@@ -14,16 +14,13 @@ from gate.core.model.body import Body
 CleanText = NewType("CleanText", str)
 """External text without control characters, escapes and bidi marks, as `gate.wire` cleans it."""
 
-NO_DEADLINE_SECONDS = 2147483647
-"""progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
-
 LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 """The name of a namespace: a DNS label (RFC 1123)."""
 
 SUBDOMAIN: Final = re.compile(
     r"(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
 )
-"""The name of a Deployment, and of most other objects: a DNS subdomain (RFC 1123)."""
+"""The name of a workload, and of most other objects: a DNS subdomain (RFC 1123)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,16 +39,6 @@ class Ref:
     def __str__(self) -> str:
         """Return what people call it, as in `deployment/web`."""
         return f"{self.kind.lower()}/{self.name}"
-
-    @property
-    def is_deployment(self) -> bool:
-        """Whether it names a Deployment of apps/v1, not a custom kind of that name."""
-        return (self.api_version, self.kind) == ("apps/v1", "Deployment")
-
-
-def deployment_ref(namespace: str, name: str) -> Ref:
-    """Name a Deployment."""
-    return Ref("apps/v1", "Deployment", namespace, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,35 +72,24 @@ class Condition:
     message: CleanText
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """An apps/v1 Deployment.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """An object whose rollout is judged: the part that all kinds of workload have.
 
-    `revision` is the controller's annotation, None before it wrote one. `terminating_replicas` is
-    None if the server has no such field. `max_surge` and `max_unavailable` are as the API gives
-    them, a number or a percentage; both are "0" for the strategy Recreate.
+    `replicas` is how many pods are wanted. `revision` is the number that the controller gave to
+    its present template, None if it gave none.
     """
 
     ref: Ref
     uid: str
     resource_version: str
     generation: int
-    revision: int | None
+    observed_generation: int
     deleting: bool
     paused: bool
     replicas: int
-    min_ready_seconds: int
-    progress_deadline_seconds: int
-    recreate: bool
-    max_surge: str
-    max_unavailable: str
+    revision: int | None
     template: Template
-    observed_generation: int
-    status_replicas: int
-    updated_replicas: int
-    ready_replicas: int
-    available_replicas: int
-    terminating_replicas: int | None
     conditions: tuple[Condition, ...]
 
     def condition(self, condition_type: str) -> Condition | None:
@@ -123,34 +99,14 @@ class Deployment:
                 return condition
         return None
 
-    @property
-    def available(self) -> bool:
-        """`Available=True`; with maxUnavailable 100 % true even without any pod."""
-        found = self.condition("Available")
-        return found is not None and found.status == "True"
 
-    @property
-    def deadline_exceeded(self) -> bool:
-        """`Progressing=False` with reason `ProgressDeadlineExceeded`."""
-        found = self.condition("Progressing")
-        return (
-            found is not None
-            and found.status == "False"
-            and found.reason == "ProgressDeadlineExceeded"
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """An object that keeps one pod template of a workload: a ReplicaSet or a ControllerRevision.
 
-
-@dataclass(frozen=True, slots=True)
-class ReplicaSet:
-    """An apps/v1 ReplicaSet; `owner_uid` is that of its controller, "" without one.
-
-    `pod_template_hash` is its label, by which metrics tell versions apart; "" without one.
-
-    `earlier_revisions` are the numbers that it had before it was used again (annotation
-    `deployment.kubernetes.io/revision-history`).
-
-    `generation` and `min_ready_seconds` tell whether its counters already follow the Deployment's
-    own `minReadySeconds`; None if nobody read them.
+    `owner_uid` is that of its controller, "" without one. `revision` is its number.
+    `earlier_revisions` are the numbers that it had before it was used again. `label_value` is that
+    of the label by which metrics tell versions apart, "" without one.
     """
 
     name: str
@@ -162,27 +118,13 @@ class ReplicaSet:
     deleting: bool
     created_at: str
     change_cause: CleanText
-    replicas: int
     template: Template
-    observed_generation: int
-    status_replicas: int
-    ready_replicas: int
-    available_replicas: int
-    conditions: tuple[Condition, ...]
-    generation: int | None = None
-    min_ready_seconds: int | None = None
-    pod_template_hash: str = ""
+    label_value: str = ""
     earlier_revisions: tuple[int, ...] = ()
 
     @property
     def failure(self) -> Condition | None:
-        """`ReplicaFailure=True`: the controller could not create pods.
-
-        Its other reason, `FailedDelete`, says nothing about a version.
-        """
-        for condition in self.conditions:
-            if condition.type == "ReplicaFailure" and condition.status == "True":
-                return None if condition.reason == "FailedDelete" else condition
+        """What keeps pods of this revision from being created, if the object says so itself."""
         return None
 
 
@@ -219,7 +161,8 @@ class Pod:
     `node_silent` is whether its node no longer reports: the node lifecycle controller has marked
     the pod not ready, and left its containers' states as the kubelet wrote them
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
-    its latest readiness, both by its kubelet's clock; None if it does not tell.
+    its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
+    its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
     """
 
     name: str
@@ -235,6 +178,7 @@ class Pod:
     containers: tuple[ContainerStatus, ...]
     node_silent: bool = False
     start_seconds: float | None = None
+    revision_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,4 +197,4 @@ class ClusterEvent:
     at: str
 
 
-Watched = Deployment | ReplicaSet | Pod | ClusterEvent
+Watched = Workload | Revision | Pod | ClusterEvent

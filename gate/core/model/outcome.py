@@ -115,5 +115,21 @@ class Reason(enum.StrEnum):
     INTERNAL_ERROR = "InternalError"
 
 
+MOST_TELLING: Final = (
+    Reason.OUT_OF_MEMORY,
+    Reason.CRASH_LOOP,
+    Reason.IMAGE_PULL,
+    Reason.CONTAINER_CONFIG,
+    Reason.POD_CREATE_DENIED,
+    Reason.REPLICA_SET_CREATE_ERROR,
+    Reason.UNSCHEDULABLE,
+    Reason.READINESS_LOST,
+    Reason.AVAILABILITY_LOST,
+    Reason.CONTROLLER_NOT_OBSERVING,
+    Reason.CONFLICT,
+    Reason.NOT_READY,
+)
+"""What may be wrong underneath, in the order in which a reader is told."""
+
 LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
 """Endings that say nothing about what runs: whoever took the lock may not have written anything."""

@@ -286,7 +286,7 @@ def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Bod
     It has kubectl's last-applied annotation if the object has it.
     """
     body = returns_to.bodies.get(ref)
-    if body is not None and object_.after.deployment is not None:
+    if body is not None and object_.after.workload is not None:
         body = Body.of(without_pause(body.thaw()))
     if body is None or not has_last_applied(object_.after.body.thaw()):
         return body
@@ -337,7 +337,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     )
     if _would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
-    if before.deployment is not None:
+    if before.workload is not None:
         value = without_pause(value)
     body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
@@ -349,11 +349,11 @@ def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: Li
     After `kubectl scale --replicas=0` nobody owns them. Our apply made them ours, and the next
     one would remove them unless it names them.
     """
-    if before.deployment is None or "replicas" in value.get("spec", {}):
+    if before.workload is None or "replicas" in value.get("spec", {}):
         return False
     owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
     is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
-    return is_ours_alone and before.deployment.replicas != _DEFAULT_REPLICAS
+    return is_ours_alone and before.workload.replicas != _DEFAULT_REPLICAS
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:

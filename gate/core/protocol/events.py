@@ -13,7 +13,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
-from gate.core.model.objects import CleanText, Pod, Ref, ReplicaSet
+from gate.core.model.objects import CleanText, Pod, Ref, Revision
 from gate.core.model.outcome import Reason
 from gate.core.rollout.observations import Listed, Observed, Vanished
 
@@ -181,7 +181,7 @@ class ReadBack:
     at: float
     effect_id: int
     fact: Fact[LiveObject]
-    replica_sets: tuple[ReplicaSet, ...] | None = None
+    revisions: tuple[Revision, ...] | None = None
     pods: tuple[Pod, ...] | None = None
 
 

@@ -83,17 +83,17 @@ def _as_expected(kept: Kept, live: LiveObject) -> bool:
 
 
 def _same_template(before: LiveObject, live: LiveObject) -> bool:
-    if before.deployment is None or live.deployment is None:
+    if before.workload is None or live.workload is None:
         return False
-    return before.deployment.template.body == live.deployment.template.body
+    return before.workload.template.body == live.workload.template.body
 
 
 def _still_ours(kept: Kept, live: LiveObject) -> bool:
     """Tell whether the pod template still has everything that we set in it."""
     expected = trial(kept)
-    if expected is None or expected.deployment is None or live.deployment is None:
+    if expected is None or expected.workload is None or live.workload is None:
         return False
-    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.deployment)
+    return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.workload)
 
 
 def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
@@ -102,7 +102,7 @@ def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
     WRITTEN if any of them is as our write leaves it, else BEFORE if any is as before.
     """
     expected = trial(kept)
-    if expected is None or live.deployment is not None or not isinstance(kept.before, Known):
+    if expected is None or live.workload is not None or not isinstance(kept.before, Known):
         return Standing.OTHERS
     before, after = kept.before.value.body.thaw(), expected.body.thaw()
     owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)

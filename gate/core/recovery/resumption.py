@@ -249,8 +249,9 @@ def _is_paused_half_way(target: Target) -> bool:
         return False
     name = target.baseline.value.replica_set if isinstance(target.baseline, Known) else ""
     wanted = live.replicas
-    pods = [one for one in target.snapshot.list_owned() if one.status_replicas]
-    return [(one.name, one.status_replicas, one.available_replicas) for one in pods] != [
+    owned = target.snapshot.list_owned()
+    counts = [(one.name, target.snapshot.count_pods(one)) for one in owned]
+    return [(name, count.created, count.available) for name, count in counts if count.created] != [
         (name, wanted, wanted)
     ]
 
@@ -281,13 +282,13 @@ def written_objects(plan: Plan) -> FrozenMap[Ref, WrittenObject]:
 def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
     before = kept.before.value if isinstance(kept.before, Known) else None
     after = live
-    if isinstance(kept.expected, LiveObject) and live.deployment is None:
+    if isinstance(kept.expected, LiveObject) and live.workload is None:
         # Compared with what our write left, this shows what others have changed since.
         after = replace(kept.expected, uid=live.uid, resource_version="")
         if isinstance(kept.before, Absent):
             # Somebody else may have created it just before our write: its owners show that.
             after = replace(after, managed=live.managed)
-    if live.deployment is not None and isinstance(kept.expected, LiveObject):
+    if live.workload is not None and isinstance(kept.expected, LiveObject):
         after = _as_expected(kept.expected, live, kept.field_manager)
     written = WrittenObject(before, after, kept.forced, kept.autoscaled, kept.field_manager)
     # No answer (201 or 200) is kept: if no other manager owns a field of it, the dead gate made it.

@@ -1,17 +1,17 @@
-"""The judge of one Deployment's rollout: from what is observed to a verdict."""
+"""The judge of one workload's rollout: from what is observed to a verdict."""
 
 __all__ = [
     "applied",
     "baseline",
     "causes",
-    "completion",
+    "controller_faults",
     "judge",
     "observations",
     "owners",
     "pod_history",
     "policy",
-    "progress",
     "ruling",
     "snapshot",
     "verdict",
+    "workload_kind",
 ]

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 
 from gate.core.model.body import Body
-from gate.core.model.objects import Deployment, Template
+from gate.core.model.objects import Template, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.verdict import Verdict
 from gate.core.ssa import field_set
@@ -30,20 +30,21 @@ class Applied:
     spec_changed: bool
     found: bool = False
 
-    def find_departure(self, live: Deployment) -> Verdict | None:
+    def find_departure(self, live: Workload) -> Verdict | None:
         """Return a verdict if somebody else deleted or changed it; None while it is ours."""
         if live.uid != self.uid:
-            why = "the Deployment was deleted and created again"
+            why = f"the {live.ref.kind} was deleted and created again"
             return Verdict.of_superseded(Reason.DELETED, why)
         if live.deleting:
-            return Verdict.of_superseded(Reason.DELETED, "the Deployment is being deleted")
+            why = f"the {live.ref.kind} is being deleted"
+            return Verdict.of_superseded(Reason.DELETED, why)
         if live.generation < self.generation or self.still_stands(live):
             return None
         images = ", ".join(live.template.images())
         why = f"somebody else changed the pod template: {images}"
         return Verdict.of_superseded(Reason.SUPERSEDED, why)
 
-    def still_stands(self, live: Deployment) -> bool:
+    def still_stands(self, live: Workload) -> bool:
         """Tell whether what our apply set in `spec.template` is still there.
 
         Additions by others do not count. If the managed fields are unknown, the whole template has

@@ -7,15 +7,13 @@ Neither time counts as a lack of progress, nor towards a grace.
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gate.core.model.objects import CleanText, Deployment
+from gate.core.model.objects import CleanText, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.controller_faults import create_error
 from gate.core.rollout.snapshot import Snapshot
 
 CONTROLLER_LAG_SECONDS = 5.0
@@ -27,14 +25,6 @@ NOT_OBSERVING_SECONDS = 30.0
 """Controllers that have not acted for this long are named as a cause."""
 
 
-class Sign(enum.StrEnum):
-    """A sign that controllers do not act, in the words of a message."""
-
-    UNOBSERVED = "the controller has not seen our change"
-    MISCOUNTED = "the controllers have not counted the ready pods of the new ReplicaSet"
-    UNSCALED = "the controllers have not created or deleted pods of the new ReplicaSet"
-
-
 Counters = tuple[int, ...]
 """Numbers that controllers write: if any of them changes, they act."""
 
@@ -44,16 +34,16 @@ class Blindness:
     """The blind time of one leg, in monotonic seconds.
 
     `since` is when the present blindness began, None if there is none. `past_seconds` is how long
-    the earlier ones lasted together, `ended_at` when the last of them ended. `sign` has held since
-    `sign_since` with `counters` unchanged. `silent_since` is when the controller manager stopped
-    renewing its Lease, infinite if it renews it or that is unknown. `exceeded_since` is when the
-    present deadline condition was first seen. At most `limit_seconds`, one progress deadline, are
-    deducted.
+    the earlier ones lasted together, `ended_at` when the last of them ended. `sign` shows
+    that controllers do not act ("" for none); it has held since `sign_since` with `counters`
+    unchanged. `silent_since` is when the controller manager stopped renewing its Lease, infinite if
+    it renews it or that is unknown. `exceeded_since` is when the present deadline condition was
+    first seen. At most `limit_seconds`, one progress deadline, are deducted.
     """
 
     limit_seconds: float = math.inf
     facts_missing: bool = False
-    sign: Sign | None = None
+    sign: str = ""
     sign_since: float = math.inf
     counters: Counters = ()
     since: float | None = None
@@ -87,17 +77,23 @@ class Blindness:
             self, silent_since=since, since=began if self.since is None else min(began, self.since)
         )
 
-    def fold(self, at: float, snapshot: Snapshot, live: Deployment, ready_pods: int) -> Blindness:
-        """Return it after something was seen; `ready_pods` are those of the followed ReplicaSet."""
-        sign = _sign(snapshot, live, ready_pods)
-        counters = _counters(snapshot, live) if sign is not None else ()
-        exceeded_since = min(self.exceeded_since, at) if live.deadline_exceeded else math.inf
+    def fold(
+        self, at: float, snapshot: Snapshot, live: Workload, limit: float, ready_pods: int
+    ) -> Blindness:
+        """Return it after something was seen; `ready_pods` are those of the followed revision.
+
+        `limit` is the present progress deadline in seconds.
+        """
+        kind = snapshot.kind
+        sign = kind.sign_of_idleness(snapshot, live, ready_pods)
+        counters = kind.controller_counters(snapshot, live) if sign else ()
+        is_exceeded = kind.exceeded_deadline(live) is not None
+        exceeded_since = min(self.exceeded_since, at) if is_exceeded else math.inf
         known = (self.sign, self.counters, self.exceeded_since, self.limit_seconds)
-        limit = float(live.progress_deadline_seconds)
         if known == (sign, counters, exceeded_since, limit):
             return self
         same = (sign, counters) == (self.sign, self.counters)
-        since = self.sign_since if same else (math.inf if sign is None else at)
+        since = self.sign_since if same else (at if sign else math.inf)
         begun = self._with_blindness_begun(at)
         return replace(
             begun,
@@ -167,7 +163,7 @@ class Blindness:
         if self.silent_since < math.inf:
             seconds = now - self.silent_since
             text = f"the controller manager has not renewed its Lease for {seconds:.0f} s"
-        elif self.sign is not None and self._is_named(now):
+        elif self.sign and self._is_named(now):
             text = f"{self.sign} for {now - self.sign_since:.0f} s"
         else:
             return
@@ -186,30 +182,3 @@ class Blindness:
         since = self._with_blindness_begun(now).since
         if since is not None:
             yield since + self.limit_seconds - self.past_seconds
-
-
-def _sign(snapshot: Snapshot, live: Deployment, ready_pods: int) -> Sign | None:
-    """Return what shows that controllers do not act.
-
-    A controller that writes why it cannot go on (`ReplicaSetCreateError`, `ReplicaFailure`) acts.
-    """
-    if live.observed_generation < live.generation:
-        return Sign.UNOBSERVED if create_error(live) is None else None
-    current = snapshot.current()
-    if current is None or current.failure is not None:
-        return None
-    if current.status_replicas != current.replicas:
-        return Sign.UNSCALED
-    if ready_pods != current.ready_replicas and snapshot.pods:
-        return Sign.MISCOUNTED
-    return None
-
-
-def _counters(snapshot: Snapshot, live: Deployment) -> Counters:
-    """Return what controllers count: a change shows that they act."""
-    current = snapshot.current()
-    behind = live.generation - live.observed_generation
-    of_web = (behind, live.status_replicas, live.updated_replicas)
-    if current is None:
-        return of_web
-    return (*of_web, current.status_replicas, current.ready_replicas, current.available_replicas)

@@ -1,7 +1,7 @@
-"""What is wrong with pods and ReplicaSets, why, and when it is beyond hope.
+"""What is wrong with pods, why, and when it is beyond hope.
 
-A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a ReplicaSet, most telling
-first. Only containers of the Deployment's own template can doom a pod: an injected sidecar is
+A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a controller, most
+telling first. Only containers of the workload's own template can doom a pod: an injected sidecar is
 reported and left to the clocks.
 """
 
@@ -12,25 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gate.core.model.objects import CleanText, ContainerStatus, Template
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import MOST_TELLING, Reason
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
-_MOST_TELLING = (
-    Reason.OUT_OF_MEMORY,
-    Reason.CRASH_LOOP,
-    Reason.IMAGE_PULL,
-    Reason.CONTAINER_CONFIG,
-    Reason.POD_CREATE_DENIED,
-    Reason.REPLICA_SET_CREATE_ERROR,
-    Reason.UNSCHEDULABLE,
-    Reason.READINESS_LOST,
-    Reason.AVAILABILITY_LOST,
-    Reason.CONTROLLER_NOT_OBSERVING,
-    Reason.CONFLICT,
-    Reason.NOT_READY,
-)
-_RANK = {reason: rank for rank, reason in enumerate(_MOST_TELLING)}
+_RANK = {reason: rank for rank, reason in enumerate(MOST_TELLING)}
 NEVER = math.inf
 """A trouble that only the clocks decide."""
 ALREADY = -math.inf

@@ -1,108 +1,100 @@
-"""What keeps the controllers from rolling out: no ReplicaSet created, pods denied.
+"""What keeps controllers from rolling out, as faults with a grace each.
 
-Each has its own grace, counted from when it was first seen after our write.
+A grace counts from when its fault was first seen after our write. What the faults of a kind are,
+the kind itself says (`WorkloadKind.faults`); how long pods may be denied is the same for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from gate.core.model.objects import Condition, Deployment
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import NEVER, Cause
 from gate.core.rollout.policy import FailFast
-from gate.core.rollout.progress import Progress
-from gate.core.rollout.snapshot import Snapshot
 
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 
 
 @dataclass(frozen=True, slots=True)
-class Hindrances:
-    """Since when the ReplicaSet of the live template cannot be created."""
+class Fault:
+    """Something that keeps a controller from rolling out.
 
-    create_error_since: float | None = None
-
-    def fold(self, at: float, live: Deployment) -> Hindrances:
-        """Return what hinders after `live` was seen."""
-        if create_error(live) is None:
-            return Hindrances()
-        return self if self.create_error_since is not None else Hindrances(at)
-
-    def fatal(self, live: Deployment, limits: FailFast, now: float) -> Cause | None:
-        """Return a create error past its grace; it may show before our generation is observed."""
-        erring = create_error(live)
-        if erring is None or now < self.create_error_ripe_at(limits):
-            return None
-        return Cause(Reason.REPLICA_SET_CREATE_ERROR, erring.message)
-
-    def create_error_ripe_at(self, limits: FailFast) -> float:
-        """Return when a ReplicaSet that cannot be created is beyond hope."""
-        grace = limits.replica_set_create_seconds
-        if self.create_error_since is None or grace is None:
-            return NEVER
-        return self.create_error_since + grace
-
-    def causes(self, snapshot: Snapshot) -> Iterator[Cause]:
-        """Iterate what hinders now."""
-        failure, live = denial(snapshot), snapshot.live
-        if failure is not None:
-            yield Cause(Reason.POD_CREATE_DENIED, failure.message)
-        erring = create_error(live) if live is not None else None
-        if erring is not None:
-            yield Cause(Reason.REPLICA_SET_CREATE_ERROR, erring.message)
-
-
-def create_error(live: Deployment) -> Condition | None:
-    """Return the condition that says that the new ReplicaSet cannot be created.
-
-    The deployment controller writes it without raising `observedGeneration`.
+    It is beyond hope after `grace_seconds`, None for never. They count from `since`, by the clock
+    of `Blindness`; None: since it was first seen. `progress_restarts`: any progress restarts them.
+    `shows_early`: it is about our version even before the controller reports our generation.
+    `is_evidence`: it speaks against the version before its grace is over.
     """
-    found = live.condition("Progressing")
-    return found if found is not None and found.reason == "ReplicaSetCreateError" else None
+
+    reason: Reason
+    message: CleanText
+    grace_seconds: float | None = None
+    since: float | None = None
+    progress_restarts: bool = False
+    shows_early: bool = False
+    is_evidence: bool = False
+
+    def cause(self) -> Cause:
+        """Return it as a reader sees it."""
+        return Cause(self.reason, self.message)
 
 
-def denial(snapshot: Snapshot) -> Condition | None:
-    """Return what keeps the ReplicaSet of the live template from creating pods."""
-    current = snapshot.current()
-    return current.failure if current is not None else None
+@dataclass(frozen=True, slots=True)
+class Hindrances:
+    """Since when each fault holds whose object does not tell that itself, by reason."""
+
+    seen_since: FrozenMap[Reason, float] = field(default_factory=FrozenMap)
+
+    def fold(self, at: float, faults: Iterable[Fault]) -> Hindrances:
+        """Return what hinders after `faults` were seen."""
+        known = self.seen_since
+        reasons = {fault.reason for fault in faults if fault.since is None}
+        if reasons == known.keys():
+            return self
+        return Hindrances(FrozenMap((reason, known.get(reason, at)) for reason in reasons))
+
+    def fatal(
+        self, faults: Iterable[Fault], progress_clock: float, now: float, *, observed: bool
+    ) -> Cause | None:
+        """Return the first fault past its grace; `observed`: our generation is observed."""
+        for fault in faults:
+            if (observed or fault.shows_early) and now >= self._ripe_at(fault, progress_clock):
+                return fault.cause()
+        return None
+
+    def ripe_times(self, faults: Iterable[Fault], progress_clock: float) -> Iterator[float]:
+        """Iterate the times at which faults are beyond hope."""
+        return (self._ripe_at(fault, progress_clock) for fault in faults)
+
+    def _ripe_at(self, fault: Fault, progress_clock: float) -> float:
+        since = fault.since if fault.since is not None else self.seen_since.get(fault.reason)
+        if since is None or fault.grace_seconds is None:
+            return NEVER
+        if fault.progress_restarts:
+            since = max(since, progress_clock)
+        return since + fault.grace_seconds
 
 
-def is_quota(failure: Condition) -> bool:
-    """Tell whether a quota denies: normal while old pods still count, so no evidence by itself."""
-    return "exceeded quota" in failure.message
-
-
-def denial_grace(failure: Condition, limits: FailFast) -> tuple[float | None, bool]:
-    """Return how long a `ReplicaFailure` may last, and whether progress restarts that time.
+def denial_of_pods(message: CleanText, since: float, limits: FailFast) -> Fault:
+    """Return that pods are denied, with the grace for what denies them.
 
     Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
+    A quota also denies while old pods still count, so it is no evidence by itself.
     """
-    if is_quota(failure):
-        return limits.denied_by_quota_seconds, True
-    if any(sign in failure.message for sign in _UNREACHABLE_WEBHOOK):
-        return limits.denied_by_webhook_seconds, True
-    return limits.denied_by_policy_seconds, False
-
-
-def denial_ripe_at(snapshot: Snapshot, progress: Progress, limits: FailFast) -> float:
-    """Return when the denial of the live template's pods is beyond hope."""
-    failure = denial(snapshot)
-    if failure is None:
-        return NEVER
-    grace, progress_counts = denial_grace(failure, limits)
-    since = snapshot.denied_since[snapshot.current_uid]
-    if progress_counts:
-        since = max(since, progress.last_clock)
-    return NEVER if grace is None else since + grace
-
-
-def fatal_denial(
-    snapshot: Snapshot, progress: Progress, limits: FailFast, now: float
-) -> Cause | None:
-    """Return the denial of pods once it is past its grace, None before."""
-    failure = denial(snapshot)
-    if failure is None or now < denial_ripe_at(snapshot, progress, limits):
-        return None
-    return Cause(Reason.POD_CREATE_DENIED, failure.message)
+    is_quota = "exceeded quota" in message
+    is_webhook = any(sign in message for sign in _UNREACHABLE_WEBHOOK)
+    grace_seconds = limits.denied_by_policy_seconds
+    if is_quota:
+        grace_seconds = limits.denied_by_quota_seconds
+    elif is_webhook:
+        grace_seconds = limits.denied_by_webhook_seconds
+    return Fault(
+        Reason.POD_CREATE_DENIED,
+        message,
+        grace_seconds,
+        since,
+        progress_restarts=is_quota or is_webhook,
+        is_evidence=not is_quota,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.core.model.objects import CleanText, Deployment
+from gate.core.model.objects import CleanText, Condition, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
@@ -13,40 +13,41 @@ CONDITION_ROUNDING_SECONDS = 1.0
 """Times in conditions are whole seconds, so one of ours may seem this much older than our write."""
 
 
-def condition_believed_at(live: Deployment, applied_at: float) -> float:
+def condition_believed_at(deadline_seconds: float, applied_at: float) -> float:
     """Return when a deadline condition can first be about our generation, monotonic seconds.
 
     Measured: 26 ms after a write the condition can still be the old rollout's although
     `observedGeneration` has already caught up.
     """
-    return applied_at + live.progress_deadline_seconds - CONDITION_ROUNDING_SECONDS
+    return applied_at + deadline_seconds - CONDITION_ROUNDING_SECONDS
 
 
 def condition_exceeded(
-    live: Deployment, applied: Applied, replica_set: str, now: float
+    condition: Condition, applied: Applied, revision: str, deadline_seconds: float, now: float
 ) -> Cause | None:
-    """Return `ProgressDeadlineExceeded` as a cause once it can be ours, None before.
+    """Return the controller's own deadline condition as a cause once it can be ours, None before.
 
     The caller has checked that our generation is observed. A version that was found may have timed
-    out earlier: then the condition's message names the followed ReplicaSet (deployment controller,
-    `syncRolloutStatus`). After a write of ours that proves nothing, since the same ReplicaSet may
-    be used again.
+    out earlier: then the condition's message names the followed revision (as the deployment
+    controller's `syncRolloutStatus` does). After a write of ours that proves nothing, since the
+    same revision may be used again.
     """
-    condition = live.condition("Progressing")
-    if condition is None or not live.deadline_exceeded:
-        return None
-    names_it = applied.found and bool(replica_set) and f'"{replica_set}"' in condition.message
-    if now < condition_believed_at(live, applied.at) and not names_it:
+    names_it = applied.found and bool(revision) and f'"{revision}"' in condition.message
+    if now < condition_believed_at(deadline_seconds, applied.at) and not names_it:
         return None
     return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, condition.message)
 
 
 def no_progress(
-    live: Deployment, progress: Progress, blindness: Blindness, now: float
+    live: Workload,
+    deadline_seconds: float,
+    progress: Progress,
+    blindness: Blindness,
+    now: float,
 ) -> Cause | None:
-    """Fire if the controller's condition never comes: flapping pods, nothing to create."""
+    """Fire if a controller's condition never comes: flapping pods, nothing to create."""
     clock = blindness.clock(now)
-    if clock < stalled_at(progress, live):
+    if clock < stalled_at(progress, live, deadline_seconds):
         return None
     silent = clock - progress.last_clock
     blind = blindness.seconds(now) - progress.blind_seconds
@@ -55,13 +56,15 @@ def no_progress(
     return Cause(Reason.PROGRESS_DEADLINE_EXCEEDED, message)
 
 
-def total_over(live: Deployment, progress: Progress, total_seconds: float, clock: float) -> Cause:
+def total_over(
+    deadline_seconds: float, progress: Progress, total_seconds: float, clock: float
+) -> Cause:
     """Return why the total ended it: the deadline if nothing moved for about that long.
 
     Usually both are 600 s, and the condition would have come a moment later. `clock` is that of
     `Blindness`.
     """
     silent = clock - progress.last_clock
-    at_standstill = silent >= live.progress_deadline_seconds - CONDITION_LAG_SECONDS
+    at_standstill = silent >= deadline_seconds - CONDITION_LAG_SECONDS
     reason = Reason.PROGRESS_DEADLINE_EXCEEDED if at_standstill else Reason.TIMEOUT
     return Cause(reason, CleanText(f"not complete within {total_seconds:.0f} s"))

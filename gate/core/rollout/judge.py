@@ -1,8 +1,9 @@
-"""The judge: a fold of observations of one Deployment, with a verdict that may change.
+"""The judge: a fold of observations of one workload, with a verdict that may change.
 
 It has no effects and no end: deadline conditions clear, complete pods crash while baking.
 `Rollout.ruling` has the rules in the order in which they decide; their sources are in the
-contract's "Done", "Taking over" and "Failing".
+contract's "Done", "Taking over" and "Failing". What depends on the kind of workload, it asks of
+`WorkloadKind`.
 """
 
 from __future__ import annotations
@@ -13,19 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent
-from gate.core.model.objects import CleanText, ClusterEvent, Deployment, Pod, Ref
+from gate.core.model.objects import CleanText, ClusterEvent, Pod, Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.causes import Cause, Trouble, has_crashed, order_causes, sum_up_troubles
-from gate.core.rollout.completion import amount, describe_counts, has_completed, is_rolled_out, lag
-from gate.core.rollout.controller_faults import (
-    Hindrances,
-    denial,
-    denial_ripe_at,
-    fatal_denial,
-    is_quota,
-)
+from gate.core.rollout.controller_faults import Fault, Hindrances
 from gate.core.rollout.deadlines import (
     condition_believed_at,
     condition_exceeded,
@@ -36,17 +30,18 @@ from gate.core.rollout.lost_availability import Availability
 from gate.core.rollout.new_pods import NewPods
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack
-from gate.core.rollout.policy import Policy
-from gate.core.rollout.progress import Progress, longest_legal_seconds, stalled_at
+from gate.core.rollout.policy import Policy, amount
+from gate.core.rollout.progress import Progress, stalled_at
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.rollout.workload_kind import AnyKind
 
 __all__ = ["Applied", "Rollout", "Verdict", "VerdictKind"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """One Deployment on its way to `applied`.
+    """One workload on its way to `applied`.
 
     `total_seconds` count from `budget_from`. `deadline_decides` is false while a rollback is
     verified: of all clocks only its total ends it. `settled` is whether it was complete at any
@@ -79,12 +74,12 @@ class Rollout:
     ) -> Rollout:
         """Start following at the moment of the write; `total_seconds` None is `auto`.
 
-        The budget counts from the write too unless it began earlier (several Deployments), and so
+        The budget counts from the write too unless it began earlier (several workloads), and so
         does the history of pods unless the snapshot's has already begun.
         """
         begun = snapshot if snapshot.written else snapshot.begin(applied.at)
         live = begun.live
-        auto = longest_legal_seconds(live) if live is not None else math.inf
+        auto = snapshot.kind.longest_legal_seconds(live) if live is not None else math.inf
         rollout = cls(
             applied,
             policy,
@@ -98,17 +93,22 @@ class Rollout:
 
     @property
     def ref(self) -> Ref:
-        """The Deployment that is followed."""
+        """The workload that is followed."""
         return self.snapshot.ref
 
     @property
+    def kind(self) -> AnyKind:
+        """What kind of workload it is."""
+        return self.snapshot.kind
+
+    @property
     def followed_uid(self) -> str:
-        """The uid of the ReplicaSet that is followed, "" while there is none."""
+        """The uid of the revision that is followed, "" while there is none."""
         return self.snapshot.current_uid
 
     @property
     def troubles(self) -> FrozenMap[str, Trouble]:
-        """What is wrong with the followed ReplicaSet's pods, by uid."""
+        """What is wrong with the followed revision's pods, by uid."""
         return self.new.troubles
 
     @property
@@ -117,11 +117,18 @@ class Rollout:
         bake_seconds = self.policy.longest_bake_seconds if self.settled else 0.0
         return self.budget_from + self.total_seconds + bake_seconds
 
-    def new_pods(self) -> tuple[PodTrack, ...]:
-        """Return the pods of the followed ReplicaSet that count."""
-        return self.snapshot.pods_of(self.snapshot.current())
+    @property
+    def deadline_seconds(self) -> float:
+        """How long nothing may move before that is a failure, infinite for no limit."""
+        live = self.snapshot.live
+        return math.inf if live is None else self._deadline_seconds(live)
 
-    def still_ours(self, live: Deployment) -> bool:
+    def new_pods(self) -> tuple[PodTrack, ...]:
+        """Return the pods of the followed revision that count."""
+        key = self.snapshot.current_key
+        return self.snapshot.pods_with(key) if key else ()
+
+    def still_ours(self, live: Workload) -> bool:
         """Tell whether what our apply set in `spec.template` is still there."""
         return self.applied.still_stands(live)
 
@@ -164,9 +171,11 @@ class Rollout:
         if live is None:
             return replace(self, snapshot=snapshot)
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
-        new = self.new.after(before, after, live.template, self.policy.fail_fast)
-        if self.policy.wait_for_termination:
+        kind = snapshot.kind
+        new = self.new.after(kind, before, after, live.template, self.policy.fail_fast)
+        if self.policy.wait_for_termination or kind.pods_show_progress:
             return self._after_all(at, snapshot, new)
+        limit = kind.deadline_seconds(live, self.policy)
         return Rollout(
             self.applied,
             self.policy,
@@ -178,18 +187,22 @@ class Rollout:
             self.settled,
             self.hindrances,
             new,
-            self.blindness.fold(at, snapshot, live, new.ready),
+            self.blindness.fold(at, snapshot, live, limit, new.ready),
         )
 
     def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
-        """Judge from all that is known: the Deployment, a ReplicaSet or a list of pods was seen."""
+        """Judge from all that is known: a workload, a revision or a list of pods was seen."""
         live = snapshot.live
         if live is None:
             return replace(self, snapshot=snapshot, new=NewPods())
-        complete = self._is_observed(live) and has_completed(snapshot, live, self.policy)
-        same = new.replica_set_uid == snapshot.current_uid != ""
+        kind = snapshot.kind
+        complete = (
+            self._is_observed(live) and kind.completion(snapshot, live, self.policy) is not None
+        )
+        same = new.key == snapshot.current_key != ""
         new = new if same else NewPods.of(snapshot, self.policy.fail_fast)
-        blindness = self.blindness.fold(at, snapshot, live, new.ready)
+        limit = kind.deadline_seconds(live, self.policy)
+        blindness = self.blindness.fold(at, snapshot, live, limit, new.ready)
         blind_seconds = blindness.seconds(at)
         return Rollout(
             self.applied,
@@ -200,7 +213,9 @@ class Rollout:
             self.budget_from,
             self.deadline_decides,
             self.settled or complete,
-            self.hindrances.fold(at - blind_seconds, live),
+            self.hindrances.fold(
+                at - blind_seconds, kind.faults(snapshot, live, self.policy.fail_fast)
+            ),
             new,
             blindness,
         )
@@ -211,9 +226,9 @@ class Rollout:
         if ruled is not None:
             return ruled
         live = self.snapshot.live
-        said = "the Deployment could not be read yet"
+        said = f"the {self.ref.kind} could not be read yet"
         if live is not None:
-            said = self.count(live) + lag(self.snapshot, live)
+            said = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
         kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
         return Verdict(kind, reason, CleanText(said), self.causes(now))
 
@@ -221,8 +236,8 @@ class Rollout:
         """Return the verdict of the first rule that applies, None while none does."""
         live = self.snapshot.live
         if live is None:
-            gone = isinstance(self.snapshot.deployment, Absent)
-            said = "the Deployment was deleted"
+            gone = isinstance(self.snapshot.workload, Absent)
+            said = f"the {self.ref.kind} was deleted"
             return Verdict.of_superseded(Reason.DELETED, said) if gone else None
         return (
             self.applied.find_departure(live)
@@ -245,66 +260,83 @@ class Rollout:
         ruled = self.ruling(now)
         if ruled is not None and ruled.kind is VerdictKind.FAILED:
             return ruled.reason is not Reason.PAUSED
-        failure = denial(self.snapshot)
-        if failure is not None and not is_quota(failure):
-            return True
-        return self.new.suspicious or self._has_crashed()
-
-    def _has_crashed(self) -> bool:
-        """Look through all new pods: too much work for anything but a signal."""
         live = self.snapshot.live
-        return live is not None and any(
+        if live is None or self.new.suspicious:
+            return self.new.suspicious
+        return any(fault.is_evidence for fault in self._faults(live)) or self._has_crashed(live)
+
+    def _has_crashed(self, live: Workload) -> bool:
+        """Look through all new pods: too much work for anything but a signal."""
+        return any(
             has_crashed(track, live.template)
             for track in self.snapshot.pods.values()
-            if self.new.is_of(track)
+            if self.new.is_of(self.snapshot.kind, track)
         )
 
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
-        hindering = self.hindrances.causes(self.snapshot)
+        live = self.snapshot.live
+        hindering = (fault.cause() for fault in (self._faults(live) if live is not None else ()))
         return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
 
-    def count(self, live: Deployment) -> str:
-        """Return in words how many of its pods are available."""
-        which = "new" if self.applied.spec_changed else ""
-        return describe_counts(self.snapshot, live, which if self.deadline_decides else "old")
+    def _faults(self, live: Workload) -> tuple[Fault, ...]:
+        return self.snapshot.kind.faults(self.snapshot, live, self.policy.fail_fast)
 
-    def is_complete(self, live: Deployment) -> bool:
+    def _deadline_seconds(self, live: Workload) -> float:
+        return self.snapshot.kind.deadline_seconds(live, self.policy)
+
+    def count(self, live: Workload) -> str:
+        """Return in words how many of its pods are available."""
+        which = ("new" if self.applied.spec_changed else "") if self.deadline_decides else "old"
+        return self.snapshot.kind.describe_counts(self.snapshot, live, which)
+
+    def is_complete(self, live: Workload) -> bool:
         """Tell whether the strict predicate holds: our generation is observed, and all is there."""
-        return self._is_observed(live) and has_completed(self.snapshot, live, self.policy)
+        return self._completion(live) is not None
+
+    def _completion(self, live: Workload) -> Reason | None:
+        if not self._is_observed(live):
+            return None
+        return self.snapshot.kind.completion(self.snapshot, live, self.policy)
 
     def is_held(self) -> bool:
-        """Tell whether the controller knows of a pause: it scales no ReplicaSet while it lasts."""
+        """Tell whether the controller knows of a pause: it scales nothing while it lasts."""
         live = self.snapshot.live
         return live is not None and live.paused and self._is_observed(live)
 
-    def _judge_pause(self, live: Deployment, now: float) -> Verdict | None:
+    def _judge_pause(self, live: Workload, now: float) -> Verdict | None:
         """Return that a pause holds it or, in the end, failed it; what is complete is not held."""
-        if not live.paused or (self.is_complete(live) and is_rolled_out(self.snapshot, live)):
+        if not live.paused or (
+            self.is_complete(live) and self.snapshot.kind.is_rolled_out(self.snapshot, live)
+        ):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
-        return Verdict(kind, Reason.PAUSED, CleanText("the Deployment is paused"), self.causes(now))
+        said = CleanText(f"the {self.ref.kind} is paused")
+        return Verdict(kind, Reason.PAUSED, said, self.causes(now))
 
-    def _fatal(self, live: Deployment, now: float) -> Cause | None:
-        """Return what is fatal without a deadline; unobserved, only a create error shows."""
-        limits, clock = self.policy.fail_fast, self.blindness.clock(now)
-        if self._is_observed(live):
+    def _fatal(self, live: Workload, now: float) -> Cause | None:
+        """Return what is fatal without a deadline; unobserved, only faults that show early."""
+        clock, observed = self.blindness.clock(now), self._is_observed(live)
+        if observed:
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
-            of_pods = self.new.fatal(clock, tolerated)
-            fatal = of_pods or fatal_denial(self.snapshot, self.progress, limits, clock)
-            if fatal is not None:
-                return fatal
-        return self.hindrances.fatal(live, limits, clock)
+            of_pods = self.new.fatal(self.snapshot.kind, clock, tolerated)
+            if of_pods is not None:
+                return of_pods
+        return self.hindrances.fatal(
+            self._faults(live), self.progress.last_clock, clock, observed=observed
+        )
 
-    def _complete(self, live: Deployment) -> Verdict | None:
-        if not self.is_complete(live):
+    def _complete(self, live: Workload) -> Verdict | None:
+        reason = self._completion(live)
+        if reason is None:
             return None
-        reason = Reason.COMPLETE if self.applied.spec_changed else Reason.NO_CHANGE
-        if live.replicas == 0:
-            message = CleanText("0 replicas are wanted, and no pod runs")
-            return Verdict(VerdictKind.COMPLETE, Reason.VACUOUS, message)
-        return Verdict(VerdictKind.COMPLETE, reason, CleanText(self.count(live)))
+        said = self.count(live)
+        if reason is Reason.VACUOUS:
+            said = "0 replicas are wanted, and no pod runs"
+        elif not self.applied.spec_changed:
+            reason = Reason.NO_CHANGE
+        return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
 
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that a complete version no longer serves; a rollback has only its total."""
@@ -315,35 +347,36 @@ class Rollout:
         live = self.snapshot.live
         if live is None or not (self.settled and self.deadline_decides):
             return None
-        return Availability.of(self.new_pods(), live.progress_deadline_seconds)
+        return Availability.of(self.new_pods(), self._deadline_seconds(live))
 
-    def _late(self, live: Deployment, now: float) -> Cause | None:
+    def _late(self, live: Workload, now: float) -> Cause | None:
         """Return what the clocks say, the controller's own first; a rollback has only its total."""
         stalled = None
         if self.deadline_decides:
             stalled = self._find_exceeded_deadline(live, now) or no_progress(
-                live, self.progress, self.blindness, now
+                live, self._deadline_seconds(live), self.progress, self.blindness, now
             )
         if stalled is not None or now < self.ends_at:
             return stalled
-        over = total_over(live, self.progress, self.total_seconds, self.blindness.clock(now))
-        count = self.count(live) + lag(self.snapshot, live)
+        clock = self.blindness.clock(now)
+        over = total_over(self._deadline_seconds(live), self.progress, self.total_seconds, clock)
+        count = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
         return replace(over, message=CleanText(f"{over.message}: {count}"))
 
-    def _find_exceeded_deadline(self, live: Deployment, now: float) -> Cause | None:
+    def _find_exceeded_deadline(self, live: Workload, now: float) -> Cause | None:
         """Return the controller's deadline condition as a cause, if it can be believed now."""
-        if not self._is_observed(live) or not self.blindness.condition_stands(now):
+        condition = self.snapshot.kind.exceeded_deadline(live) if self._is_observed(live) else None
+        if condition is None or not self.blindness.condition_stands(now):
             return None
-        current = self.snapshot.current()
-        name = current.name if current is not None else ""
-        return condition_exceeded(live, self.applied, name, now)
+        name = current.name if (current := self.snapshot.current()) is not None else ""
+        return condition_exceeded(condition, self.applied, name, self._deadline_seconds(live), now)
 
     def _fail_for(self, why: Cause | None, now: float) -> Verdict | None:
         if why is None:
             return None
         return Verdict(VerdictKind.FAILED, why.reason, why.message, self.causes(now))
 
-    def _is_observed(self, live: Deployment) -> bool:
+    def _is_observed(self, live: Workload) -> bool:
         return live.observed_generation >= max(live.generation, self.applied.generation)
 
     def _times(self, now: float) -> Iterator[float]:
@@ -352,17 +385,16 @@ class Rollout:
         yield from blindness.times(now)
         for clock in self._clocks(blindness.clock(now)):
             yield blindness.time_of(clock, now)
-        if live is not None and live.deadline_exceeded:
-            yield condition_believed_at(live, self.applied.at)
+        if live is not None and self.snapshot.kind.exceeded_deadline(live) is not None:
+            yield condition_believed_at(self._deadline_seconds(live), self.applied.at)
 
     def _clocks(self, clock: float) -> Iterator[float]:
         """Iterate the times that are due by the clock that stops while blind."""
-        limits, live = self.policy.fail_fast, self.snapshot.live
-        yield denial_ripe_at(self.snapshot, self.progress, limits)
-        yield self.hindrances.create_error_ripe_at(limits)
+        live = self.snapshot.live
         yield from self.new.ripe_times(clock)
         availability = self._availability()
         if availability is not None:
             yield from availability.times()
         if live is not None:
-            yield stalled_at(self.progress, live)
+            yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
+            yield stalled_at(self.progress, live, self._deadline_seconds(live))

@@ -1,6 +1,6 @@
 """Availability that a version has lost for good after it was complete.
 
-It counts pods of the followed ReplicaSet that were ready, still exist, are not being deleted, and
+It counts pods of the followed revision that were ready, still exist, are not being deleted, and
 whose node still reports; all of these should be ready. So a drain, one slow restart, an autoscaler
 that adds pods and a lost node are no loss. `maxUnavailable` is no measure: a quarter of up to three
 pods rounds down to none.

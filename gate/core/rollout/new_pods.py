@@ -1,4 +1,4 @@
-"""The pods of the followed ReplicaSet: how many count, and what is wrong with which of them.
+"""The pods of the followed revision: how many count, and what is wrong with which of them.
 
 Kept up to date pod by pod, so that an observation costs the same among 10 pods and 1,000.
 """
@@ -15,9 +15,8 @@ from gate.core.rollout.causes import NEVER, Cause, Trouble, sum_up_troubles, tro
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import AnyKind
 
-ENOUGH_DOOMED_PODS = 2
-"""One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
 """Troubles that are evidence against a version even before their grace is over."""
 
@@ -30,7 +29,7 @@ class NewPods:
     are ready.
     """
 
-    replica_set_uid: str = ""
+    key: str = ""
     count: int = 0
     troubles: FrozenMap[str, Trouble] = field(default_factory=FrozenMap)
     soonest_ripe_at: float = NEVER
@@ -38,28 +37,27 @@ class NewPods:
 
     @classmethod
     def of(cls, snapshot: Snapshot, limits: FailFast) -> NewPods:
-        """Look at all pods again: another ReplicaSet is followed, or a list was read."""
-        live, uid = snapshot.live, snapshot.current_uid
-        if live is None or not uid:
-            return cls(uid)
-        tracks = [
-            track for track in snapshot.pods.values() if track.pod.owner_uid == uid and track.counts
-        ]
+        """Look at all pods again: another revision is followed, or a list was read."""
+        live, key = snapshot.live, snapshot.current_key
+        if live is None or not key:
+            return cls(key)
+        tracks = snapshot.pods_with(key)
         judged = ((track.pod.uid, trouble_of(track, live.template, limits)) for track in tracks)
         troubles = FrozenMap((pod, trouble) for pod, trouble in judged if trouble is not None)
         ready = sum(track.pod.ready for track in tracks)
-        return cls(uid, len(tracks), troubles, _soonest(troubles), ready)
+        return cls(key, len(tracks), troubles, _soonest(troubles), ready)
 
     def after(
         self,
+        kind: AnyKind,
         before: PodTrack | None,
         after: PodTrack | None,
         template: Template,
         limits: FailFast,
     ) -> NewPods:
         """Return the pods after one of them changed from `before` to `after`, None for no pod."""
-        new = after if after is not None and self.is_of(after) else None
-        old = before if before is not None and self.is_of(before) else None
+        new = after if after is not None and self.is_of(kind, after) else None
+        old = before if before is not None and self.is_of(kind, before) else None
         one = new or old
         if one is None:
             return self
@@ -72,11 +70,11 @@ class NewPods:
         else:
             troubles = _put(self.troubles, one.pod.uid, trouble)
             soonest = self._soonest_after(known, trouble, troubles)
-        return NewPods(self.replica_set_uid, count, troubles, soonest, ready)
+        return NewPods(self.key, count, troubles, soonest, ready)
 
-    def is_of(self, track: PodTrack) -> bool:
-        """Tell whether a pod is one of these: of the followed ReplicaSet, and it counts."""
-        return track.pod.owner_uid == self.replica_set_uid != "" and track.counts
+    def is_of(self, kind: AnyKind, track: PodTrack) -> bool:
+        """Tell whether a pod is one of these: of the followed revision, and it counts."""
+        return kind.key_of_pod(track.pod) == self.key != "" and track.counts
 
     def _soonest_after(
         self, gone: Trouble | None, come: Trouble | None, troubles: FrozenMap[str, Trouble]
@@ -87,7 +85,7 @@ class NewPods:
             return _soonest(troubles)
         return soonest if come is None else min(soonest, come.ripe_at)
 
-    def fatal(self, now: float, tolerated: int) -> Cause | None:
+    def fatal(self, kind: AnyKind, now: float, tolerated: int) -> Cause | None:
         """Return what dooms the version at `now`: more pods than tolerated that are beyond hope.
 
         The reason is that of the rule, the message that of the most telling cause.
@@ -95,8 +93,7 @@ class NewPods:
         if now < self.soonest_ripe_at:
             return None
         doomed = [trouble for trouble in self.troubles.values() if now >= trouble.ripe_at]
-        enough = len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == self.count
-        if not enough or len(doomed) <= tolerated:
+        if len(doomed) <= tolerated or not kind.may_fail_fast(len(doomed), self.count):
             return None
         telling = sum_up_troubles(doomed, self.count)[0]
         rule = next(trouble.rule for trouble in doomed if trouble.cause is telling.reason)

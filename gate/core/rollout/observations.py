@@ -1,20 +1,27 @@
-"""What the watches see of a Deployment: objects that are there, and objects that are gone."""
+"""What the watches see of a workload: objects that are there, and objects that are gone."""
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gate.core.model.objects import Ref, Watched
 
 
-class Kind(enum.StrEnum):
-    """The kinds that are watched."""
+class Kind(str):
+    """The kind of a watched object, as in the API.
 
-    DEPLOYMENT = "Deployment"
-    REPLICA_SET = "ReplicaSet"
-    POD = "Pod"
-    EVENT = "Event"
+    An open set: each kind of workload has its own, besides the pods and Events of all.
+    """
+
+    __slots__ = ()
+
+    POD: ClassVar[Kind]
+    EVENT: ClassVar[Kind]
+
+
+Kind.POD = Kind("Pod")
+Kind.EVENT = Kind("Event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class Vanished:
 class Listed:
     """All objects of a kind that `about` selects, as one list gave them: what is missing is gone.
 
-    `about` is the Deployment whose name, label selector or namespace the list was made with: the
+    `about` is the workload whose name, label selector or namespace the list was made with: the
     list says nothing about the objects of another one. `resource_version` is the list's own, "" if
     unknown: a list older than what was already seen does not show that anything is gone.
     """

@@ -1,7 +1,7 @@
-"""Which Deployment each watched object belongs to, so that each rollout sees only its own.
+"""Which workload each watched object belongs to, so that each rollout sees only its own.
 
-The watches of several Deployments are shared. A ReplicaSet names its Deployment and a pod its
-ReplicaSet by `metadata.ownerReferences` (the uid of the controller).
+The watches of several workloads are shared. A revision names its workload by
+`metadata.ownerReferences` (the uid of the controller), and a pod names its revision or workload.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import ClusterEvent, Deployment, Ref, Watched
+from gate.core.model.objects import ClusterEvent, Ref, Watched, Workload
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import Snapshot
 
@@ -19,10 +19,10 @@ Observation = Observed | Vanished | Listed
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The Deployment of each Deployment, ReplicaSet and pod that was seen, by uid.
+    """The workload of each workload, revision and pod that was seen, by uid.
 
-    An orphaned object stays with its former Deployment, so that its deletion is reported there. If
-    the owner was not seen yet, the object may belong to any Deployment: watches of different kinds
+    An orphaned object stays with its former workload, so that its deletion is reported there. If
+    the owner was not seen yet, the object may belong to any workload: watches of different kinds
     have no common order.
     """
 
@@ -32,9 +32,9 @@ class Owners:
     def of(cls, snapshots: Collection[Snapshot]) -> Owners:
         """Return the owners of all that is known already."""
         lives = [snapshot.live for snapshot in snapshots if snapshot.live is not None]
-        replica_sets = [one for snapshot in snapshots for one in snapshot.replica_sets.values()]
+        revisions = [one for snapshot in snapshots for one in snapshot.revisions.values()]
         pods = [track.pod for snapshot in snapshots for track in snapshot.pods.values()]
-        return cls().with_objects(lives).with_objects(replica_sets).with_objects(pods)
+        return cls().with_objects(lives).with_objects(revisions).with_objects(pods)
 
     def after(self, event: Observation) -> Owners:
         """Return the owners after `event`."""
@@ -46,7 +46,7 @@ class Owners:
             case Vanished(kind=Kind.POD, uid=uid):
                 return replace(self, refs=self.refs.drop(uid)) if uid in self.refs else self
             case _:
-                return self  # pods may outlive their ReplicaSet, and it its Deployment
+                return self  # pods may outlive their revision, and it its workload
 
     def with_objects(self, things: Iterable[Watched]) -> Owners:
         """Return the owners after objects of one kind were seen; Events own nothing."""
@@ -54,13 +54,13 @@ class Owners:
         for thing in things:
             if isinstance(thing, ClusterEvent):
                 continue
-            ref = thing.ref if isinstance(thing, Deployment) else self.refs.get(thing.owner_uid)
+            ref = thing.ref if isinstance(thing, Workload) else self.refs.get(thing.owner_uid)
             if ref is not None and self.refs.get(thing.uid) != ref:
                 changed[thing.uid] = ref
         return replace(self, refs=self.refs.put_all(changed)) if changed else self
 
     def find_concerned(self, event: Observation) -> frozenset[Ref] | None:
-        """Return which Deployments `event` is about, None if it may be about any.
+        """Return which workloads `event` is about, None if it may be about any.
 
         Ask before folding the event in: the former owner of an object has to see that it has
         another.
@@ -74,7 +74,7 @@ class Owners:
                 return frozenset((self.refs[uid],)) if uid in self.refs else None
 
     def narrow(self, event: Observation, ref: Ref) -> Observation:
-        """Return what `event` says of one Deployment: a list without what others own."""
+        """Return what `event` says of one workload: a list without what others own."""
         if not isinstance(event, Listed):
             return event
         own = tuple(thing for thing in event.objects if self._may_be_of(thing, ref))
@@ -85,7 +85,7 @@ class Owners:
         return concerned is None or ref in concerned
 
     def _of(self, thing: Watched) -> frozenset[Ref] | None:
-        if isinstance(thing, Deployment):
+        if isinstance(thing, Workload):
             return frozenset((thing.ref,))
         if isinstance(thing, ClusterEvent):
             about = self.refs.get(thing.about_uid)

@@ -88,3 +88,8 @@ class Policy:
     def longest_bake_seconds(self) -> float:
         """How long the bake window may last at most."""
         return max(self.bake_seconds, self.evidence_seconds)
+
+
+def amount(share: Share | None, total: int, default: int) -> int:
+    """Return how many of `total` pods a share is, rounded up; `default` if there is none."""
+    return default if share is None else share.of(total, round_up=True)

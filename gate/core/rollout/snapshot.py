@@ -1,4 +1,4 @@
-"""What is known of one Deployment, its ReplicaSets and pods: a fold of observations.
+"""What is known of one workload, its revisions and pods: a fold of observations.
 
 Each pod carries its own history (`PodTrack`); a judge needs no other memory.
 """
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
-from gate.core.model.objects import ClusterEvent, Deployment, Pod, Ref, ReplicaSet, Watched
+from gate.core.model.objects import ClusterEvent, Pod, Ref, Revision, Watched, Workload
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack, first_track, next_track
+from gate.core.rollout.workload_kind import AnyKind, PodCounts
 
 MOST_EVENTS = 500
 """Warnings explain and decide nothing but the class of a failed pull; the latest suffice."""
@@ -19,24 +20,27 @@ MOST_EVENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One Deployment as it is known now.
+    """One workload as it is known now.
 
     `written` is false while the state before our write is folded: restarts from that time do not
-    count against the new version. `denied_since` holds when a ReplicaSet (by uid) began to say that
-    it cannot create pods. `current_uid` is that of the live template's ReplicaSet.
+    count against the new version. `denied_since` holds when a revision (by uid) began to say that
+    it cannot create pods. `current_uid` is that of the live template's revision, `current_key` what
+    its pods have in common (`WorkloadKind.key_of_pod`); both are "" while unknown.
     """
 
     ref: Ref
-    deployment: Fact[Deployment] = field(default_factory=Unknown)
-    replica_sets: FrozenMap[str, ReplicaSet] = field(default_factory=FrozenMap)
+    kind: AnyKind
+    workload: Fact[Workload] = field(default_factory=Unknown)
+    revisions: FrozenMap[str, Revision] = field(default_factory=FrozenMap)
     pods: FrozenMap[str, PodTrack] = field(default_factory=FrozenMap)
     events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
     written: bool = False
     current_uid: str = ""
+    current_key: str = ""
 
     def fold(self, event: Observed | Vanished | Listed) -> Snapshot:
-        """Return the snapshot after `event`; what is not of this Deployment is left out."""
+        """Return the snapshot after `event`; what is not of this workload is left out."""
         match event:
             case Observed(at, thing):
                 return self._with(at, thing)
@@ -57,53 +61,64 @@ class Snapshot:
         )
 
     @property
-    def live(self) -> Deployment | None:
-        """The Deployment, if it is known to exist."""
-        return self.deployment.value if isinstance(self.deployment, Known) else None
+    def live(self) -> Workload | None:
+        """The workload, if it is known to exist."""
+        return self.workload.value if isinstance(self.workload, Known) else None
 
-    def list_owned(self) -> tuple[ReplicaSet, ...]:
-        """Return the ReplicaSets whose controller is this Deployment, by ownerReferences uid."""
+    def list_owned(self) -> tuple[Revision, ...]:
+        """Return the revisions whose controller is this workload, by ownerReferences uid."""
         live = self.live
         if live is None:
             return ()
-        return tuple(rs for rs in self.replica_sets.values() if rs.owner_uid == live.uid)
+        return tuple(one for one in self.revisions.values() if one.owner_uid == live.uid)
 
-    def current(self) -> ReplicaSet | None:
-        """Return the ReplicaSet of the live template.
+    def current(self) -> Revision | None:
+        """Return the revision of the live template."""
+        return self.revisions.get(self.current_uid)
 
-        Found by owner and template, never by hash or revision: hashes collide and revisions are
-        renumbered. Of several the oldest counts, as for the deployment controller
-        (FindNewReplicaSet).
-        """
-        return self.replica_sets.get(self.current_uid)
+    def count_pods(self, revision: Revision) -> PodCounts:
+        """Count the pods of a revision."""
+        return self.kind.count_pods(self, revision)
 
-    def pods_of(self, replica_set: ReplicaSet | None) -> tuple[PodTrack, ...]:
-        """Return the pods of a ReplicaSet that count: not deleted, not replaced after eviction."""
-        if replica_set is None:
-            return ()
-        uid = replica_set.uid
+    def pods_of(self, revision: Revision | None) -> tuple[PodTrack, ...]:
+        """Return the pods of a revision that count: not deleted, not replaced after eviction."""
+        return () if revision is None else self.pods_with(self.kind.key_of_revision(revision))
+
+    def all_pods_of(self, revision: Revision) -> list[PodTrack]:
+        """Return all pods of a revision that are known, also those on their way out."""
+        key, key_of = self.kind.key_of_revision(revision), self.kind.key_of_pod
+        return [track for track in self.pods.values() if key_of(track.pod) == key]
+
+    def has_pods(self, revision: Revision) -> bool:
+        """Tell whether a revision has pods, or is to have some."""
+        count = self.count_pods(revision)
+        return bool(count.wanted or count.created)
+
+    def pods_with(self, key: str) -> tuple[PodTrack, ...]:
+        """Return the pods that count, of the revision with that key."""
+        key_of = self.kind.key_of_pod
         return tuple(
-            track for track in self.pods.values() if track.pod.owner_uid == uid and track.counts
+            track for track in self.pods.values() if key_of(track.pod) == key and track.counts
         )
 
     def _with(self, at: float, thing: Watched) -> Snapshot:
         if isinstance(thing, Pod):
             return self._with_pod(at, thing)
-        if isinstance(thing, ReplicaSet):
-            return self._with_replica_set(at, thing)
-        if isinstance(thing, Deployment):
-            return self._with_deployment(thing)
+        if isinstance(thing, Revision):
+            return self._with_revision(at, thing)
+        if isinstance(thing, Workload):
+            return self._with_workload(thing)
         return self._with_event(thing)
 
-    def _with_deployment(self, thing: Deployment) -> Snapshot:
-        """Take a Deployment, unless a read has shown a later state of that name already."""
+    def _with_workload(self, thing: Workload) -> Snapshot:
+        """Take a workload, unless a read has shown a later state of that name already."""
         live = self.live
         if thing.ref != self.ref or (live is not None and _is_outdated(thing, live)):
             return self
-        return self._recast(Known(thing), self.replica_sets, self.denied_since)
+        return self._recast(Known(thing), self.revisions, self.denied_since)
 
-    def _with_replica_set(self, at: float, thing: ReplicaSet) -> Snapshot:
-        known = self.replica_sets.get(thing.uid)
+    def _with_revision(self, at: float, thing: Revision) -> Snapshot:
+        known = self.revisions.get(thing.uid)
         if thing.namespace != self.ref.namespace or (
             known is not None and _is_outdated(thing, known)
         ):
@@ -113,7 +128,7 @@ class Snapshot:
             denied = denied.drop(thing.uid)
         elif thing.uid not in denied:
             denied = denied.put(thing.uid, at)
-        return self._recast(self.deployment, self.replica_sets.put(thing.uid, thing), denied)
+        return self._recast(self.workload, self.revisions.put(thing.uid, thing), denied)
 
     def _with_pod(self, at: float, pod: Pod) -> Snapshot:
         if pod.namespace != self.ref.namespace:
@@ -131,48 +146,48 @@ class Snapshot:
         """Spell out what `replace` does, which is faster: most observations are of pods."""
         return Snapshot(
             self.ref,
-            self.deployment,
-            self.replica_sets,
+            self.kind,
+            self.workload,
+            self.revisions,
             pods,
             self.events,
             self.denied_since,
             self.written,
             self.current_uid,
+            self.current_key,
         )
 
     def _after_deletion(self) -> Snapshot:
-        return self._recast(Absent(), self.replica_sets, self.denied_since)
+        return self._recast(Absent(), self.revisions, self.denied_since)
 
     def _recast(
         self,
-        deployment: Fact[Deployment],
-        replica_sets: FrozenMap[str, ReplicaSet],
+        workload: Fact[Workload],
+        revisions: FrozenMap[str, Revision],
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
-        """Find the ReplicaSet of the live template again after either has changed."""
-        uid = ""
-        if isinstance(deployment, Known):
-            live = deployment.value
-            same = [
-                rs
-                for rs in replica_sets.values()
-                if rs.owner_uid == live.uid and rs.template.body == live.template.body
-            ]
-            if same:
-                uid = min(same, key=lambda rs: (rs.created_at, rs.name)).uid
+        """Find the revision of the live template again after either has changed."""
+        uid = key = ""
+        if isinstance(workload, Known):
+            live = workload.value
+            owned = [one for one in revisions.values() if one.owner_uid == live.uid]
+            uid = self.kind.find_current(live, owned)
+            key = self.kind.current_key(live, uid)
         return Snapshot(
             self.ref,
-            deployment,
-            replica_sets,
+            self.kind,
+            workload,
+            revisions,
             self.pods,
             self.events,
             denied_since,
             self.written,
             uid,
+            key,
         )
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:
-        """Keep what explains a state: warnings about pods and ReplicaSets."""
+        """Keep what explains a state: warnings about pods and revisions."""
         if event.type != "Warning" or self.events.get(event.uid) == event:
             return self
         events = self.events.put(event.uid, event)
@@ -184,25 +199,24 @@ class Snapshot:
         return replace(self, events=events, pods=pods)
 
     def _without(self, kind: Kind, uid: str) -> Snapshot:
-        match kind:
-            case Kind.DEPLOYMENT:
-                live = self.live
-                gone = live is not None and live.uid == uid
-                return self._after_deletion() if gone else self
-            case Kind.REPLICA_SET if uid in self.replica_sets:
-                kept, denied = self.replica_sets.drop(uid), self.denied_since.drop(uid)
-                return self._recast(self.deployment, kept, denied)
-            case Kind.POD if uid in self.pods:
-                return self._with_pods(self.pods.drop(uid))
-            case _:
-                return self
+        if kind == self.kind.name:
+            live = self.live
+            gone = live is not None and live.uid == uid
+            return self._after_deletion() if gone else self
+        if kind == self.kind.revision_kind and uid in self.revisions:
+            kept, denied = self.revisions.drop(uid), self.denied_since.drop(uid)
+            return self._recast(self.workload, kept, denied)
+        if kind == Kind.POD and uid in self.pods:
+            return self._with_pods(self.pods.drop(uid))
+        return self
 
     def _fold_list(self, event: Listed) -> Snapshot:
         """Drop the objects that a list no longer has, add those that it has."""
         at, kind, things = event.at, event.kind, event.objects
         result = self
         if not self._is_ahead_of(event):
-            if kind is Kind.DEPLOYMENT and not any(_is_of(self.ref, thing) for thing in things):
+            is_own = kind == self.kind.name
+            if is_own and not any(_is_of(self.ref, thing) for thing in things):
                 result = self._after_deletion()
             listed = {thing.uid for thing in things}
             for uid in self._list_resource_versions(kind).keys() - listed:
@@ -220,22 +234,20 @@ class Snapshot:
 
     def _list_resource_versions(self, kind: Kind) -> dict[str, str]:
         """Return the resourceVersions of what is known of a kind, by uid."""
-        match kind:
-            case Kind.DEPLOYMENT:
-                return {} if self.live is None else {self.live.uid: self.live.resource_version}
-            case Kind.REPLICA_SET:
-                return {uid: one.resource_version for uid, one in self.replica_sets.items()}
-            case Kind.POD:
-                return {uid: track.pod.resource_version for uid, track in self.pods.items()}
-            case Kind.EVENT:
-                return {}
+        if kind == self.kind.name:
+            return {} if self.live is None else {self.live.uid: self.live.resource_version}
+        if kind == self.kind.revision_kind:
+            return {uid: one.resource_version for uid, one in self.revisions.items()}
+        if kind == Kind.POD:
+            return {uid: track.pod.resource_version for uid, track in self.pods.items()}
+        return {}
 
 
 def _is_of(ref: Ref, thing: Watched) -> bool:
-    return isinstance(thing, Deployment) and thing.ref == ref
+    return isinstance(thing, Workload) and thing.ref == ref
 
 
-def _is_outdated(one: Deployment | ReplicaSet | Pod, known: Deployment | ReplicaSet | Pod) -> bool:
+def _is_outdated(one: Workload | Revision | Pod, known: Workload | Revision | Pod) -> bool:
     """Tell whether `one` says nothing beyond what is known: an earlier version, or the same."""
     if one.resource_version == known.resource_version:
         return one == known

@@ -96,7 +96,7 @@ def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
 
 def _most_telling(attempt: Attempt, ref: Ref) -> Trouble | None:
     """Return the trouble whose pod explains most: of the first cause, then the first by name."""
-    rollout = attempt.deployments.rollouts[ref]
+    rollout = attempt.workloads.rollouts[ref]
     rank = {cause.reason: number for number, cause in enumerate(rollout.causes(attempt.now))}
     troubles = (trouble for trouble in rollout.troubles.values() if trouble.cause in rank)
     return min(troubles, key=lambda t: (rank[t.cause], t.pod), default=None)

@@ -57,7 +57,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
         return attempt
     for target in attempt.plan.targets:
         ref, written = target.ref, attempt.ledger.written.get(target.ref)
-        snapshot = attempt.deployments.snapshots.get(ref)
+        snapshot = attempt.workloads.snapshots.get(ref)
         if ref in attempt.interference.departures or not isinstance(target.baseline, Known):
             continue
         if became_theirs(attempt, ref):

@@ -93,8 +93,8 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]
         return attempt, ()
     unknown = []
     for ref, ending in gone.items():
-        read, live = attempt.ledger.live.get(ref), attempt.deployments.rollouts[ref].snapshot.live
-        fresh = read is not None and live is not None and read.deployment == live
+        read, live = attempt.ledger.live.get(ref), attempt.workloads.rollouts[ref].snapshot.live
+        fresh = read is not None and live is not None and read.workload == live
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
@@ -111,7 +111,7 @@ def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
         return True
     return (
         attempt.course.leg is Leg.BACK
-        and bool(attempt.deployments.rollouts)
+        and bool(attempt.workloads.rollouts)
         and not verdicts
         and not attempt.writes.queue
     )
@@ -170,7 +170,7 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
     policy = attempt.plan.policy.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
-    rollouts = (attempt.deployments.rollouts[ref] for ref in _still_ours(attempt))
+    rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))
     return health_checks.has_evidence(attempt) or any(
         one.has_evidence(attempt.now) for one in rollouts
     )
@@ -178,5 +178,5 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
 
 def _still_ours(attempt: Attempt) -> frozenset[Ref]:
     return frozenset(
-        ref for ref in attempt.deployments.rollouts if ref not in attempt.interference.departures
+        ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures
     )

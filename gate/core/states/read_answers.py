@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection
+from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.leg import Leg
@@ -31,7 +32,7 @@ def fold_read(attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt
             attempt = replace(
                 attempt, ledger=replace(attempt.ledger, live=attempt.ledger.live.drop(effect.ref))
             )
-            nothing = Listed(attempt.now, Kind.DEPLOYMENT, effect.ref, ())
+            nothing = Listed(attempt.now, Kind(effect.ref.kind), effect.ref, ())
             return _decidable(attempt, effect), (nothing,)
         case _ if effect.ref in attempt.interference.departures:
             return attempt, ()
@@ -73,10 +74,10 @@ def _decidable(attempt: Attempt, effect: Read) -> Attempt:
 
 def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
     facts: list[Observed | Listed] = []
-    if live.deployment is not None:
-        facts.append(Observed(at, live.deployment))
-    if answer.replica_sets is not None:
-        facts.append(Listed(at, Kind.REPLICA_SET, live.ref, answer.replica_sets))
+    if live.workload is not None:
+        facts.append(Observed(at, live.workload))
+    if answer.revisions is not None:
+        facts.append(Listed(at, kind_of(live.ref).revision_kind, live.ref, answer.revisions))
     if answer.pods is not None:
         facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
     return tuple(facts)

@@ -45,13 +45,13 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
     attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))
     concerned = (
-        frozenset(recorded) or find_culprits(verdicts) or frozenset(attempt.deployments.rollouts)
+        frozenset(recorded) or find_culprits(verdicts) or frozenset(attempt.workloads.rollouts)
     )
     departed = frozenset(attempt.interference.departures)
     queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
     followed = {
         ref: replace(rollout.snapshot, written=False)
-        for ref, rollout in attempt.deployments.rollouts.items()
+        for ref, rollout in attempt.workloads.rollouts.items()
     }
     return replace(
         attempt,
@@ -70,10 +70,10 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             set_aside=FrozenMap(),
         ),
         course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
-        deployments=replace(
-            attempt.deployments,
-            followed_before=attempt.deployments.rollouts,
-            snapshots=FrozenMap({**attempt.deployments.snapshots, **followed}),
+        workloads=replace(
+            attempt.workloads,
+            followed_before=attempt.workloads.rollouts,
+            snapshots=FrozenMap({**attempt.workloads.snapshots, **followed}),
             rollouts=FrozenMap(),
         ),
         requests=replace(attempt.requests, outstanding=FrozenMap()),
@@ -115,7 +115,7 @@ def _why_back(attempt: Attempt) -> Ending | None:
         if against is None:
             return None
         return Ending(Outcome.FAILED, against.reason, against.message)
-    causes = [rollout.causes(attempt.now) for rollout in attempt.deployments.rollouts.values()]
+    causes = [rollout.causes(attempt.now) for rollout in attempt.workloads.rollouts.values()]
     text = CleanText(f"ended by {signal_name(attempt.interference.signal_number)}")
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, text, sum(causes, ()))
 

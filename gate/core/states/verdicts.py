@@ -23,10 +23,10 @@ def judge(attempt: Attempt) -> tuple[Attempt, Verdicts]:
     A Deployment is judged again only if something of it was observed, a clock has run out, or its
     verdict names a time; the attempt caches the rulings.
     """
-    known, rollouts = attempt.deployments.rulings, attempt.deployments.rollouts
+    known, rollouts = attempt.workloads.rulings, attempt.workloads.rollouts
     rulings = known.at(rollouts, attempt.now)
     if rulings is not known:
-        attempt = replace(attempt, deployments=replace(attempt.deployments, rulings=rulings))
+        attempt = replace(attempt, workloads=replace(attempt.workloads, rulings=rulings))
     departures, against = attempt.interference.departures, health_checks.against(attempt)
     verdicts: dict[Ref, Verdict | None] = dict(
         zip(rollouts, (ruling.verdict for ruling in rulings.all), strict=True)
@@ -42,7 +42,7 @@ def _without_patience(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
     """Return the verdicts of a recovery: it does not wait where only pauses prevent completion."""
     held = {ref: one for ref, one in verdicts.items() if one and one.kind is VerdictKind.HELD}
     done = _find_of_kind(verdicts, VerdictKind.COMPLETE)
-    if not all(ref in done or attempt.deployments.rollouts[ref].is_held() for ref in verdicts):
+    if not all(ref in done or attempt.workloads.rollouts[ref].is_held() for ref in verdicts):
         return verdicts
     ended = {ref: replace(one, kind=VerdictKind.FAILED) for ref, one in held.items()}
     return {**verdicts, **ended}

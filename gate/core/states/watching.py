@@ -27,7 +27,7 @@ class WatchingState(StateBehaviour):
         attempt = replace(attempt, requests=replace(attempt.requests, next_read_at=next_read_at))
         departures = attempt.interference.departures
         return read_all(
-            attempt, [ref for ref in attempt.deployments.rollouts if ref not in departures]
+            attempt, [ref for ref in attempt.workloads.rollouts if ref not in departures]
         )
 
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
@@ -36,4 +36,4 @@ class WatchingState(StateBehaviour):
         yield attempt.bake_ends_at
         yield attempt.bake_ends_at + ANSWER_SECONDS
         yield health_checks.wake_at(attempt, self.phase)
-        yield attempt.deployments.rulings.at(attempt.deployments.rollouts, attempt.now).wakes_at
+        yield attempt.workloads.rulings.at(attempt.workloads.rollouts, attempt.now).wakes_at

@@ -60,5 +60,5 @@ class Writing(StateBehaviour):
 
 def _answer_rejection(attempt: Attempt) -> Trigger:
     changed = any(written.changed for written in attempt.ledger.written.values())
-    back = changed and has_writes_back(attempt, attempt.deployments.rollouts)
+    back = changed and has_writes_back(attempt, attempt.workloads.rollouts)
     return Trigger.RETREAT if back else Trigger.REJECTED

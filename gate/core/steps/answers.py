@@ -142,7 +142,7 @@ def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attem
         known = answer.is_created or not uncertain
         is_created = Known(answer.is_created) if known else NOT_ANSWERED
         attempt = went_out(attempt, head, live, read=before, is_created=is_created)
-    seen = () if live.deployment is None else (Observed(attempt.now, live.deployment),)
+    seen = () if live.workload is None else (Observed(attempt.now, live.workload),)
     return attempt, seen
 
 

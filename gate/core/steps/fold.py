@@ -63,11 +63,9 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             since = event.since if isinstance(event, ControllersSilent) else math.inf
             heard = {
                 ref: rollout.controllers_silent(event.at, since)
-                for ref, rollout in attempt.deployments.rollouts.items()
+                for ref, rollout in attempt.workloads.rollouts.items()
             }
-            return replace(
-                attempt, deployments=replace(attempt.deployments, rollouts=FrozenMap(heard))
-            )
+            return replace(attempt, workloads=replace(attempt.workloads, rollouts=FrozenMap(heard)))
         case _:
             after, facts = fold_answer(attempt, event)
             for fact in facts:
@@ -81,14 +79,14 @@ def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
     """End the blindness of a Deployment whose whole rollout was read."""
     if not isinstance(effect, Read) or not effect.whole_rollout:
         return attempt
-    rollout = attempt.deployments.rollouts.get(effect.ref)
+    rollout = attempt.workloads.rollouts.get(effect.ref)
     if rollout is None:
         return attempt
     seen = rollout.read_well(attempt.now)
     return replace(
         attempt,
-        deployments=replace(
-            attempt.deployments, rollouts=attempt.deployments.rollouts.put(effect.ref, seen)
+        workloads=replace(
+            attempt.workloads, rollouts=attempt.workloads.rollouts.put(effect.ref, seen)
         ),
     )
 
@@ -126,23 +124,23 @@ def _without_facts(attempt: Attempt) -> Attempt:
     """Count the time since the last fact as blind, and schedule the full read that ends it."""
     since = attempt.interference.contact.facts_at
     rollouts = {
-        ref: rollout.without_facts(since) for ref, rollout in attempt.deployments.rollouts.items()
+        ref: rollout.without_facts(since) for ref, rollout in attempt.workloads.rollouts.items()
     }
     last_read_at = attempt.requests.next_read_at - attempt.read_interval_seconds
     soon = max(attempt.now, last_read_at + READ_AGAIN_SECONDS)
     return replace(
         attempt,
-        deployments=replace(attempt.deployments, rollouts=FrozenMap(rollouts)),
+        workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts)),
         requests=replace(attempt.requests, next_read_at=min(attempt.requests.next_read_at, soon)),
     )
 
 
 def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
     """Fold an observation into the Deployments that it is about."""
-    known = attempt.deployments
+    known = attempt.workloads
     owners = known.owners.after(event)
     refs = known.owners.find_concerned(event)
-    deployments = replace(
+    workloads = replace(
         known,
         owners=owners,
         rollouts=_fold_each(known.rollouts, refs, event, owners, Rollout.observe),
@@ -154,7 +152,7 @@ def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> A
         interference=replace(
             attempt.interference, contact=attempt.interference.contact.after_fact(event.at)
         ),
-        deployments=deployments,
+        workloads=workloads,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from gate.core.attempt.following import applied_found, start_following
-from gate.core.attempt.state import Attempt, Course, Deployments, Ledger, Step
+from gate.core.attempt.state import Attempt, Course, Ledger, Step, Workloads
 from gate.core.attempt.transitions import Place, State, Trigger, after
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -30,7 +30,7 @@ def begin(plan: Plan, at: float) -> Step:
         plan=plan,
         now=at,
         course=Course(started_at=at, leg_at=at),
-        deployments=Deployments(
+        workloads=Workloads(
             snapshots=FrozenMap((target.ref, target.snapshot) for target in plan.targets),
             owners=Owners.of([target.snapshot for target in plan.targets]),
         ),

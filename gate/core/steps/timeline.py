@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from gate.core.attempt.state import Attempt, Retry, Undecided
 from gate.core.model.naming import Naming
-from gate.core.model.objects import Deployment, Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
-from gate.core.rollout.completion import describe_counts
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
@@ -33,8 +32,8 @@ def describe_situation(name: str, snapshot: Snapshot, count: str = "") -> Iterat
     if live is None:
         return
     revision = f", revision {current.revision}" if current and current.revision else ""
-    yield "replicaset", f"{name}: following {_replica_set_line(snapshot)}{revision}"
-    yield "progress", f"{name}: {count or describe_counts(snapshot, live)}"
+    yield _event(snapshot), f"{name}: following {_revision_line(snapshot)}{revision}"
+    yield "progress", f"{name}: {count or snapshot.kind.describe_counts(snapshot, live)}"
 
 
 def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
@@ -46,7 +45,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
     yield from _narrate_measurements(before, after)
-    was, now = before.deployments.rollouts, after.deployments.rollouts
+    was, now = before.workloads.rollouts, after.workloads.rollouts
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
@@ -156,11 +155,10 @@ def _rollout_changes(
         return
     is_other = before.followed_uid != after.followed_uid
     if is_other:
-        yield "replicaset", f"{name(ref)}: following {_replica_set_line(after.snapshot)}"
+        followed = _revision_line(after.snapshot)
+        yield _event(after.snapshot), f"{name(ref)}: following {followed}"
     else:
-        yield from _narrate_revisions(
-            ref, name, before.snapshot.current(), after.snapshot.current()
-        )
+        yield from _narrate_revisions(name(ref), before.snapshot, after.snapshot)
     if is_other or (_is_recounted(before, after) and _count(before) != _count(after)):
         yield "progress", f"{name(ref)}: {_count(after)}"
     was = before.snapshot.live
@@ -172,7 +170,7 @@ def _rollout_changes(
         yield from _denials(ref, name, before.snapshot, after.snapshot)
 
 
-def _describe_pause(name: str, live: Deployment) -> Line:
+def _describe_pause(name: str, live: Workload) -> Line:
     """Return the line of a pause that begins or ends: all that waits for it stands still."""
     if live.paused:
         return "paused", f"{name} is paused: it stands still until it is resumed"
@@ -189,21 +187,22 @@ def _troubles(before: Rollout, after: Rollout) -> Iterator[Line]:
             yield "pod", f"pod/{trouble.pod}: {trouble.cause}: {trouble.message}"
 
 
-def _narrate_revisions(
-    ref: Ref, name: Naming, before: ReplicaSet | None, after: ReplicaSet | None
-) -> Iterator[Line]:
-    """Report that the controller gave the next revision to a ReplicaSet that it uses again."""
-    if before is None or after is None or not before.revision or not after.revision:
+def _narrate_revisions(name: str, before: Snapshot, after: Snapshot) -> Iterator[Line]:
+    """Report that the controller gave the next number to a revision that it uses again."""
+    was, now = before.current(), after.current()
+    if was is None or now is None or not was.revision or not now.revision:
         return
-    if before.revision != after.revision:
-        now, was = f"is revision {after.revision} now", f"was revision {before.revision}"
-        yield "replicaset", f"{name(ref)}: replicaset/{after.name} {now}, {was}"
+    if was.revision != now.revision:
+        said = f"is revision {now.revision} now, was revision {was.revision}"
+        yield _event(after), f"{name}: {_revision_name(after, now)} {said}"
 
 
 def _is_recounted(before: Rollout, after: Rollout) -> bool:
-    """Tell whether the count may differ: most observations are of pods, which it does not count."""
+    """Tell whether the count may differ: most observations are of pods, which few kinds count."""
     was, now = before.snapshot, after.snapshot
-    return was.deployment is not now.deployment or was.replica_sets is not now.replica_sets
+    if now.kind.pods_show_progress and was.pods is not now.pods:
+        return True
+    return was.workload is not now.workload or was.revisions is not now.revisions
 
 
 def _count(rollout: Rollout) -> str:
@@ -211,23 +210,29 @@ def _count(rollout: Rollout) -> str:
     return rollout.count(live) if live is not None else ""
 
 
-def _replica_set_line(snapshot: Snapshot) -> str:
+def _event(snapshot: Snapshot) -> str:
+    """Return the event of lines about revisions: their kind, as in `replicaset`."""
+    return snapshot.kind.revision_kind.lower()
+
+
+def _revision_name(snapshot: Snapshot, revision: Revision) -> str:
+    return f"{snapshot.kind.revision_kind.lower()}/{revision.name}"
+
+
+def _revision_line(snapshot: Snapshot) -> str:
     current = snapshot.current()
     if current is None:
-        return "no ReplicaSet yet"
+        return f"no {snapshot.kind.revision_kind} yet"
     images = ", ".join(current.template.images())
-    return f"replicaset/{current.name} ({images})"
+    return f"{_revision_name(snapshot, current)} ({images})"
 
 
 def _denials(ref: Ref, name: Naming, before: Snapshot, after: Snapshot) -> Iterator[Line]:
-    """Yield what newly denies pods of this Deployment, for each ReplicaSet that it owns.
+    """Yield what newly denies pods of this workload, for each revision that it owns.
 
-    A snapshot has all ReplicaSets of the namespace.
+    A snapshot has all revisions of the namespace.
     """
-    known = before.denied_since
-    for replica_set in after.list_owned():
-        if replica_set.failure and replica_set.uid in after.denied_since.keys() - known.keys():
-            yield (
-                "denied",
-                f"{name(ref)}: replicaset/{replica_set.name}: {replica_set.failure.message}",
-            )
+    new = after.denied_since.keys() - before.denied_since.keys()
+    for one in after.list_owned():
+        if one.failure and one.uid in new:
+            yield "denied", f"{name(ref)}: {_revision_name(after, one)}: {one.failure.message}"

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
-from gate.core.model.objects import Ref, ReplicaSet, Template
+from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 
@@ -124,7 +125,7 @@ class History:
         digest = template_digest(template)
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
-    def failure_of(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+    def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a ReplicaSet by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
         newest = next(named, None)
@@ -143,7 +144,7 @@ class History:
         """Return the members of a version that an attempt of this history had written."""
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
-    def of_replica_set(self, replica_set: ReplicaSet) -> JudgedVersion | None:
+    def of_replica_set(self, replica_set: Revision) -> JudgedVersion | None:
         """Return the newest judgement of a ReplicaSet, None if there is none.
 
         A restart makes several ReplicaSets of one template; one of them alone may have failed or
@@ -214,7 +215,7 @@ class History:
         return frozenset(
             (ref, digest)
             for ref, digest in ((self.others | met) & named) - wrote
-            if digest and not ref.is_deployment
+            if digest and not is_workload(ref)
         )
 
     def _left_after(self, closing: Closing, at: str) -> tuple[LeftVersion, ...]:
@@ -247,7 +248,7 @@ def _with_what_stayed(
     last = next((one for one in reversed(versions) if one.verified), None)
     if not new.verified or last is None:
         return new
-    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if not ref.is_deployment}
+    stayed = {ref: beside.get(ref, NOTHING) for ref in last.members if not is_workload(ref)}
     return replace(new, members=FrozenMap({**stayed, **new.members}))
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.objects import CleanText, Ref, ReplicaSet, Template
+from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
@@ -138,7 +138,7 @@ class JudgedVersion:
         is_same = self.template in ("", other.template)
         return is_same and self.members.items() <= other.members.items()
 
-    def replica_set_in(self, owned: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    def replica_set_in(self, owned: Iterable[Revision]) -> Revision | None:
         """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
         found = [rs for rs in owned if template_digest(rs.template) == self.template]
         return max(found, key=lambda rs: rs.revision or 0, default=None)

@@ -50,8 +50,8 @@ def next_return(
 def _another_version(live: LiveObject) -> LiveObject:
     """Return a Deployment that differs from every remembered version."""
     nothing = Body.of({})
-    deployment = live.deployment
+    deployment = live.workload
     if deployment is not None:
         deployment = replace(deployment, template=Template(nothing, ()))
     managed = Body.of({"managedFields": []})
-    return replace(live, body=nothing, managed=managed, deployment=deployment)
+    return replace(live, body=nothing, managed=managed, workload=deployment)

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.objects import CleanText, Container, Ref, ReplicaSet, Template
+from gate.core.model.objects import CleanText, Container, Ref, Revision, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import TargetSet
@@ -244,7 +245,7 @@ def _as_it_was(target: Target) -> Fact[Baseline]:
     if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
         return target.baseline
     name, revision = current.name, current.revision or live.revision
-    return Known(Baseline(name, revision, live.template, current.pod_template_hash))
+    return Known(Baseline(name, revision, live.template, current.label_value))
 
 
 def _goes_on(candidates: Candidates, target: Target) -> bool:
@@ -258,9 +259,9 @@ def _goes_on(candidates: Candidates, target: Target) -> bool:
     managed = before.managed.thaw()["managedFields"] if before is not None else ()
     if {manager for manager, _ in owners_of(managed, ("spec", "template"))} != {FIELD_MANAGER}:
         return False
-    if any(not one.ref.is_deployment for one in candidates.objects):
+    if any(not is_workload(one.ref) for one in candidates.objects):
         return False
-    after = trial.deployment if trial is not None else live
+    after = trial.workload if trial is not None else live
     return live is not None and after is not None and after.template.body == live.template.body
 
 
@@ -283,13 +284,13 @@ def _template_of(body: Body, version: JudgedVersion) -> Template | None:
 
 
 def _baseline(
-    version: JudgedVersion, owned: ReplicaSet | None, template: Template | None
+    version: JudgedVersion, owned: Revision | None, template: Template | None
 ) -> Fact[Baseline]:
     if template is None:
         return Absent()
     if owned is None:
         return Known(Baseline(version.replica_set, version.revision, template))
-    return Known(Baseline(owned.name, owned.revision, template, owned.pod_template_hash))
+    return Known(Baseline(owned.name, owned.revision, template, owned.label_value))
 
 
 # -- the objects beside the Deployments ------------------------------------------------------------
@@ -340,7 +341,7 @@ def _left_beside(
         left = left_unverified(target, candidates.history(target.ref), standing)
         for ref, digest in left.members.items() if left is not None else ():
             is_known = target.ref in returns and ref in verified
-            if not (ref.is_deployment or is_known) and digest and standing.get(ref) == digest:
+            if not (is_workload(ref) or is_known) and digest and standing.get(ref) == digest:
                 yield ref, why
 
 
@@ -375,10 +376,10 @@ def _changed_unnamed(
                 yield ref, _UNREAD
             case Known(live) if applied_digest(live) == digest:
                 continue
-            case Known(live) if ref.is_deployment:
+            case Known(live) if is_workload(ref):
                 if _is_left_unverified(candidates, ref, applied_digest(live)):
                     yield ref, _NOT_VERIFIED
-            case Absent() if digest == NOTHING or ref.is_deployment:
+            case Absent() if digest == NOTHING or is_workload(ref):
                 continue
             case _:
                 yield ref, _NOT_NAMED

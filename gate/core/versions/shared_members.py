@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.versions.history import History
@@ -47,7 +48,7 @@ def shared_members(
     for deployment, one in sorted(stay, key=lambda pair: pair[1].judged_at):
         for ref, wanted in version.members.items():
             digest = one.members.get(ref)
-            if not ref.is_deployment and digest and digest != wanted:
+            if not is_workload(ref) and digest and digest != wanted:
                 found[ref] = SharedMember(ref, digest, deployment, digest == digests.get(ref))
     return tuple(found.values())
 

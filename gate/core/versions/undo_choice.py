@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Fact, Known
-from gate.core.model.objects import Container, Ref, ReplicaSet, Template
+from gate.core.model.objects import Container, Ref, Revision, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.snapshot import Snapshot
@@ -37,7 +38,7 @@ class Choice:
     """
 
     version: JudgedVersion | None
-    replica_set: ReplicaSet | None
+    replica_set: Revision | None
     skipped: tuple[str, ...] = ()
 
 
@@ -63,7 +64,7 @@ def choose_version(
     return Choice(None, None, tuple(skipped))
 
 
-def older_revision(snapshot: Snapshot, history: History) -> ReplicaSet | None:
+def older_revision(snapshot: Snapshot, history: History) -> Revision | None:
     """Return the newest good revision with another pod template than what runs, None for none."""
     current = snapshot.current()
     return next(
@@ -91,12 +92,12 @@ def choice_name(choice: Choice, snapshot: Snapshot) -> str:
     return named
 
 
-def serving_choice(choice: Choice) -> ReplicaSet | None:
+def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
     """Return the ReplicaSet of a choice that no gate verified, if it still serves, else None."""
     replica_set = choice.replica_set
-    if choice.version is not None or replica_set is None or not replica_set.available_replicas:
+    if choice.version is not None or replica_set is None:
         return None
-    return replica_set
+    return replica_set if snapshot.count_pods(replica_set).available else None
 
 
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
@@ -108,9 +109,13 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     if obstacle(target, history, digests) is None:
         return target.baseline
     choice = choose_version(target.snapshot, history, digests)
-    found = choice.replica_set if choice.version is not None else serving_choice(choice)
+    found = (
+        choice.replica_set
+        if choice.version is not None
+        else serving_choice(choice, target.snapshot)
+    )
     if found is not None:
-        return Known(Baseline(found.name, found.revision, found.template, found.pod_template_hash))
+        return Known(Baseline(found.name, found.revision, found.template, found.label_value))
     if choice.version is None:
         return Absent()
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
@@ -131,19 +136,19 @@ def older_version(
     also left objects beside the Deployments: old pods would come back with a configuration that
     they never ran with.
     """
-    found = serving_choice(choose_version(target.snapshot, history, digests))
-    trial = planned.trial.deployment if planned.trial is not None else None
+    found = serving_choice(choose_version(target.snapshot, history, digests), target.snapshot)
+    trial = planned.trial.workload if planned.trial is not None else None
     if found is None or _leaves_configuration(left, digests):
         return None
     if trial is not None and template_digest(trial.template) == template_digest(found.template):
         return None
-    return Baseline(found.name, found.revision, found.template, found.pod_template_hash)
+    return Baseline(found.name, found.revision, found.template, found.label_value)
 
 
 def _leaves_configuration(left: JudgedVersion | None, digests: Mapping[Ref, str]) -> bool:
     members = left.members.items() if left is not None else ()
     return any(
-        not ref.is_deployment and digest and digests.get(ref, digest) == digest
+        not is_workload(ref) and digest and digests.get(ref, digest) == digest
         for ref, digest in members
     )
 
@@ -162,7 +167,7 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
     return failed if of_one_attempt and runs_again and failed.failed else None
 
 
-def version_of(replica_set: ReplicaSet, history: History) -> JudgedVersion | None:
+def version_of(replica_set: Revision, history: History) -> JudgedVersion | None:
     """Return the newest verified version of a ReplicaSet's template, None if there is none.
 
     It may have failed since: the ReplicaSet was named by a person.
@@ -225,18 +230,18 @@ def _left_configurations(
 def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
     """Yield the objects beside the Deployments that are not as a version had them."""
     for ref, digest in version.members.items():
-        if not ref.is_deployment and digests.get(ref) != digest:
+        if not is_workload(ref) and digests.get(ref) != digest:
             yield ref
 
 
-def _older(snapshot: Snapshot, current: ReplicaSet | None) -> list[ReplicaSet]:
+def _older(snapshot: Snapshot, current: Revision | None) -> list[Revision]:
     """Return all revisions other than `current`, newest first."""
     others = (rs for rs in snapshot.list_owned() if current is None or rs.uid != current.uid)
     numbered = (rs for rs in others if rs.revision is not None)
     return sorted(numbered, key=lambda rs: rs.revision or 0, reverse=True)
 
 
-def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> Iterator[str]:
+def _newer(snapshot: Snapshot, history: History, chosen: Revision | None) -> Iterator[str]:
     """Yield, in words, why each revision newer than the chosen one was passed over."""
     current = snapshot.current()
     for rs in _older(snapshot, current):
@@ -246,7 +251,7 @@ def _newer(snapshot: Snapshot, history: History, chosen: ReplicaSet | None) -> I
         yield f"{revision_name(rs)}: {why}"
 
 
-def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
+def _why_passed(rs: Revision, snapshot: Snapshot, history: History) -> str:
     """Return why a good revision is not the choice."""
     if _runs(rs, snapshot):
         return "it is the version that runs, before a restart"
@@ -256,19 +261,19 @@ def _why_passed(rs: ReplicaSet, snapshot: Snapshot, history: History) -> str:
     return f"verified earlier, at {judged.judged_at}"
 
 
-def _runs(rs: ReplicaSet, snapshot: Snapshot) -> bool:
+def _runs(rs: Revision, snapshot: Snapshot) -> bool:
     """Tell whether a ReplicaSet belongs to the running version; a restart makes no new version."""
     live = snapshot.live
     return live is not None and template_digest(rs.template) == template_digest(live.template)
 
 
-def _is_restart_of(one: ReplicaSet, other: ReplicaSet) -> bool:
+def _is_restart_of(one: Revision, other: Revision) -> bool:
     """Tell whether two ReplicaSets differ only in the time of a restart."""
     is_same = template_digest(one.template) == template_digest(other.template)
     return is_same and one.uid != other.uid
 
 
-def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | None:
+def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> Revision | None:
     """Return the ReplicaSet that a return to a version uses, None if it is gone.
 
     What was applied of a version has no restart time, so a ReplicaSet that a restart made is used
@@ -281,7 +286,7 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> ReplicaSet | 
     return version.replica_set_in(plain) or version.replica_set_in(snapshot.list_owned())
 
 
-def _why_skipped(rs: ReplicaSet, current: ReplicaSet | None, history: History) -> str | None:
+def _why_skipped(rs: Revision, current: Revision | None, history: History) -> str | None:
     """Return why a revision is not to be returned to, None if nothing speaks against it."""
     if current is not None and is_later_restart(rs.template, current.template):
         why = _why_unverified(history.failure_of(rs))
@@ -304,12 +309,12 @@ def _why_unverified(judged: JudgedVersion | None) -> str:
     return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
 
 
-def _was_left_for(rs: ReplicaSet, current: ReplicaSet) -> bool:
+def _was_left_for(rs: Revision, current: Revision) -> bool:
     """Tell whether what runs had already run before `rs`, and was returned to from it."""
     number = rs.revision or 0
     return any(earlier < number for earlier in current.earlier_revisions)
 
 
-def revision_name(rs: ReplicaSet) -> str:
+def revision_name(rs: Revision) -> str:
     """Return the number of a revision and its images."""
     return f"revision {rs.revision} ({', '.join(rs.template.images())})"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import partial
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.environment_values import with_values
 from gate.core.model.fact import Absent, Fact, Known
@@ -88,7 +89,7 @@ def changed_members(
         ref
         for ref, digest in version.members.items()
         if digests.get(ref) != digest
-        and (not ref.is_deployment or ref == own or (ref, digests.get(ref)) in came_along)
+        and (not is_workload(ref) or ref == own or (ref, digests.get(ref)) in came_along)
     ]
 
 
@@ -201,7 +202,7 @@ def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterato
     """Yield the objects beside the Deployments that existed before and that the attempt changes."""
     for planned in candidates.objects:
         before, trial = live_before(planned), planned.trial
-        if planned.ref.is_deployment or planned.ref not in proposed or before is None:
+        if is_workload(planned.ref) or planned.ref not in proposed or before is None:
             continue
         if trial is None or content(before.body) != content(trial.body):
             yield planned.ref

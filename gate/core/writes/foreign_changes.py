@@ -42,7 +42,7 @@ def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject
     back, after, now = write.body.thaw(), written.after.body.thaw(), live.body.thaw()
     ours = managed_fields.owned_fields(_thaw_managed_fields(written.after), write.field_manager)
     counting = union(ours, _select_restored_fields(back, written))
-    if live.deployment is not None:
+    if live.workload is not None:
         judged_elsewhere = {"f:template", "f:replicas"} if write.autoscaled else {"f:template"}
         counting = _without_spec(counting, judged_elsewhere)
     return _differing(back, now, _differing(after, now, counting))
@@ -76,7 +76,7 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     manager = write.field_manager
     then = managed_fields.owned_fields(_thaw_managed_fields(written.after), manager)
     anew = subtract(managed_fields.owned_fields(_thaw_managed_fields(live), manager), then)
-    if live.deployment is not None:
+    if live.workload is not None:
         anew = _without_spec(anew, {"f:template", "f:replicas"})
     return select_changed(live.body.thaw(), written.after.body.thaw(), anew)
 

@@ -27,7 +27,7 @@ def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -
     if trial is None:
         return bool(_extract_applied(head, live, owned) == _extract_wanted(head, live))
     wanted = managed_fields.owned_fields(_thaw_managed_fields(trial), head.field_manager)
-    if live.deployment is not None:
+    if live.workload is not None:
         wanted, owned = field_set.descend(wanted, *_TEMPLATE), field_set.descend(owned, *_TEMPLATE)
         ours, found = _template(trial), _template(live)
     else:
@@ -49,14 +49,14 @@ def _template(live: LiveObject) -> Any:
 def _extract_applied(head: PlannedWrite, live: LiveObject, owned: Fields) -> Any:
     """Return the part of what our manager applies in `live` that counts."""
     value = field_set.extract(live.body.thaw(), owned)
-    if live.deployment is not None:
+    if live.workload is not None:
         return value.get("spec", {}).get("template")
     return _without_identity(without_replicas(value) if head.autoscaled else value)
 
 
 def _extract_wanted(head: PlannedWrite, live: LiveObject) -> Any:
     value = head.body.thaw()
-    if live.deployment is not None:
+    if live.workload is not None:
         return value.get("spec", {}).get("template")
     return _without_identity(without_replicas(value) if head.autoscaled else value)
 

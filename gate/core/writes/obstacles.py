@@ -100,10 +100,10 @@ def _would_undo_scaling(head: PlannedWrite, before: LiveObject, live: LiveObject
 
     After `kubectl scale --replicas=0` no manager owns the number, so the server sees none.
     """
-    if before.deployment is None or live.deployment is None or head.force or head.autoscaled:
+    if before.workload is None or live.workload is None or head.force or head.autoscaled:
         return False
     wanted = (head.body.thaw().get("spec") or {}).get("replicas")
-    if wanted is None or live.deployment.replicas in (wanted, before.deployment.replicas):
+    if wanted is None or live.workload.replicas in (wanted, before.workload.replicas):
         return False
     return not managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
 
@@ -113,6 +113,6 @@ def substance(live: LiveObject) -> dict[str, Any]:
     value = content(live.body)
     value.pop("metadata", None)
     spec = value.get("spec")
-    if live.deployment is not None and isinstance(spec, Mapping):
+    if live.workload is not None and isinstance(spec, Mapping):
         value["spec"] = {key: entry for key, entry in spec.items() if key != "replicas"}
     return value

@@ -106,7 +106,7 @@ def _read_head(attempt: Attempt) -> Step:
 
 
 def _next_back(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
-    if head.ref not in attempt.deployments.followed_before:
+    if head.ref not in attempt.workloads.followed_before:
         moved, effects = _deployments_first(attempt)
         if moved is not attempt or _is_read(moved, _to_go_back(moved)):
             return moved, effects
@@ -178,7 +178,7 @@ def _deployments_first(attempt: Attempt) -> Step:
 def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the Deployments whose restoration is still to be written, in order."""
     ahead = dict.fromkeys(write.ref for write in attempt.writes.queue if write.verb is Verb.APPLY)
-    return tuple(ref for ref in ahead if ref in attempt.deployments.followed_before)
+    return tuple(ref for ref in ahead if ref in attempt.workloads.followed_before)
 
 
 def _is_read(attempt: Attempt, refs: Collection[Ref]) -> bool:
@@ -199,7 +199,7 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
         return _send_with_added(attempt, head, written, live)
     smaller = without_foreign(head, foreign, live)
     if smaller is None:
-        followed = head.ref in attempt.deployments.followed_before
+        followed = head.ref in attempt.workloads.followed_before
         return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
     dropped = tuple(f".{path}" for path in field_set.paths(foreign))
     attempt = _with_dropped(attempt, head.ref, dropped)
@@ -279,14 +279,14 @@ def _mine(attempt: Attempt, ref: Ref) -> bool:
     if live is None or written is None or live.uid != written.after.uid:
         return False
     rollout, snapshot = (
-        attempt.deployments.followed_before.get(ref),
-        attempt.deployments.snapshots.get(ref),
+        attempt.workloads.followed_before.get(ref),
+        attempt.workloads.snapshots.get(ref),
     )
-    if rollout is None or live.deployment is None:
+    if rollout is None or live.workload is None:
         return True
-    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+    if snapshot is not None and isinstance(snapshot.workload, Absent):
         return False
-    seen = [live.deployment]
+    seen = [live.workload]
     if snapshot is not None and snapshot.live is not None:
         seen.append(snapshot.live)
     return all(one.uid == live.uid and not one.deleting and rollout.still_ours(one) for one in seen)
@@ -299,7 +299,7 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     beside the Deployments: their locks show that, too.
     """
     written, live = attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]
-    is_followed = head.ref in attempt.deployments.followed_before
+    is_followed = head.ref in attempt.workloads.followed_before
     if (has_values_of_others if is_followed else is_extended)(head, written, live):
         return _left_alone(attempt, head.ref), ()
     if is_followed:
@@ -312,7 +312,7 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
 def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
     """Step back from an object that somebody else has changed or deleted since."""
     attempt = attempt.past_head()
-    if ref not in attempt.deployments.followed_before:
+    if ref not in attempt.workloads.followed_before:
         return replace(
             attempt, ledger=replace(attempt.ledger, left_alone=(*attempt.ledger.left_alone, ref))
         )
@@ -334,7 +334,7 @@ def _with_departure(attempt: Attempt, ref: Ref) -> Attempt:
 
 def _uid_now(attempt: Attempt, ref: Ref) -> str:
     """Return the uid of the present object by the watches, else by the latest read, or ""."""
-    snapshot, live = attempt.deployments.snapshots.get(ref), attempt.ledger.live.get(ref)
-    if snapshot is not None and not isinstance(snapshot.deployment, Unknown):
+    snapshot, live = attempt.workloads.snapshots.get(ref), attempt.ledger.live.get(ref)
+    if snapshot is not None and not isinstance(snapshot.workload, Unknown):
         return snapshot.live.uid if snapshot.live is not None else ""
     return live.uid if live is not None else ""

@@ -103,7 +103,7 @@ def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject
 
     It has everything that is sent, and nothing that our apply set and `write` leaves out.
     """
-    if live.deployment is None or not are_owners_removed(write.field_manager, written.after, live):
+    if live.workload is None or not are_owners_removed(write.field_manager, written.after, live):
         return False
     sent, found = (_template(one) for one in (write.body, live.body))
     if sent is None or not contains(sent, found):

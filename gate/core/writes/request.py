@@ -55,14 +55,14 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
 
 def _history_begun(attempt: Attempt, ref: Ref) -> Attempt:
     """Count restarts from here: the answer may come late, or never although the write was done."""
-    snapshot = attempt.deployments.snapshots.get(ref)
+    snapshot = attempt.workloads.snapshots.get(ref)
     if snapshot is None or snapshot.written:
         return attempt
     return replace(
         attempt,
-        deployments=replace(
-            attempt.deployments,
-            snapshots=attempt.deployments.snapshots.put(ref, snapshot.begin(attempt.now)),
+        workloads=replace(
+            attempt.workloads,
+            snapshots=attempt.workloads.snapshots.put(ref, snapshot.begin(attempt.now)),
         ),
     )
 

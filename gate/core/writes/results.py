@@ -73,7 +73,7 @@ def went_back(
     written = attempt.ledger.written.get(ref)
     left = LeftObject(
         live,
-        sent=effect.body if applies and live.deployment is None else None,
+        sent=effect.body if applies and live.workload is None else None,
         field_manager=effect.field_manager,
         autoscaled=written is not None and written.autoscaled,
     )
@@ -95,19 +95,17 @@ def _follow_from_answer(
 ) -> Attempt:
     """Follow a Deployment from the answer to its apply on."""
     snapshot = _snapshot(attempt, live.ref)
-    if snapshot is None or live.deployment is None:
+    if snapshot is None or live.workload is None:
         return attempt
     applied = applied_of(attempt.now, before, live, field_manager)
-    known = snapshot.fold(Observed(attempt.now, live.deployment))
+    known = snapshot.fold(Observed(attempt.now, live.workload))
     return start_following(attempt, applied, known)
 
 
 def _snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    if ref in attempt.deployments.snapshots:
-        return attempt.deployments.snapshots[ref]
-    return (
-        attempt.deployments.rollouts[ref].snapshot if ref in attempt.deployments.rollouts else None
-    )
+    if ref in attempt.workloads.snapshots:
+        return attempt.workloads.snapshots[ref]
+    return attempt.workloads.rollouts[ref].snapshot if ref in attempt.workloads.rollouts else None
 
 
 def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
@@ -118,9 +116,9 @@ def was_scaled(attempt: Attempt, live: LiveObject) -> bool:
     """
     trial, written = attempt.plan.trial(live.ref), attempt.ledger.written.get(live.ref)
     made = trial if trial is not None else written.after if written is not None else None
-    if attempt.course.leg is not Leg.BACK or made is None or made.deployment is None:
+    if attempt.course.leg is not Leg.BACK or made is None or made.workload is None:
         return False
-    if live.deployment is None or live.deployment.replicas == made.deployment.replicas:
+    if live.workload is None or live.workload.replicas == made.workload.replicas:
         return False
     owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
     return all(manager == FIELD_MANAGER for manager, _ in owners)

@@ -1,6 +1,7 @@
 """Makes the result document of an attempt, section by section."""
 
 __all__ = [
+    "branches",
     "course",
     "deletion",
     "document",

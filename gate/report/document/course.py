@@ -14,7 +14,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks.measurement import Kind, Measurement
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import NO_DEADLINE_SECONDS, ContainerStatus, Ref
+from gate.core.model.objects import ContainerStatus, Ref
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.pod_history import PodTrack
@@ -102,7 +102,7 @@ def _with_samples(course: Course, attempt: Attempt) -> Course:
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
     for target in attempt.plan.targets:
-        ref, rollout = target.ref, attempt.deployments.rollouts.get(target.ref)
+        ref, rollout = target.ref, attempt.workloads.rollouts.get(target.ref)
         if rollout is not None:
             budgets = budgets.put((ref, attempt.course.leg), _budget(rollout))
         sample, known = _pods(attempt, ref), pods.get(ref, ())
@@ -115,12 +115,11 @@ def _with_samples(course: Course, attempt: Attempt) -> Course:
 
 def _budget(rollout: Rollout) -> Budget:
     total = rollout.ends_at - rollout.budget_from
-    live = rollout.snapshot.live
-    deadline = live.progress_deadline_seconds if live is not None else NO_DEADLINE_SECONDS
+    deadline = rollout.deadline_seconds
     return Budget(
         rollout.budget_from,
         total if math.isfinite(total) else None,
-        deadline if deadline < NO_DEADLINE_SECONDS else None,
+        int(deadline) if math.isfinite(deadline) else None,
     )
 
 
@@ -134,7 +133,7 @@ def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
     return Pods(
         live.replicas if live is not None else 0,
         *_counts(snapshot, new.uid if new is not None else ""),
-        _progressed_at(attempt.deployments.rollouts.get(ref)),
+        _progressed_at(attempt.workloads.rollouts.get(ref)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.run import Run
@@ -44,19 +44,19 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """
     return sum(
         len(snapshot.pods_of(replica_set))
-        for replica_set in snapshot.replica_sets.values()
+        for replica_set in snapshot.revisions.values()
         if _is_of(attempt, ref, replica_set)
     )
 
 
-def _is_of(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> bool:
-    written, rollout = attempt.ledger.written.get(ref), attempt.deployments.rollouts.get(ref)
+def _is_of(attempt: Attempt, ref: Ref, replica_set: Revision) -> bool:
+    written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""
     uids = {uid, written.after.uid if written is not None else ""} - {""}
     if replica_set.owner_uid:
         return replica_set.owner_uid in uids
-    before = planned.replica_sets.get(replica_set.uid)
+    before = planned.revisions.get(replica_set.uid)
     if before is not None:
         return before.owner_uid in uids
     return rollout is not None and replica_set.template.body == rollout.applied.template.body

@@ -64,8 +64,8 @@ def _pieces(attempt: Attempt, ref: Ref) -> Iterator[EvidenceResult]:
 def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
     """Yield the rollouts that failed: that of the new version, and the rollback's if it failed."""
     before, last = (
-        attempt.deployments.followed_before.get(ref),
-        attempt.deployments.rollouts.get(ref),
+        attempt.workloads.followed_before.get(ref),
+        attempt.workloads.rollouts.get(ref),
     )
     if before is not None:
         yield before

@@ -80,10 +80,10 @@ def _not_paused_again(attempt: Attempt) -> Iterator[str]:
     """Warn of a pause that the attempt ended: what goes back has to serve, so it is unpaused."""
     name = attempt.plan.name_of
     for ref, live in attempt.ledger.restored.items():
-        before, now = attempt.plan.before(ref), live.deployment
-        if before is None or before.deployment is None or now is None:
+        before, now = attempt.plan.before(ref), live.workload
+        if before is None or before.workload is None or now is None:
             continue
-        if before.deployment.paused and not now.paused:
+        if before.workload.paused and not now.paused:
             yield f"{name(ref)} was paused before; it went back unpaused, and is not paused again"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.document.versions import judged_rollout, new_replica_set
 from gate.report.schema.result import ReplicaSetResult, TreeResult
@@ -17,7 +18,7 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
     Empty if nothing was followed.
     """
-    judged, latest = judged_rollout(attempt, ref), attempt.deployments.rollouts.get(ref)
+    judged, latest = judged_rollout(attempt, ref), attempt.workloads.rollouts.get(ref)
     if judged is None:
         return []
     new = new_replica_set(judged)
@@ -30,26 +31,23 @@ def trees(attempt: Attempt, ref: Ref) -> list[TreeResult]:
 
 def _tree(moment: str, snapshot: Snapshot, new_uid: str) -> TreeResult:
     """Return the ReplicaSets that have or want pods, the new one first, then by revision."""
-    owned = sorted(
-        snapshot.list_owned(), key=lambda one: (one.uid != new_uid, -(one.revision or 0))
-    )
-    there = [one for one in owned if one.uid == new_uid or one.replicas or one.status_replicas]
+    branches = branches_of(snapshot)
+    there = [one for one in branches if one.uid == new_uid or one.has_pods]
+    there.sort(key=lambda one: one.uid != new_uid)
     return {
         "moment": "end" if moment == "end" else "verdict",
-        "replicasets": [_replica_set(snapshot, one, new_uid) for one in there[:MOST_REPLICA_SETS]],
+        "replicasets": [_branch(one, new_uid) for one in there[:MOST_REPLICA_SETS]],
     }
 
 
-def _replica_set(snapshot: Snapshot, replica_set: ReplicaSet, new_uid: str) -> ReplicaSetResult:
-    uid = replica_set.uid
-    tracks = [track for track in snapshot.pods.values() if track.pod.owner_uid == uid]
+def _branch(one: Branch, new_uid: str) -> ReplicaSetResult:
     return {
-        "name": replica_set.name,
-        "role": "new" if uid == new_uid else "old",
-        "revision": replica_set.revision,
-        "images": list(replica_set.template.images()),
-        "wanted": replica_set.replicas,
-        "ready": replica_set.ready_replicas,
-        "available": replica_set.available_replicas,
-        "pods": pod_lines(tracks),
+        "name": one.name,
+        "role": "new" if one.uid == new_uid else "old",
+        "revision": one.number,
+        "images": list(one.images),
+        "wanted": one.count.wanted,
+        "ready": one.count.ready,
+        "available": one.count.available,
+        "pods": pod_lines(one.pods),
     }

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gate.core.model.objects import Deployment
+from gate.core.model.objects import Workload
 from gate.core.rollout.judge import Rollout
+from gate.report.document.branches import branches_of
 from gate.report.document.pods import pod_state
 
 
 def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     """Return verdict and causes, counters, conditions and pods, the new version's pods first.
 
-    `now` is monotonic seconds of the clock by which the rollout is followed. Without a Deployment
+    `now` is monotonic seconds of the clock by which the rollout is followed. Without a workload
     `revision` and `replicas` are None and the lists are empty.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live
@@ -30,7 +31,7 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         ],
         "revision": live.revision if live is not None else None,
         "images": list(live.template.images()) if live is not None else [],
-        "replicas": _replicas(live) if live is not None else None,
+        "replicas": _replicas(rollout, live) if live is not None else None,
         "conditions": [
             {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
             for one in (live.conditions if live is not None else ())
@@ -39,27 +40,27 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     }
 
 
-def _replicas(live: Deployment) -> dict[str, int]:
+def _replicas(rollout: Rollout, live: Workload) -> dict[str, int]:
     """Return `spec.replicas` as `wanted`, and the counters of the status (apps/v1)."""
+    count = rollout.kind.status_counts(live)
     return {
         "wanted": live.replicas,
-        "total": live.status_replicas,
-        "updated": live.updated_replicas,
-        "ready": live.ready_replicas,
-        "available": live.available_replicas,
+        "total": count.total,
+        "updated": count.updated,
+        "ready": count.ready,
+        "available": count.available,
     }
 
 
 def _pods(rollout: Rollout) -> Iterator[dict[str, Any]]:
     current = rollout.snapshot.current()
-    owners = {rs.uid: rs for rs in rollout.snapshot.list_owned()}
-    mine = [one for one in rollout.snapshot.pods.values() if one.pod.owner_uid in owners]
-    for track in sorted(mine, key=lambda one: (owners[one.pod.owner_uid] != current, one.pod.name)):
-        owner = owners[track.pod.owner_uid]
+    uid = current.uid if current is not None else ""
+    mine = [(one, track) for one in branches_of(rollout.snapshot) for track in one.pods]
+    for branch, track in sorted(mine, key=lambda each: (each[0].uid != uid, each[1].pod.name)):
         yield {
             "name": track.pod.name,
-            "replicaset": owner.name,
-            "role": "new" if owner == current else "old",
+            "replicaset": branch.name,
+            "role": "new" if branch.uid == uid else "old",
             "phase": track.pod.phase,
             "ready": track.pod.ready and not track.pod.deleting,
             "restarts": sum(status.restarts for status in track.pod.containers),

@@ -9,7 +9,7 @@ from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import Ref, ReplicaSet
+from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import LOCK_REASONS, Outcome
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
@@ -22,10 +22,10 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
     """Return the rollout of the new version, also after the way back; None before its write."""
     if _is_as_found(attempt, ref):
         return None
-    before = attempt.deployments.followed_before.get(ref)
+    before = attempt.workloads.followed_before.get(ref)
     # If another gate began the way back, this one follows what serves again, not what failed.
     is_return = attempt.course.leg is Leg.BACK and ref in attempt.ledger.restored
-    return before if before is not None or is_return else attempt.deployments.rollouts.get(ref)
+    return before if before is not None or is_return else attempt.workloads.rollouts.get(ref)
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
@@ -38,18 +38,18 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
     live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
     if not _is_as_found(attempt, ref) or live is None or before is None:
         return False
-    if live.deployment is None or before.deployment is None or live.uid != before.uid:
+    if live.workload is None or before.workload is None or live.uid != before.uid:
         return False
-    return live.deployment.template.body == before.deployment.template.body
+    return live.workload.template.body == before.workload.template.body
 
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     """Return what is known about a Deployment at the end."""
-    rollout = attempt.deployments.rollouts.get(ref)
-    return rollout.snapshot if rollout is not None else attempt.deployments.snapshots.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
-def new_replica_set(rollout: Rollout) -> ReplicaSet | None:
+def new_replica_set(rollout: Rollout) -> Revision | None:
     """Return the new version's ReplicaSet: additions of others to our template are part of it.
 
     If the live template is no longer ours, it is the one with exactly what we applied.
@@ -99,9 +99,9 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     }
 
 
-def _returned_to(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+def _returned_to(attempt: Attempt, ref: Ref) -> Revision | None:
     """Return the ReplicaSet that a complete way back ended with, None if there was none."""
-    ending, rollout = attempt.result.endings.get(ref), attempt.deployments.rollouts.get(ref)
+    ending, rollout = attempt.result.endings.get(ref), attempt.workloads.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
 
@@ -122,12 +122,12 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
 def _version_of(
     attempt: Attempt,
     ref: Ref,
-    replica_set: ReplicaSet | None,
+    replica_set: Revision | None,
     images: list[str],
     image_ids: list[str],
 ) -> NewVersion:
     revision = replica_set.revision if replica_set is not None else None
-    found = attempt.plan.target(ref).snapshot.replica_sets
+    found = attempt.plan.target(ref).snapshot.revisions
     earlier = found.get(replica_set.uid) if replica_set is not None else None
     before = earlier.revision if earlier is not None else None
     return {
@@ -142,19 +142,19 @@ def _version_of(
 def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version rolled out by an earlier gate, which died on its way back from it."""
     trial = attempt.plan.trial(ref)
-    deployment = trial.deployment if trial is not None else None
+    deployment = trial.workload if trial is not None else None
     if deployment is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     tried = _find_tried_before(attempt, ref)
     return _version_of(attempt, ref, tried, list(deployment.template.images()), [])
 
 
-def _find_tried_before(attempt: Attempt, ref: Ref) -> ReplicaSet | None:
+def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
     """Return the ReplicaSet of the version that an earlier gate rolled out, None if it is gone."""
     trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
-    if trial is None or trial.deployment is None or snapshot is None:
+    if trial is None or trial.workload is None or snapshot is None:
         return None
-    body = trial.deployment.template.body
+    body = trial.workload.template.body
     return next((one for one in snapshot.list_owned() if one.template.body == body), None)
 
 
@@ -175,7 +175,7 @@ def _images(body: Body) -> Iterable[str]:
             yield container["image"]
 
 
-def _image_ids(snapshot: Snapshot, replica_set: ReplicaSet | None) -> list[str]:
+def _image_ids(snapshot: Snapshot, replica_set: Revision | None) -> list[str]:
     """Return each image id once: a tag that moved has two."""
     found = {
         status.image_id: None
@@ -215,10 +215,10 @@ def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
     before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
     if before is None or baseline_version(attempt, ref) is None:
         return "unknown"
-    if snapshot is not None and isinstance(snapshot.deployment, Absent):
+    if snapshot is not None and isinstance(snapshot.workload, Absent):
         return "unknown"
     read = attempt.ledger.live.get(ref)
-    seen = (snapshot.live if snapshot else None, read.deployment if read else None)
+    seen = (snapshot.live if snapshot else None, read.workload if read else None)
     is_same = all(one is None or one.template.body == before.template.body for one in seen)
     return "baseline" if is_same else "other"
 
@@ -282,14 +282,14 @@ def taken_down(attempt: Attempt, ref: Ref) -> bool:
 
 def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
-    gone = snapshot is not None and isinstance(snapshot.deployment, Absent)
+    gone = snapshot is not None and isinstance(snapshot.workload, Absent)
     if gone or ref in attempt.ledger.deleted:
         return "other"
     if taken_down(attempt, ref):
         return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"
-    with_pods = [rs for rs in snapshot.list_owned() if rs.status_replicas > 0]
+    with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
     if not with_pods and snapshot.live.replicas == 0:
         return "none"
     kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
@@ -298,7 +298,7 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     return next(iter(kinds), "other")
 
 
-def _kind(attempt: Attempt, ref: Ref, replica_set: ReplicaSet) -> Running:
+def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
     """Return whose ReplicaSet it is; one that is both new and baseline counts as the leg's."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gate.core.model.outcome import Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import CheckResult, DeploymentResult, EvidenceResult, Result
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 
@@ -58,7 +59,8 @@ def _cases(result: Result) -> Iterator[TestCase]:
     tolerant = not result["exit_code"]
     for deployment in result["deployments"]:
         name = f"{deployment['namespace']}/{deployment['name']}"
-        case = _case("deployment", name, 0.0, _of_deployment(deployment), tolerant=tolerant)
+        group = registry.of_entry(deployment).name.lower()
+        case = _case(group, name, 0.0, _of_deployment(deployment), tolerant=tolerant)
         case.system_out = _text("\n\n".join(map(_piece, deployment["evidence"])))
         yield case
     for check in result["checks"]:

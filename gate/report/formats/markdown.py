@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gate.core.model.outcome import Outcome
-from gate.report.schema.result import CheckResult, DeploymentResult, Result
+from gate.report.kinds import registry
+from gate.report.schema.result import CheckResult, DeploymentResult, Result, Version
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.facts import (
@@ -109,14 +110,16 @@ def _deployment(result: Result, deployment: DeploymentResult) -> Iterator[str]:
     for label, version in (("new", deployment["new"]), ("before", deployment["baseline"])):
         if version is not None:
             images = " ".join(map(_code, version["images"]))
-            lines.append(f"- {label}: {images} {_plain(_replica_set(version['replicaset']))}")
+            lines.append(f"- {label}: {images} {_plain(_version_name(deployment, version))}")
     lines += [f"- {_plain(c['reason'])}: {_code(c['message'])}" for c in deployment["causes"]]
-    name = f"{_plain('deployment/' + deployment['name'])} in {_plain(deployment['namespace'])}"
+    called = registry.of_entry(deployment).call(deployment["name"])
+    name = f"{_plain(called)} in {_plain(deployment['namespace'])}"
     yield f"### {sign} {name}\n\n" + "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _replica_set(name: str) -> str:
-    return f"(replicaset/{name})" if name else ""
+def _version_name(deployment: DeploymentResult, version: Version) -> str:
+    name = version["replicaset"]
+    return f"({registry.of_entry(deployment).call_version(name)})" if name else ""
 
 
 def _checks(checks: Sequence[CheckResult]) -> Iterator[str]:
@@ -185,7 +188,7 @@ def _at_end(result: Result) -> Iterator[str]:
 
 def _evidence(deployment: DeploymentResult) -> Iterator[str]:
     for piece in deployment["evidence"]:
-        yield _format_details(piece_title(piece), piece["text"])
+        yield _format_details(piece_title(deployment, piece), piece["text"])
 
 
 def _timeline(result: Result) -> Iterator[str]:

@@ -14,6 +14,7 @@ from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
 from gate.report.formats.labelled_rows import Block
+from gate.report.kinds import registry
 from gate.report.schema.result import (
     Action,
     DeploymentResult,
@@ -159,9 +160,10 @@ def _select_detailed(result: Result) -> list[DeploymentResult]:
 
 def _details(block: Block, result: Result, deployment: DeploymentResult) -> None:
     alone = len(result["deployments"]) == 1
+    kind = registry.of_entry(deployment)
     if not alone:
         block.row(
-            "about", f"deployment/{deployment['name']}, namespace {deployment['namespace']}", 1
+            "about", f"{kind.call(deployment['name'])}, namespace {deployment['namespace']}", 1
         )
     for line in _why(result, deployment)[: None if alone else 1]:
         block.row("why", line, lines=4 if deployment["outcome"] == Outcome.REFUSED else 2)
@@ -218,9 +220,9 @@ def _runs(block: Block, result: Result, deployment: DeploymentResult) -> None:
         case "none":
             _scaled_to_zero(block, deployment)
         case "new":
-            block.row("runs", _version(new), _MOST_IMAGE_LINES)
+            block.row("runs", _version(deployment, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
-            block.row("runs", _version(baseline), _MOST_IMAGE_LINES)
+            block.row("runs", _version(deployment, baseline), _MOST_IMAGE_LINES)
             if deployment["outcome"] != Outcome.REFUSED:
                 _row_of_new(block, deployment, "failed")
         case "mixed":
@@ -240,7 +242,7 @@ def _scaled_to_zero(block: Block, deployment: DeploymentResult) -> None:
         return
     baseline = deployment["baseline"]
     if deployment["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
-        block.row("runs", f"no pod: scaled to 0, with {_version(baseline)}")
+        block.row("runs", f"no pod: scaled to 0, with {_version(deployment, baseline)}")
         _row_of_new(block, deployment, "failed")
         return
     block.row("runs", "no pod: scaled to 0")
@@ -250,7 +252,7 @@ def _scaled_to_zero(block: Block, deployment: DeploymentResult) -> None:
 def _both(block: Block, deployment: DeploymentResult) -> None:
     _row_of_new(block, deployment, "applied")
     if deployment["baseline"] is not None:
-        block.row("before", _version(deployment["baseline"]), _MOST_IMAGE_LINES)
+        block.row("before", _version(deployment, deployment["baseline"]), _MOST_IMAGE_LINES)
 
 
 _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
@@ -262,14 +264,14 @@ def _row_of_new(block: Block, deployment: DeploymentResult, label: str) -> None:
     new = deployment["new"]
     if is_unwritten(deployment):
         if new["images"]:
-            block.row("wanted", _version(new), _MOST_IMAGE_LINES)
+            block.row("wanted", _version(deployment, new), _MOST_IMAGE_LINES)
     elif label == "failed" and deployment["reason"] == Reason.PAUSED:
-        block.row("applied", _version(new), _MOST_IMAGE_LINES)
+        block.row("applied", _version(deployment, new), _MOST_IMAGE_LINES)
     elif label == "failed" and _is_not_at_fault(deployment):
         is_back = deployment["outcome"] == Outcome.ROLLED_BACK
-        block.row("undone" if is_back else "applied", _version(new), _MOST_IMAGE_LINES)
+        block.row("undone" if is_back else "applied", _version(deployment, new), _MOST_IMAGE_LINES)
     else:
-        block.row(label, _version(new), _MOST_IMAGE_LINES)
+        block.row(label, _version(deployment, new), _MOST_IMAGE_LINES)
 
 
 def _is_not_at_fault(deployment: DeploymentResult) -> bool:
@@ -287,9 +289,10 @@ def _other(result: Result, deployment: DeploymentResult) -> str:
     return "what somebody else applied"
 
 
-def _version(version: Version) -> str:
-    replica_set = f" (replicaset/{version['replicaset']})" if version["replicaset"] else ""
-    return version_words(version) + replica_set
+def _version(deployment: DeploymentResult, version: Version) -> str:
+    name = version["replicaset"]
+    called = f" ({registry.of_entry(deployment).call_version(name)})" if name else ""
+    return version_words(version) + called
 
 
 def _changes(block: Block, result: Result, warning_lines: int) -> None:

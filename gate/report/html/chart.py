@@ -10,6 +10,7 @@ from typing import Final
 from gate.duration import format_seconds
 from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_lane
 from gate.report.html.scale import Scale, Tick, time_ticks
+from gate.report.kinds import registry
 from gate.report.schema.course import CheckHistory, PodHistory
 from gate.report.schema.result import Result
 from gate.report.words.advice import worst_deployment
@@ -94,7 +95,7 @@ def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistor
     for place in _places(pods, checks, x):
         lanes.append(place(lanes[-1].bottom + _GAP if lanes else top))
     bottom = lanes[-1].bottom if lanes else top
-    title = f"deployment/{pods['name']}" if pods is not None else "checks"
+    title = registry.of_entry(pods).call(pods["name"]) if pods is not None else "checks"
     return Chart(
         f"{title} over time",
         _describe_drawing(result, pods, marks),

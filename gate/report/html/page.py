@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
 from gate.report.html.lanes import STATES
+from gate.report.kinds import registry
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from gate.report.words.facts import (
@@ -56,6 +57,7 @@ def _environment() -> Environment:
     environment.globals.update(
         check_grade=check_grade,
         grade=grade,
+        kind_of=registry.of_entry,
         look_further=look_further,
         next_steps=next_steps,
         not_taken_back=not_taken_back,

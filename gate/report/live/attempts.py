@@ -88,10 +88,10 @@ def _mark(attempt: Attempt) -> Mark:
 
 
 def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
-    rollout = attempt.deployments.rollouts.get(ref)
+    rollout = attempt.workloads.rollouts.get(ref)
     if rollout is not None:
         return rollout_view(rollout, now, _roles(attempt, ref, rollout.snapshot))
-    snapshot = attempt.deployments.snapshots.get(ref) or attempt.plan.target(ref).snapshot
+    snapshot = attempt.workloads.snapshots.get(ref) or attempt.plan.target(ref).snapshot
     return snapshot_view(snapshot, _roles(attempt, ref, snapshot))
 
 
@@ -102,10 +102,10 @@ def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
     "new" if its Deployment goes back for another reason, and what served before is "back".
     """
     if attempt.course.leg is Leg.FORWARD:
-        judged = attempt.deployments.rollouts.get(ref)
+        judged = attempt.workloads.rollouts.get(ref)
         new = new_replica_set(judged) if judged is not None else None
         return {new.uid: "new"} if new is not None else {}
-    judged = attempt.deployments.followed_before.get(ref)
+    judged = attempt.workloads.followed_before.get(ref)
     new = new_replica_set(judged) if judged is not None else None
     roles = (
         {new.uid: "failed" if ref in attempt.result.failures else "new"} if new is not None else {}

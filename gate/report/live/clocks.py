@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import NO_DEADLINE_SECONDS
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.report.live.view import ClockView
@@ -24,7 +23,7 @@ def attempt_clocks(attempt: Attempt, now: float) -> tuple[ClockView, ...]:
     """Return the clocks of an attempt's present leg; none while it writes."""
     rollouts = [
         rollout
-        for ref, rollout in attempt.deployments.rollouts.items()
+        for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures and attempt.course.state is not State.WRITING
     ]
     return (*rollout_clocks(rollouts, now), *_bake(attempt, now))
@@ -46,9 +45,9 @@ def _no_progress(rollout: Rollout, now: float) -> Iterator[ClockView]:
     live, progress = rollout.snapshot.live, rollout.progress
     if live is None or live.paused or progress.complete:
         return
-    if live.progress_deadline_seconds < NO_DEADLINE_SECONDS:
+    if math.isfinite(rollout.deadline_seconds):
         seconds = max(0.0, rollout.blindness.clock(now) - progress.last_clock)
-        yield ClockView(NO_PROGRESS, seconds, live.progress_deadline_seconds)
+        yield ClockView(NO_PROGRESS, seconds, rollout.deadline_seconds)
 
 
 def _whole(rollout: Rollout, now: float) -> Iterator[ClockView]:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.model.fact import Absent
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
-from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import PodRank, alike
+from gate.report.kinds import registry
 from gate.report.live.view import DeploymentView, Mark, PodGroup, PodView, ReplicaSetView
 
 MARKS: Final = {
@@ -51,7 +52,8 @@ def rollout_view(
         MARKS[verdict.kind],
         words_of(verdict),
         _cause(causes),
-        tuple(_replica_sets(snapshot, given)),
+        tuple(_versions(snapshot, given)),
+        registry.of_ref(rollout.ref),
     )
 
 
@@ -71,49 +73,48 @@ def words_of(verdict: Verdict) -> str:
 def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentView:
     """Return the view of a Deployment that is not followed now: before a write, what runs."""
     live = snapshot.live
-    missing = "does not exist" if isinstance(snapshot.deployment, Absent) else "not read yet"
-    words = f"{live.available_replicas} of {live.replicas} pods available" if live else missing
-    parts = tuple(_replica_sets(snapshot, roles))
+    missing = "does not exist" if isinstance(snapshot.workload, Absent) else "not read yet"
+    words = f"{_available(snapshot, live)} of {live.replicas} pods available" if live else missing
+    parts = tuple(_versions(snapshot, roles))
+    kind = registry.of_ref(snapshot.ref)
     return DeploymentView(
-        str(snapshot.ref), snapshot.ref.namespace, Mark.QUIET, words, replica_sets=parts
+        str(snapshot.ref), snapshot.ref.namespace, Mark.QUIET, words, "", parts, kind
     )
 
 
-def _replica_sets(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
-    """Yield the ReplicaSets that have a role or pods, or want pods."""
-    owned = sorted(snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
-    shown = [rs for rs in owned if rs.uid in roles or rs.replicas or rs.status_replicas]
-    shown.sort(key=lambda rs: _place(roles.get(rs.uid, "old")))
-    pods: dict[str, list[PodTrack]] = {}
-    for track in snapshot.pods.values():
-        pods.setdefault(track.pod.owner_uid, []).append(track)
-    for replica_set in shown:
-        role = roles.get(replica_set.uid, "old")
-        found = _replica_set(replica_set, role, pods.get(replica_set.uid, []))
-        yield replace(found, short=replica_set.name.removeprefix(f"{snapshot.ref.name}-"))
+def _versions(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
+    """Yield the versions that have a role or pods, or want pods."""
+    branches = branches_of(snapshot)
+    shown = [one for one in branches if one.uid in roles or one.has_pods]
+    for branch in sorted(shown, key=lambda one: _place(roles.get(one.uid, "old"))):
+        found = _version(branch, roles.get(branch.uid, "old"))
+        yield replace(found, short=branch.name.removeprefix(f"{snapshot.ref.name}-"))
+
+
+def _available(snapshot: Snapshot, live: Workload) -> int:
+    return snapshot.kind.status_counts(live).available
 
 
 def _place(role: str) -> int:
     return _ROLES.index(role) if role in _ROLES else len(_ROLES)
 
 
-def _replica_set(replica_set: ReplicaSet, role: str, pods: list[PodTrack]) -> ReplicaSetView:
-    failure = replica_set.failure
+def _version(branch: Branch, role: str) -> ReplicaSetView:
     return ReplicaSetView(
         role,
-        replica_set.name,
-        replica_set.name,
-        ", ".join(replica_set.template.images()),
-        replica_set.ready_replicas,
-        replica_set.replicas,
+        branch.name,
+        branch.name,
+        ", ".join(branch.images),
+        branch.count.ready,
+        branch.count.wanted,
         tuple(
             PodGroup(
                 _POD_MARKS[state.rank],
                 state.kind,
                 tuple(PodView(pod.name, said.text) for pod, said in group),
             )
-            for group in alike(pods)
+            for group in alike(branch.pods)
             for state in (group[0][1],)
         ),
-        failure.message if failure is not None else "",
+        branch.failure,
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gate.report.kinds import registry
 from gate.report.live.view import (
     CheckView,
     ClockView,
@@ -108,7 +109,8 @@ def _branches(view: View, detail: Detail) -> Iterator[Branch]:
         yield _deployment(deployment, detail, folded=folded)
     hidden = [one for one in view.deployments if one not in shown]
     if hidden:
-        yield _more(hidden, "Deployment")
+        kinds = [one.kind for one in hidden]
+        yield _more(hidden, kinds[0].name if len(kinds) == 1 else registry.name_kinds(kinds))
     if view.checks:
         yield _checks(view.checks, detail.checks)
 
@@ -121,7 +123,7 @@ def _more(hidden: Sequence[DeploymentView | CheckView], noun: str) -> Branch:
     """Fold what there is no room for into one line with the worst of its marks."""
     marks = list(Mark)
     worst = min((one.mark for one in hidden), key=marks.index)
-    return Branch(worst, f"{len(hidden)} more {noun}{'' if len(hidden) == 1 else 's'}")
+    return Branch(worst, f"{len(hidden)} more {noun}")
 
 
 def _deployment(deployment: DeploymentView, detail: Detail, *, folded: bool) -> Branch:
@@ -133,8 +135,9 @@ def _deployment(deployment: DeploymentView, detail: Detail, *, folded: bool) -> 
         below += [_replica_set(one, detail) for one in shown]
         hidden = len(deployment.replica_sets) - len(shown)
         if hidden:
-            sets = "ReplicaSet" if hidden == 1 else "ReplicaSets"
-            below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more old {sets}"))
+            version = deployment.kind.version
+            versions = version if hidden == 1 else f"{version}s"
+            below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more old {versions}"))
     where = f"{deployment.name} in {deployment.namespace}"
     words, short = deployment.words, deployment.name
     return Branch(deployment.mark, where, words, short=short, below=tuple(below))
@@ -192,7 +195,7 @@ def _checks(checks: Sequence[CheckView], most: int) -> Branch:
     below = [_check(check) for check in checks if check in kept]
     hidden = [check for check in checks if check not in kept]
     if hidden:
-        below.append(_more(hidden, "check"))
+        below.append(_more(hidden, "check" if len(hidden) == 1 else "checks"))
     if not most:
         return below[0]
     return Branch(None, "checks", below=tuple(below))

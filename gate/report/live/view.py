@@ -6,6 +6,9 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gate.report.kinds import registry
+from gate.report.kinds.kind import WorkloadKind
+
 
 class Mark(enum.Enum):
     """The state of something, for a sign and a colour; what to notice first comes first."""
@@ -36,9 +39,9 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSetView:
-    """A ReplicaSet; `role` is new, old, failed or back, `trouble` why it can make no pods.
+    """What holds a version; `role` is new, old, failed or back, `trouble` why it can make no pods.
 
-    `short` is its name without that of its Deployment. `groups` are in the order in which they are
+    `short` is its name without that of its workload. `groups` are in the order in which they are
     shown, what is wrong first.
     """
 
@@ -54,7 +57,7 @@ class ReplicaSetView:
 
 @dataclass(frozen=True, slots=True)
 class DeploymentView:
-    """A Deployment: how far it is, the most telling cause of trouble, its ReplicaSets with pods."""
+    """A workload: how far it is, the most telling cause of trouble, its versions with pods."""
 
     name: str
     namespace: str
@@ -62,6 +65,7 @@ class DeploymentView:
     words: str
     cause: str = ""
     replica_sets: tuple[ReplicaSetView, ...] = ()
+    kind: WorkloadKind = registry.UNNAMED
 
 
 @dataclass(frozen=True, slots=True)

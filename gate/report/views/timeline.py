@@ -57,7 +57,7 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
         _line(rollout, now, cluster)
-        for ref, rollout in attempt.deployments.rollouts.items()
+        for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
     waiting = [line for line in lines if line]

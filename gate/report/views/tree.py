@@ -1,17 +1,20 @@
-"""The tree that `status` prints: Deployment, ReplicaSets, pods, conditions, causes."""
+"""The tree that `status` prints: a workload, its versions, pods, conditions, causes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gate.core.model.fact import Absent
-from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
+from gate.report.kinds import registry
+from gate.report.kinds.kind import WorkloadKind
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
-_MOST_REPLICA_SETS = 6
+_MOST_BRANCHES = 6
 _TONES = {
     VerdictKind.COMPLETE: Tone.GOOD,
     VerdictKind.FAILED: Tone.BAD,
@@ -29,25 +32,26 @@ def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = ""
     """
     live = rollout.snapshot.live
     if live is None:
-        missing = isinstance(rollout.snapshot.deployment, Absent)
+        missing = isinstance(rollout.snapshot.workload, Absent)
         end = "does not exist" if missing else "could not be read"
         return style.cut(f"{rollout.ref} in {rollout.ref.namespace} {end}") + "\n"
+    kind = registry.of_ref(rollout.ref)
+    title = f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}"
     lines = [
-        *_fold_lines(
-            "", "  ", f"{rollout.ref} in {rollout.ref.namespace}, {_counts(rollout, live)}", style
-        ),
+        *_fold_lines("", "  ", title, style),
         *_verdict(rollout, now, style),
         *(_fold_lines("  ", "  ", remembered, style) if remembered else ()),
-        *_replica_sets(rollout, style),
+        *_branches(rollout, kind, style),
         *_conditions(live, style),
         *_causes(rollout, now, style),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _counts(rollout: Rollout, live: Deployment) -> str:
-    """Return what is wanted, and what is ready in all versions, as their ReplicaSets count it."""
-    ready = sum(replica_set.ready_replicas for replica_set in rollout.snapshot.list_owned())
+def _counts(rollout: Rollout, live: Workload) -> str:
+    """Return what is wanted, and what is ready in all versions."""
+    snapshot = rollout.snapshot
+    ready = sum(snapshot.count_pods(one).ready for one in snapshot.list_owned())
     revision = f"revision {live.revision}, " if live.revision is not None else ""
     paused = ", paused" if live.paused else ""
     noun = "pod" if live.replicas == 1 else "pods"
@@ -64,38 +68,35 @@ def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     return [f"{kind}: {first}", *(f"  {line}" for line in rest)]
 
 
-def _replica_sets(rollout: Rollout, style: Style) -> Iterator[str]:
-    """Yield the ReplicaSets that have or want pods, the new one first, then by revision."""
+def _branches(rollout: Rollout, kind: WorkloadKind, style: Style) -> Iterator[str]:
+    """Yield the versions that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
-    owned = sorted(rollout.snapshot.list_owned(), key=lambda rs: -(rs.revision or 0))
-    live = [rs for rs in owned if rs == current or rs.replicas or rs.status_replicas]
-    live.sort(key=lambda rs: rs != current)
-    shown = live[:_MOST_REPLICA_SETS]
-    hidden = len(owned) - len(shown)
-    for index, replica_set in enumerate(shown):
+    uid = current.uid if current is not None else ""
+    every = branches_of(rollout.snapshot)
+    live = sorted(
+        (one for one in every if one.uid == uid or one.has_pods), key=lambda one: one.uid != uid
+    )
+    shown = live[:_MOST_BRANCHES]
+    hidden = len(every) - len(shown)
+    for index, branch in enumerate(shown):
         last = index == len(shown) - 1 and not hidden
-        role = "new" if replica_set == current else "old"
-        yield from _replica_set(rollout, replica_set, role, last=last, style=style)
+        role = "new" if branch.uid == uid else "old"
+        words = f"{kind.call_version(branch.name)}: {_branch_words(branch, role)}"
+        yield from _branch(branch, words, last=last, style=style)
     if hidden:
-        noun = "ReplicaSet" if hidden == 1 else "ReplicaSets"
+        noun = kind.version if hidden == 1 else f"{kind.version}s"
         without = " without pods" if len(live) == len(shown) else ""
         yield f"{style.sign(Symbol.LAST_BRANCH)}{hidden} more old {noun}{without}"
 
 
-def _replica_set(
-    rollout: Rollout, replica_set: ReplicaSet, role: str, *, last: bool, style: Style
-) -> Iterator[str]:
-    branch = style.sign(Symbol.LAST_BRANCH if last else Symbol.BRANCH)
+def _branch(branch: Branch, words: str, *, last: bool, style: Style) -> Iterator[str]:
+    twig = style.sign(Symbol.LAST_BRANCH if last else Symbol.BRANCH)
     trunk = style.sign(Symbol.NO_TRUNK if last else Symbol.TRUNK)
-    words = f"replicaset/{replica_set.name}: {_replica_set_words(replica_set, role)}"
-    yield from _fold_lines(branch, f"{trunk}  ", words, style)
-    if replica_set.failure is not None:
+    yield from _fold_lines(twig, f"{trunk}  ", words, style)
+    if branch.failure:
         sign = f"{trunk}{style.sign(Symbol.UNSURE)} "
-        yield from _fold_lines(sign, f"{trunk}  ", replica_set.failure.message, style)
-    pods = [
-        track for track in rollout.snapshot.pods.values() if track.pod.owner_uid == replica_set.uid
-    ]
-    lines = pod_lines(pods)
+        yield from _fold_lines(sign, f"{trunk}  ", branch.failure, style)
+    lines = pod_lines(branch.pods)
     for index, line in enumerate(lines):
         ends = index == len(lines) - 1
         twig = trunk + style.sign(Symbol.LAST_BRANCH if ends else Symbol.BRANCH)
@@ -103,14 +104,14 @@ def _replica_set(
         yield from _fold_lines(twig, f"{below}  ", line, style)
 
 
-def _replica_set_words(replica_set: ReplicaSet, role: str) -> str:
-    revision = f"revision {replica_set.revision}, " if replica_set.revision is not None else ""
-    images = ", ".join(replica_set.template.images())
-    ready = f"{replica_set.ready_replicas} of {replica_set.replicas} ready"
-    return f"{role}, {revision}{ready}, {replica_set.available_replicas} available, {images}"
+def _branch_words(branch: Branch, role: str) -> str:
+    revision = f"revision {branch.number}, " if branch.number is not None else ""
+    count, images = branch.count, ", ".join(branch.images)
+    ready = f"{count.ready} of {count.wanted} ready"
+    return f"{role}, {revision}{ready}, {count.available} available, {images}"
 
 
-def _conditions(live: Deployment, style: Style) -> Iterator[str]:
+def _conditions(live: Workload, style: Style) -> Iterator[str]:
     if not live.conditions:
         return
     yield "conditions"

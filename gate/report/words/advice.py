@@ -12,6 +12,7 @@ from functools import partial
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.attempt_advice import (
     CHANGED_MEANWHILE,
@@ -29,7 +30,7 @@ from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
 from gate.report.words.object_advice import object_advice, writers_of
-from gate.report.words.object_names import deployment_name
+from gate.report.words.object_names import deployment_name, list_own_objects
 from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
@@ -219,11 +220,9 @@ def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterat
 
 def _is_new(result: Result, deployment: DeploymentResult) -> bool:
     """Tell whether this run created a Deployment, so that nothing served before it."""
-    place = ("Deployment", deployment["namespace"], deployment["name"])
     return any(
         item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
-        for item in result["objects"]
-        if (item["kind"], item["namespace"], item["name"]) == place
+        for item in list_own_objects(result, deployment)
     )
 
 
@@ -329,6 +328,8 @@ def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
     seen, place = worst["deletion"], _place(result, worst)
+    kind = registry.of_entry(worst)
+    called = kind.call(worst["name"])
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
         yield _step(result, worst, text, "history")
@@ -341,13 +342,13 @@ def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step
         )
         return
     if seen is not None and not seen["done"]:
-        words = ["kubectl", "wait", "--for=delete", f"deployment/{worst['name']}", *place]
+        words = ["kubectl", "wait", "--for=delete", called, *place]
         yield Step("an apply is refused until it is gone; wait for that:", shlex.join(words))
-        words = ["kubectl", "get", f"deployment/{worst['name']}", *place, "-o", "yaml"]
+        words = ["kubectl", "get", called, *place, "-o", "yaml"]
         yield Step("if it stays, see who has to remove its finalizers:", shlex.join(words))
         return
     if seen is not None and seen["pods"] != 0:
-        words = ["kubectl", "get", "replicasets,pods", *place]
+        words = ["kubectl", "get", kind.parts, *place]
         yield Step("somebody deleted it: see whether its pods go too:", shlex.join(words))
         yield Step("then apply again if it is still wanted")
         return
@@ -367,8 +368,7 @@ def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
 
 def _advise_if_superseded(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
-    place = ("Deployment", worst["namespace"], worst["name"])
-    items = [i for i in result["objects"] if (i["kind"], i["namespace"], i["name"]) == place]
+    items = list_own_objects(result, worst)
     managers = dict.fromkeys(name for item in items for name in writers_of(item))
     if not managers:
         text = "see what runs, and apply again if yours is to win:"

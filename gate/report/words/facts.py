@@ -12,6 +12,7 @@ from typing import Final
 from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds
 from gate.report.document.deletion import deletion_words
+from gate.report.kinds import registry
 from gate.report.schema.result import (
     DeploymentResult,
     EvidenceResult,
@@ -109,9 +110,10 @@ def stands(item: ObjectResult) -> str:
     return f"{words}{by}" + (f": {what}" if what else "")
 
 
-def piece_title(piece: EvidenceResult) -> str:
-    """Say what a piece of evidence is."""
-    where = f"pod/{piece['pod']}" if piece["pod"] else "the ReplicaSet"
+def piece_title(deployment: DeploymentResult, piece: EvidenceResult) -> str:
+    """Say what a piece of evidence about a workload is."""
+    version = registry.of_entry(deployment).version
+    where = f"pod/{piece['pod']}" if piece["pod"] else f"the {version}"
     where += f", container {piece['container']}" if piece["container"] else ""
     at = f", {moment(piece['at'])}" if piece["at"] else ""
     previous = "previous " if piece["previous"] else ""
@@ -131,10 +133,11 @@ def _commands(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     name = worst["name"]
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
     yield _step("the revisions:", "rollout-gate history", name, *place)
+    kind = registry.of_entry(worst)
     if worst["new"]["replicaset"]:
-        replica_set = f"replicaset/{worst['new']['replicaset']}"
-        yield _step("the new ReplicaSet:", "kubectl describe", replica_set, *place)
-    events = "--for", f"deployment/{name}"
+        version = kind.call_version(worst["new"]["replicaset"])
+        yield _step(f"the new {kind.version}:", "kubectl describe", version, *place)
+    events = "--for", kind.call(name)
     yield _step("what the cluster said of it:", "kubectl events", *events, *place)
     if worst["running"] in ("new", "mixed"):
         pods = [piece["pod"] for piece in worst["evidence"] if piece["pod"]]

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.object_names import list_own_objects
 
 _Key = TypeVar("_Key")
 
@@ -26,12 +27,7 @@ GONE = (Fate.BEING_DELETED, Fate.DELETED)
 
 def fate_of(result: Result, deployment: DeploymentResult) -> Fate:
     """Return how the run left a Deployment, by what was done to it and by what runs."""
-    place = ("Deployment", deployment["namespace"], deployment["name"])
-    done = {
-        item["action"]
-        for item in result["objects"]
-        if (item["kind"], item["namespace"], item["name"]) == place
-    }
+    done = {item["action"] for item in list_own_objects(result, deployment)}
     if "deleted" in done:
         return Fate.DELETED
     if "deleting" in done:

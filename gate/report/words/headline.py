@@ -8,6 +8,7 @@ from typing import Final
 from gate.core.attempt.state import SIGNAL_BASE
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.signal_names import signal_name
+from gate.report.kinds import registry
 from gate.report.schema.result import (
     DeploymentResult,
     ObjectResult,
@@ -27,7 +28,13 @@ from gate.report.words.half_applied import (
     is_unwritten,
     stays_as_created,
 )
-from gate.report.words.object_names import deployment_name, object_name, some_names
+from gate.report.words.object_names import (
+    deployment_name,
+    kinds_of,
+    list_own_objects,
+    object_name,
+    some_names,
+)
 from gate.report.words.refusal import NOTHING, NOTHING_NEW
 from gate.report.words.several_deployments import (
     MOST_NAMED,
@@ -124,7 +131,7 @@ def _of_deployments(result: Result) -> str:
     if not deployments:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
-        return f"all {len(deployments)} Deployments run what was applied"
+        return f"all {len(deployments)} {kinds_of(deployments)} run what was applied"
     return of_several(result)
 
 
@@ -230,7 +237,7 @@ def _what_was_written(result: Result) -> str:
     For objects other than Deployments it is unknown whether that change had been made by then; it
     had only not been seen.
     """
-    beside = [one for one in result["objects"] if one["kind"] != "Deployment"]
+    beside = [one for one in result["objects"] if not registry.is_workload(one["kind"])]
     deleted = [one for one in beside if one["action"] in ("deleted", "deleting")]
     if deleted:
         return f"this run deleted {_names(result, deleted)}, which it had created"
@@ -258,9 +265,8 @@ def is_changed_by_others(result: Result, deployment: DeploymentResult) -> bool:
 
 def _standing(result: Result, deployment: DeploymentResult) -> Standing | None:
     """Return how the last look found a Deployment, None if nobody looked."""
-    place = ("Deployment", deployment["namespace"], deployment["name"])
-    for one in result["objects"]:
-        if one["at_end"] and (one["kind"], one["namespace"], one["name"]) == place:
+    for one in list_own_objects(result, deployment):
+        if one["at_end"]:
             return one["at_end"]["state"]
     return None
 
@@ -295,7 +301,8 @@ def _describe_failed(result: Result, deployment: DeploymentResult) -> str:
     fate = fate_of(result, deployment)
     if fate is not Fate.STAYS:
         serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
-        return f"{did}; the Deployment {fate_words(fate, 1)}{serves}"
+        noun = registry.of_entry(deployment).name
+        return f"{did}; the {noun} {fate_words(fate, 1)}{serves}"
     match deployment["running"]:
         case "new":
             return f"{did}, and it is all that runs"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.headline import is_changed_by_others
@@ -86,7 +87,9 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     left = [
         item
         for item in result["objects"]
-        if item["not_restored"] and not item["irreversible"] and item["kind"] != "Deployment"
+        if item["not_restored"]
+        and not item["irreversible"]
+        and not registry.is_workload(item["kind"])
     ]
     if not left:
         return

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from gate.report.kinds import registry
 from gate.report.schema.result import DeploymentResult, ObjectResult, Result
 
 
 def deployment_name(result: Result, deployment: DeploymentResult) -> str:
     """Return `deployment/web`, or `deployment/web in shop`."""
-    return f"deployment/{deployment['name']}{_where(result, deployment['namespace'])}"
+    called = registry.of_entry(deployment).call(deployment["name"])
+    return f"{called}{_where(result, deployment['namespace'])}"
+
+
+def list_own_objects(result: Result, deployment: DeploymentResult) -> list[ObjectResult]:
+    """Return what the run says of the object of a workload; at most one, none if it had none."""
+    kind = registry.of_entry(deployment).name
+    place = (kind, deployment["namespace"], deployment["name"])
+    return [
+        one for one in result["objects"] if (one["kind"], one["namespace"], one["name"]) == place
+    ]
+
+
+def kinds_of(deployments: Iterable[DeploymentResult]) -> str:
+    """Return what several workloads are together, as `Deployments`."""
+    return registry.name_kinds(map(registry.of_entry, deployments))
 
 
 def namespaces_of(result: Result) -> list[str]:

@@ -11,8 +11,10 @@ from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
-from gate.report.schema.result import DeploymentResult, ObjectResult, Result
+from gate.report.kinds import registry
+from gate.report.schema.result import DeploymentResult, Result
 from gate.report.words.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.words.object_names import list_own_objects
 
 _OF_A_RETURN: Final = (
     Reason.POD_CREATE_DENIED,
@@ -33,20 +35,13 @@ def hindrances(deployment: DeploymentResult) -> list[str]:
 
 def is_restored(result: Result, deployment: DeploymentResult) -> bool:
     """Tell whether the way back of a Deployment was written, by this run or an earlier one."""
-    return any(item["action"] == "restored" for item in _list_own(result, deployment))
+    return any(item["action"] == "restored" for item in list_own_objects(result, deployment))
 
 
 def is_refused_back(result: Result, deployment: DeploymentResult) -> bool:
     """Tell whether the server refused a Deployment's way back; it may accept another try."""
     refused = (Reason.REJECTED, Reason.FORBIDDEN)
-    return any(item["not_restored"] in refused for item in _list_own(result, deployment))
-
-
-def _list_own(result: Result, deployment: DeploymentResult) -> list[ObjectResult]:
-    place = ("Deployment", deployment["namespace"], deployment["name"])
-    return [
-        one for one in result["objects"] if (one["kind"], one["namespace"], one["name"]) == place
-    ]
+    return any(item["not_restored"] in refused for item in list_own_objects(result, deployment))
 
 
 def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:
@@ -63,7 +58,7 @@ def look_at_version_before(result: Result, worst: DeploymentResult) -> Iterator[
     baseline = worst["baseline"]
     if baseline is None or not baseline["replicaset"] or _serves(worst, baseline["replicaset"]):
         return
-    name = f"replicaset/{baseline['replicaset']}"
+    name = registry.of_entry(worst).call_version(baseline["replicaset"])
     command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
     yield Step("see what keeps the version before from serving:", command)
 

@@ -12,7 +12,7 @@ from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import has_failed_itself, is_innocent, is_unchanged
-from gate.report.words.object_names import deployment_name, some_names
+from gate.report.words.object_names import deployment_name, kinds_of, some_names
 
 MOST_NAMED: Final = 3
 
@@ -29,12 +29,13 @@ def of_several(result: Result) -> str:
     own = [d for d in alike if not is_innocent(d)] or alike
     deciding = [d for d in own if d["evidence"]] or own
     names = names_of(result, deciding)
-    share = f"{len(alike)} of {len(deployments)} Deployments"
+    share = f"{len(alike)} of {len(deployments)} {kinds_of(deployments)}"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
             return "; ".join([why_back(result, deciding), *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
-            return "the Deployments went back, but not all was restored: it needs a person"
+            went_back = f"the {kinds_of(deployments)} went back"
+            return f"{went_back}, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return _describe_stuck(result, alike)
         case Outcome.FAILED:
@@ -157,7 +158,8 @@ def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
-        count = f"{len(back)} of {len(result['deployments'])} Deployments"
+        everything = result["deployments"]
+        count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
         yield f"{count} went back{_how_verified(result, back)}"
     gone = [one for one in returned if one not in back]
     for fate, alike in group_deployments(gone, partial(fate_of, result)):

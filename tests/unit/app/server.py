@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from gate.kube.resources import KNOWN, Resource
+from gate.kube.resource import Resource
+from gate.kube.resources import KNOWN
 from sandbox.face import copy_json
 from tests.unit.app import server_side
 from tests.unit.app.controllers import CREATED, Fate, by_image, reconciled

@@ -14,6 +14,7 @@ from typing import Any
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks import questions
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
@@ -49,7 +50,6 @@ from gate.core.protocol.events import (
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core import world
 from tests.unit.core.leaves import ref_of
@@ -92,7 +92,7 @@ def watched(server: Server, *refs: Ref, policy: Policy | None = None) -> Plan:
 
 def target(server: Server, ref: Ref) -> Target:
     """Return what is known of a Deployment before the attempt."""
-    snapshot = Snapshot(ref)
+    snapshot = unseen(ref)
     for fact in server.listed(ref, 0.0):
         snapshot = snapshot.fold(fact)
     return Target(ref, snapshot, baseline_of(snapshot))
@@ -201,7 +201,7 @@ class Player:
 
     def exceed_deadline(self) -> None:
         """Let a watch tell that the controller has written its deadline condition."""
-        live = self.attempt.deployments.rollouts[self.web].snapshot.live
+        live = self.attempt.workloads.rollouts[self.web].snapshot.live
         assert live is not None
         late = replace(live, resource_version="99999", conditions=(world.DEADLINE_EXCEEDED,))
         self.hear(Observed(self.attempt.now, late))

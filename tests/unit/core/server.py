@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, Deployment, ReplicaSet
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Deployment, Pod, Ref, ReplicaSet, Watched
+from gate.core.model.objects import CleanText, Pod, Ref, Watched
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import Answer, WriteConflicted, WriteRejected, Written
@@ -232,7 +233,7 @@ class Server:
             resource_version=str(stored.version),
             body=Body.of({**content, **identity}),
             managed=Body.of({"managedFields": managed}),
-            deployment=self.deployment(stored) if ref.kind == "Deployment" else None,
+            workload=self.deployment(stored) if ref.kind == "Deployment" else None,
         )
 
     def deployment(self, stored: Stored) -> Deployment:
@@ -290,8 +291,8 @@ class Server:
         stored = self.stored.get(ref)
         found = () if stored is None else (self.deployment(stored),)
         sets, pods = self.parts(ref)
-        yield Listed(at, Kind.DEPLOYMENT, ref, found)
-        yield Listed(at, Kind.REPLICA_SET, ref, sets)
+        yield Listed(at, DEPLOYMENT, ref, found)
+        yield Listed(at, REPLICA_SET, ref, sets)
         yield Listed(at, Kind.POD, ref, pods)
 
     # -- the controllers ---------------------------------------------------------------------------
@@ -363,7 +364,7 @@ def _taken_from(stored: Stored, manager: str, lost: list[str]) -> None:
                 part.pop(path.removeprefix("."), None)
 
 
-_KINDS = {Deployment: Kind.DEPLOYMENT, ReplicaSet: Kind.REPLICA_SET, Pod: Kind.POD}
+_KINDS = {Deployment: DEPLOYMENT, ReplicaSet: REPLICA_SET, Pod: Kind.POD}
 
 
 def _replica_set(stored: Stored, one: Set) -> ReplicaSet:

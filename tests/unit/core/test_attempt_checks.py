@@ -97,7 +97,7 @@ def test_the_way_back_asks_nothing() -> None:
     before = len(asks(player))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert len(asks(player)) - before <= 1
-    assert not player.attempt.deployments.rollouts[player.web].policy.longest_bake_seconds
+    assert not player.attempt.workloads.rollouts[player.web].policy.longest_bake_seconds
 
 
 def test_the_way_back_keeps_what_was_measured() -> None:

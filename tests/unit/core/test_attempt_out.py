@@ -12,6 +12,8 @@ import pytest
 from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.deployment.objects import DEPLOYMENT, ReplicaSet, deployment_ref
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Unknown
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
@@ -28,7 +30,7 @@ from gate.core.protocol.events import (
     Recorded,
     WriteRejected,
 )
-from gate.core.rollout.observations import Kind, Vanished
+from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core.leaves import config, manifest
@@ -87,12 +89,13 @@ def test_a_read_that_contradicts_completion_goes_on() -> None:
 
     def contradict(player: Player, effect: Read) -> ReadBack:
         truth = player.read(effect)
-        assert truth.replica_sets is not None
+        assert truth.revisions is not None
         behind = [
             replace(one, available_replicas=0, resource_version="9999")
-            for one in truth.replica_sets
+            for one in truth.revisions
+            if isinstance(one, ReplicaSet)
         ]
-        return replace(truth, replica_sets=tuple(behind))
+        return replace(truth, revisions=tuple(behind))
 
     player.bend(Read, contradict)
     player.run_to(State.CONFIRMING)
@@ -356,7 +359,7 @@ def test_what_is_made_again_after_its_deletion_was_heard_of_is_not_called_gone()
     uid = player.server.stored[player.web].uid
     player.server.remove(player.web)
     player.server.put(manifest("v2"), "kubectl")
-    player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
+    player.hear(Vanished(player.attempt.now, DEPLOYMENT, uid))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
     assert player.attempt.result.ending is not None
     assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
@@ -376,7 +379,7 @@ def test_what_is_made_again_before_the_last_look_is_not_called_gone() -> None:
         return ReadBack(playing.attempt.now, effect.effect_id, Absent())
 
     player.bend(Read, then_made)
-    player.hear(Vanished(player.attempt.now, Kind.DEPLOYMENT, uid))
+    player.hear(Vanished(player.attempt.now, DEPLOYMENT, uid))
     assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.DELETED)
     assert player.attempt.result.ending is not None
     assert player.attempt.result.ending.message == "the Deployment was deleted and created again"
@@ -445,7 +448,9 @@ def test_one_lock_lost_of_two_is_told_of_its_own_deployment(is_written: bool) ->
     player = two(v2="stuck", v3="stuck")
     if is_written:
         player.run_to(State.FOLLOWING)
-    player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of("shop", "api"),)))
+    player.hear(
+        LeaseLost(player.attempt.now, "pipeline 7", (lock_of(deployment_ref("shop", "api")),))
+    )
     player.run()
     endings = player.attempt.result.endings
     assert {ref.name: (one.reason, one.message) for ref, one in endings.items()} == {
@@ -678,7 +683,7 @@ def test_a_target_that_is_never_followed_is_not_verified() -> None:
     server = Server()
     ref = server.put(manifest("v1"))
     plan = watched(server, ref)
-    unread = replace(plan.targets[0], snapshot=type(plan.targets[0].snapshot)(ref))
+    unread = replace(plan.targets[0], snapshot=unseen(ref))
     player = Player(server, replace(plan, targets=(unread,)))
     assert ends(player.run())[0] == 9
 

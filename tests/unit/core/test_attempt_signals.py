@@ -263,7 +263,7 @@ def test_side_by_side_a_lost_answer_is_read_back_beside_the_others() -> None:
     attempt = interrupted(player)
     assert ends(attempt) == INTERRUPTED
     assert len(attempt.ledger.restored) == 3
-    images = {player.server.stored[ref].image for ref in attempt.deployments.rollouts}
+    images = {player.server.stored[ref].image for ref in attempt.workloads.rollouts}
     assert images == {"shop/web:v1"}
     assert not attempt.writes.set_aside
 

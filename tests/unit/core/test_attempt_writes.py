@@ -755,8 +755,8 @@ def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     written = player.attempt.ledger.written[ref]
     assert (written.before, written.forced) == (plan.before(ref), True)
-    assert written.after.deployment is not None
-    assert not written.after.deployment.paused
+    assert written.after.workload is not None
+    assert not written.after.workload.paused
 
 
 @pytest.mark.contract("B30")

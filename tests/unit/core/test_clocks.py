@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from gate.core.model.objects import NO_DEADLINE_SECONDS, CleanText, Deployment, ReplicaSet
+from gate.core.kinds.deployment.clocks import longest_legal_seconds, step_size
+from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment, ReplicaSet
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.progress import longest_legal_seconds, step_size
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     OWNED,

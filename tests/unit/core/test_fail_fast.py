@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
@@ -582,7 +583,7 @@ def test_a_pod_that_finds_no_node_waits_for_the_clocks() -> None:
 def test_what_could_not_be_read_fails_nothing() -> None:
     """A Deployment that nobody could read is unknown; no clock runs out on it."""
     rollout = Scene(total_seconds=10.0).rollout()
-    unread = replace(rollout, snapshot=type(rollout.snapshot)(WEB))
+    unread = replace(rollout, snapshot=unseen(WEB))
     verdict = unread.verdict(1000.0)
     assert (verdict.kind, verdict.reason) == (PROGRESSING, Reason.PROGRESSING)
 

@@ -119,11 +119,11 @@ class Walk(RuleBasedStateMachine):
         assert self.retreats <= 1, "at most one rollback"
         entered = after.course.state is State.CONFIRMING and after.course.purpose is Purpose.FAILURE
         if entered and after.course.leg is Leg.FORWARD:
-            self.suspected = dict(after.deployments.rollouts)
+            self.suspected = dict(after.workloads.rollouts)
         if after.ended and after.outcome is Outcome.VERIFIED:
             assert after.course.leg is Leg.FORWARD, "what went back is not the new version"
             for ref, rollout in self.suspected.items():
-                seen = after.deployments.rollouts[ref].snapshot is not rollout.snapshot
+                seen = after.workloads.rollouts[ref].snapshot is not rollout.snapshot
                 failed = after.result.failures.get(ref)
                 assert seen or failed is None, "no success after failure without new evidence"
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gate.core.attempt.contact import REFUSED_SECONDS
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet, deployment_ref
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body
 from gate.core.model.objects import (
     CleanText,
@@ -18,14 +20,11 @@ from gate.core.model.objects import (
     Condition,
     Container,
     ContainerStatus,
-    Deployment,
     Pod,
     Ref,
-    ReplicaSet,
     Template,
     Termination,
     Watched,
-    deployment_ref,
 )
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused
@@ -33,7 +32,6 @@ from gate.core.rollout.applied import Applied
 from gate.core.rollout.judge import Rollout, Verdict
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 
 NAMESPACE = "shop"
 WEB = deployment_ref(NAMESPACE, "web")
@@ -244,7 +242,7 @@ class Scene:
 
     def rollout(self) -> Rollout:
         """Return the rollout at our write, before it has heard of anything after it."""
-        snapshot = Snapshot(WEB).fold(Observed(0.0, replace(self.web, resource_version="1")))
+        snapshot = unseen(WEB).fold(Observed(0.0, replace(self.web, resource_version="1")))
         for thing in self.before:
             snapshot = snapshot.fold(Observed(0.0, thing))
         applied = Applied(

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref
 from gate.kube.access import Access, Permission, following, list_needed
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer
+from gate.kube.kinds import registry
 from gate.kube.resources import Resources
 from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
@@ -38,7 +40,7 @@ def _rules(*rules: dict[str, Any], incomplete: bool = False) -> Reply:
 def test_a_rollout_needs_its_rollback_too(resources: Resources) -> None:
     """Applying, following and going back are asked for together, each permission once."""
     needs = list_needed(resources, [WEB, CONFIG])
-    assert following("shop") < set(needs)
+    assert following("shop", registry.DEFAULT) < set(needs)
     words = {str(need) for need in needs}
     assert words == {
         "get deployments.apps",
@@ -97,6 +99,22 @@ def test_subresources_are_granted_apart(
     """A right to pods is none to their logs."""
     server.on("POST", RULES, _rules(_rule("get", "", resource)))
     assert Access(client).missing([LOGS]) == (() if granted else (LOGS,))
+
+
+@pytest.mark.contract("B2")
+def test_all_missing_ones_come_at_once(client: Client, server: ScriptedServer) -> None:
+    """Everything that is missing is named, in a stable order."""
+    server.on("POST", RULES, _rules(_rule("list watch", "", "pods events")))
+    missing = Access(client).missing([PATCH_WEB, LOGS, *following("shop", registry.DEFAULT)])
+    assert [str(need) for need in missing] == [
+        "get pods/log",
+        "get deployments.apps",
+        "list deployments.apps",
+        "patch deployments.apps",
+        "watch deployments.apps",
+        "list replicasets.apps",
+        "watch replicasets.apps",
+    ]
 
 
 @pytest.mark.contract("B3")

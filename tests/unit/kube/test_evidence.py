@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.model.objects import deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.protocol.effects import Collect
 from gate.kube.evidence import Collector
 from gate.wire.secret_values import SecretValues

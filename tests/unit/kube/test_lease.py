@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder, Process
 from gate.kube.client import Client
@@ -17,7 +18,7 @@ from gate.kube.kept_secrets import KeptSecrets
 from gate.kube.lease import HISTORY, HOLDER, RECORD, Leases
 from tests.unit.kube.scripted import ScriptedServer, a_list, as_json, as_status
 
-LOCK = lock_of("shop", "web")
+LOCK = lock_of(deployment_ref("shop", "web"))
 ALL = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
 PATH = f"{ALL}/rollout-gate.deployment.web"
 SECRETS = "/api/v1/namespaces/shop/secrets"

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import AccessGranted, AccessRefused
@@ -55,10 +56,19 @@ def test_a_whole_rollout(reader: Reader, server: ScriptedServer) -> None:
     assert (back.at, back.effect_id) == (5.0, 4)
     assert isinstance(back.fact, Known)
     assert back.fact.value.uid == "u1"
-    assert [found.name for found in back.replica_sets or ()] == ["web-1"]
+    assert [found.name for found in back.revisions or ()] == ["web-1"]
     assert [found.name for found in back.pods or ()] == ["web-1-a"]
     assert server.asked(SETS)[0].query == {"labelSelector": "app=web", "limit": "500"}
     assert all("resourceVersion" not in seen.query for seen in server.seen)
+
+
+def test_one_object(reader: Reader, server: ScriptedServer) -> None:
+    """Where one object is meant, one is read."""
+    server.on("GET", PATH, as_json(DEPLOYMENT))
+    back = reader.perform(Read(4, WEB, whole_rollout=False))
+    assert isinstance(back.fact, Known)
+    assert (back.revisions, back.pods) == (None, None)
+    assert len(server.seen) == 1
 
 
 def test_absent_is_what_the_server_says_is_not_there(
@@ -67,7 +77,7 @@ def test_absent_is_what_the_server_says_is_not_there(
     """A 404 alone is absence, and then there are no parts either."""
     server.on("GET", PATH, as_status(404, "not found", "NotFound"))
     back = reader.perform(Read(4, WEB, whole_rollout=True))
-    assert (back.fact, back.replica_sets, back.pods) == (Absent(), (), ())
+    assert (back.fact, back.revisions, back.pods) == (Absent(), (), ())
 
 
 @pytest.mark.contract("B115")
@@ -84,7 +94,7 @@ def test_what_cannot_be_read_is_unknown(
     back = reader.perform(Read(4, WEB, whole_rollout=True))
     assert isinstance(back.fact, Unknown)
     assert back.fact.why
-    assert (back.replica_sets, back.pods) == (None, None)
+    assert (back.revisions, back.pods) == (None, None)
 
 
 def _owned(name: str, owner: str, **spec: Any) -> dict[str, Any]:
@@ -126,7 +136,7 @@ def test_rollouts_that_are_read_together_cost_three_lists(
     for back, name, pod in ((api, "api", "b"), (web, "web", "a")):
         assert isinstance(back.fact, Known)
         assert back.fact.value.ref == deployment_ref("shop", name)
-        assert [found.name for found in back.replica_sets or ()] == [f"{name}-1"]
+        assert [found.name for found in back.revisions or ()] == [f"{name}-1"]
         assert [found.name for found in back.pods or ()] == [pod, "lone"]
     assert len(server.seen) == 4
     assert server.asked(PODS)[0].query == {"labelSelector": "app in (api,web)", "limit": "500"}
@@ -143,7 +153,7 @@ def test_together_a_missing_one_is_absent_and_one_with_another_selector_is_read_
     server.on("GET", SETS, a_list())
     server.on("GET", PODS, a_list())
     api, web = pair.perform_together(TOGETHER)
-    assert (api.fact, api.replica_sets, api.pods) == (Absent(), (), ())
+    assert (api.fact, api.revisions, api.pods) == (Absent(), (), ())
     assert isinstance(web.fact, Known)
     assert web.fact.value.uid == "u1"
 
@@ -160,7 +170,7 @@ def test_together_a_list_that_fails_leaves_all_unknown(
     server.on("GET", part, Reply(body=b"<html>"))
     for back in pair.perform_together(TOGETHER):
         assert isinstance(back.fact, Unknown)
-        assert (back.replica_sets, back.pods) == (None, None)
+        assert (back.revisions, back.pods) == (None, None)
 
 
 @pytest.mark.contract("B557")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref
 from gate.kube.failures import BadAnswer, NotFound, Rejected
-from gate.kube.resources import DEPLOYMENTS, NAMESPACES, PODS, Resources
+from gate.kube.kinds.deployment import DEPLOYMENTS
+from gate.kube.kinds.pod import PODS
+from gate.kube.resources import NAMESPACES, Resources
 from tests.unit.kube.scripted import ScriptedServer, as_json
 
 WIDGETS = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.model.objects import deployment_ref
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.rollout.observations import Kind
 from gate.kube.scope import Scope, query_of, scopes_of
+from gate.wire.kinds.registry import WATCHED
 
 WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
 
@@ -34,8 +35,8 @@ def test_one_deployment_is_watched_by_name_and_selector() -> None:
     """Four watches: the Deployment by name, its parts by label, warnings of the namespace."""
     scopes = scopes_of({WEB: {"matchLabels": {"app": "web"}}})
     assert scopes == (
-        Scope(Kind.DEPLOYMENT, "shop", (WEB,), field_selector="metadata.name=web"),
-        Scope(Kind.REPLICA_SET, "shop", (WEB,), "app=web"),
+        Scope(DEPLOYMENT, "shop", (WEB,), field_selector="metadata.name=web"),
+        Scope(REPLICA_SET, "shop", (WEB,), "app=web"),
         Scope(Kind.POD, "shop", (WEB,), "app=web"),
         Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning"),
     )
@@ -46,7 +47,7 @@ def test_several_deployments_share_their_watches() -> None:
     web = {"matchLabels": {"app": "web", "part-of": "shop", "tier": "front"}}
     api = {"matchLabels": {"app": "api", "part-of": "shop"}}
     scopes = scopes_of({WEB: web, API: api})
-    assert [scope.kind for scope in scopes] == list(Kind)
+    assert [scope.kind for scope in scopes] == list(WATCHED)
     assert {scope.about for scope in scopes} == {(API, WEB)}
     assert scopes[0].field_selector == ""
     assert scopes[1].label_selector == "app in (api,web),part-of in (shop)"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.model.objects import ClusterEvent, Deployment, Pod, deployment_ref
+from gate.core.kinds.deployment.objects import Deployment, deployment_ref
+from gate.core.model.objects import ClusterEvent, Pod
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished

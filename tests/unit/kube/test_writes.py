@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import WriteConflicted, WriteRejected, WriteUncertain, Written
@@ -72,7 +73,7 @@ def test_an_apply(writer: Writer, server: ScriptedServer) -> None:
     assert (answer.at, answer.effect_id) == (5.0, 3)
     assert answer.live is not None
     assert (answer.live.uid, answer.live.resource_version) == ("u1", "8")
-    assert answer.live.deployment is not None
+    assert answer.live.workload is not None
 
 
 @pytest.mark.contract("B129")

@@ -8,7 +8,8 @@ import pytest
 
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
-from gate.manifests.kinds import KINDS, Rank
+from gate.manifests.kinds.kind import Rank
+from gate.manifests.kinds.registry import KINDS
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from gate.errors import UsageError
-from gate.manifests.lint import Lint, LintCode, lint, read_silenced
+from gate.manifests.kinds.rules import LintCode
+from gate.manifests.lint import Lint, lint, read_silenced
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]

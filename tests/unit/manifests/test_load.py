@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.core.model.objects import deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.errors import UsageError
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest

@@ -11,8 +11,8 @@ from gate.core.checks.query_template import Query
 from gate.core.checks.questions import HttpQuestion
 from gate.core.checks.run import CheckRun, Tally
 from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.metrics.families import FAMILIES, LAST_OUTCOME, PREFIX
 from gate.metrics.run import About, RunMetrics

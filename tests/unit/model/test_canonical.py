@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gate.core.kinds.deployment.objects import Deployment
 from gate.core.model.fact import Known
-from gate.core.model.objects import Deployment
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster
 from tests.model.moves import moves
@@ -61,17 +61,17 @@ def test_what_is_known_of_counters_decides() -> None:
     where = scene("good")
     world = list(course(where, first_world(where), 6))[-1]
     assert world.attempt is not None
-    (ref, rollout), *_ = world.attempt.deployments.rollouts.items()
+    (ref, rollout), *_ = world.attempt.workloads.rollouts.items()
     live = rollout.snapshot.live
     assert isinstance(live, Deployment)
     snapshot = rollout.snapshot
     other = replace(live, available_replicas=live.available_replicas - 1)
-    lies = replace(snapshot, deployment=Known(other))
+    lies = replace(snapshot, workload=Known(other))
     changed = replace(
         world.attempt,
-        deployments=replace(
-            world.attempt.deployments,
-            rollouts=world.attempt.deployments.rollouts.put(ref, replace(rollout, snapshot=lies)),
+        workloads=replace(
+            world.attempt.workloads,
+            rollouts=world.attempt.workloads.rollouts.put(ref, replace(rollout, snapshot=lies)),
         ),
     )
     assert digest(world) != digest(world._replace(attempt=changed))

@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gate.core.kinds.deployment.objects import Deployment as CoreDeployment
+from gate.core.kinds.deployment.objects import ReplicaSet, deployment_ref
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import ClusterEvent, Pod, Ref, ReplicaSet, deployment_ref
-from gate.core.model.objects import Deployment as CoreDeployment
+from gate.core.model.objects import ClusterEvent, Pod, Ref
 from gate.wire import decode
+from tests.decoded import decode_deployment, decode_pod, decode_replica_set
 
 CREATED = "2026-11-21T11:00:00Z"
 ENDED = "2026-11-21T12:00:09Z"
@@ -160,7 +162,7 @@ class Workload:
 
     def deployment(self) -> CoreDeployment:
         """Return the Deployment as a watch shows it."""
-        return decode.deployment(self.deployment_json())
+        return decode_deployment(self.deployment_json())
 
     def counted(self, updated: int, available: int, total: int | None = None) -> None:
         """Set the counters, the generation being observed."""
@@ -269,11 +271,11 @@ class Workload:
 
     def core_sets(self) -> tuple[ReplicaSet, ...]:
         """Return the ReplicaSets."""
-        return tuple(decode.replica_set(value) for value in self.sets.values())
+        return tuple(decode_replica_set(value) for value in self.sets.values())
 
     def core_pods(self) -> tuple[Pod, ...]:
         """Return the pods."""
-        return tuple(decode.pod(value) for value in self.pods.values())
+        return tuple(decode_pod(value) for value in self.pods.values())
 
     def objects(self) -> Iterator[CoreDeployment | ReplicaSet | Pod]:
         """Iterate everything, as a watch shows it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import AttemptEvent, ContactLost, Interrupted, WriteRejected
-from gate.core.rollout.observations import Kind, Vanished
+from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from tests.unit.report.cluster import (
     NOT_READY,
@@ -282,7 +283,7 @@ def removed() -> Stage:
     """Somebody deletes the Deployment in mid-flight."""
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:2")])
-    stage.hear(Vanished(stage.attempt.now + 1.0, Kind.DEPLOYMENT, web.uid))
+    stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
     return stage
 
 

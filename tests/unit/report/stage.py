@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import Verb
@@ -36,7 +39,6 @@ from gate.core.protocol.events import (
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.document.course import Course
 from gate.report.document.run import Run
@@ -99,7 +101,7 @@ class Stage:
     def _plan(self, bodies: list[dict[str, Any]], policy: Policy, *, exists: bool) -> Plan:
         targets = []
         for ref, workload in self.workloads.items():
-            snapshot = Snapshot(ref, Absent())
+            snapshot = replace(unseen(ref), workload=Absent())
             for thing in workload.objects() if exists else ():
                 snapshot = snapshot.fold(Observed(100.0, thing))
             targets.append(Target(ref, snapshot, baseline_of(snapshot)))
@@ -117,7 +119,7 @@ class Stage:
 
     def hear(self, event: AttemptEvent) -> None:
         """Step once, and answer whatever is asked for."""
-        if isinstance(event, Vanished) and event.kind is Kind.DEPLOYMENT:
+        if isinstance(event, Vanished) and event.kind == DEPLOYMENT:
             self.deleted |= {one.ref for one in self.workloads.values() if one.uid == event.uid}
         self.attempt, effects = step(self.attempt, event)
         self.course = self.course.after_step(self.attempt)
@@ -135,7 +137,7 @@ class Stage:
 
     def _gone(self, workload: Workload) -> list[str]:
         """Return the uids of pods that the attempt knows and that are there no more."""
-        rollout = self.attempt.deployments.rollouts.get(workload.ref)
+        rollout = self.attempt.workloads.rollouts.get(workload.ref)
         known = rollout.snapshot.pods if rollout is not None else {}
         there = {pod.uid for other in self.workloads.values() for pod in other.core_pods()}
         return [uid for uid in known if uid not in there]

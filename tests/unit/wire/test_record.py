@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.int_or_percent import Share
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
 from gate.core.plan.journal_record import Followed, Kept, Record
@@ -68,7 +69,7 @@ def noise(count: int) -> str:
 
 WEB, CONFIG = live(), live("ConfigMap", "settings", data={"mode": "a"})
 SECRET = live("Secret", "keys", data={"key": "c2VzYW1l"})
-DEPLOYMENT = WEB.deployment
+DEPLOYMENT = WEB.workload
 assert DEPLOYMENT is not None
 BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
 _CRASH = (Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),)

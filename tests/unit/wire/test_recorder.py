@@ -23,8 +23,9 @@ from gate.core.checks.questions import (
     Trouble,
 )
 from gate.core.checks.run import Tick
-from gate.core.model.objects import CleanText, Deployment, ReplicaSet, Template
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet
+from gate.core.model.objects import CleanText, Template
+from gate.core.rollout.observations import Listed, Observed
 from gate.errors import UsageError
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
@@ -72,7 +73,7 @@ def bare(found: Any) -> Any:
 def templates(recording: traces.Recording) -> list[Template]:
     """Return all templates of a recording, in order."""
     heard = [event.object for event in recording.events() if isinstance(event, Observed)]
-    found = [*recording.before, *(live.deployment for live in recording.applied), *heard]
+    found = [*recording.before, *(live.workload for live in recording.applied), *heard]
     return [each.template for each in found if isinstance(each, Deployment | ReplicaSet)]
 
 
@@ -87,7 +88,7 @@ def test_what_is_recorded_is_judged_alike(trace: Path, tmp_path: Path) -> None:
     original, copy = traces.read(trace), recorded(trace, tmp_path / "copy")
     assert [bare(found) for found in copy.before] == [bare(found) for found in original.before]
     (was,), (now,) = original.applied, copy.applied
-    assert (now.ref, now.uid, bare(now.deployment)) == (was.ref, was.uid, bare(was.deployment))
+    assert (now.ref, now.uid, bare(now.workload)) == (was.ref, was.uid, bare(was.workload))
     assert (copy.kubernetes, copy.policy) == (original.kubernetes, {"tolerate": "1"})
     for before, after in zip(original.events(), copy.events(), strict=True):
         assert after.at == before.at
@@ -132,9 +133,9 @@ def test_no_canary_is_in_any_byte_of_a_recording(secretive: dict[str, Any], tmp_
     observed, *lists = recording.events()
     assert isinstance(observed, Observed)
     assert all(isinstance(each, Listed) and each.objects == (observed.object,) for each in lists)
-    assert {each.kind for each in lists if isinstance(each, Listed)} == {Kind.DEPLOYMENT}
+    assert {each.kind for each in lists if isinstance(each, Listed)} == {DEPLOYMENT}
     assert recording.before == (observed.object,)
-    assert recording.applied[0].deployment == observed.object
+    assert recording.applied[0].workload == observed.object
 
 
 @pytest.mark.contract("B465")

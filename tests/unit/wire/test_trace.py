@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.model.objects import Pod, deployment_ref
+from gate.core.kinds.deployment.objects import REPLICA_SET, deployment_ref
+from gate.core.model.objects import Pod
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
@@ -107,7 +108,7 @@ def test_a_list_is_heard_once_with_all_its_pages(
     )
     empty, listed = traces.read(path).events()
     about = deployment_ref("shop", "web")
-    assert empty == Listed(3.0, Kind.REPLICA_SET, about, ())
+    assert empty == Listed(3.0, REPLICA_SET, about, ())
     assert isinstance(listed, Listed)
     assert (listed.kind, listed.about) == (Kind.POD, about)
     assert [found.name for found in listed.objects if isinstance(found, Pod)] == ["a", "b"]

@@ -10,6 +10,7 @@ import pytest
 
 from gate.app.commands.locks import ask_for_consent
 from gate.app.runtime.world import World
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder, Process
 from gate.errors import UsageError
@@ -18,7 +19,9 @@ from gate.processes import Processes
 from tests.unit.app.conftest import Gate
 
 HERE = Process("here", "boot", "namespaces", 7, 100)
-HELD = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc", url="https://ci/7"))
+HELD = Held(
+    lock_of(deployment_ref("shop", "web")), "u1", "1", Holder("ci/7 abc", url="https://ci/7")
+)
 
 
 class Typed(io.BytesIO):

@@ -10,12 +10,13 @@ import pytest
 from gate.app.commands import recover
 from gate.app.execution.recovery import Recovery
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import GateError, RefusedError
 from gate.kube.lease import Held
 
-API, WEB = lock_of("shop", "api"), lock_of("shop", "web")
+API, WEB = lock_of(deployment_ref("shop", "api")), lock_of(deployment_ref("shop", "web"))
 LOCKED = RefusedError("locked", reason=Reason.LOCKED)
 
 
@@ -23,7 +24,7 @@ class Ending:
     """A recovery whose records end as they are told to."""
 
     def __init__(self, **ends: Outcome | GateError) -> None:
-        self.ends = {lock_of("shop", name): end for name, end in ends.items()}
+        self.ends = {lock_of(deployment_ref("shop", name)): end for name, end in ends.items()}
         self.finished: list[Lock] = []
         self.said: list[str] = []
         self.context = SimpleNamespace(

@@ -11,7 +11,8 @@ import pytest
 from gate.app.command_context import CommandContext
 from gate.app.commands.undo_recovery import find_undo
 from gate.core.attempt.state import Attempt
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps

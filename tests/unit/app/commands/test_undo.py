@@ -6,9 +6,10 @@ import pytest
 
 from gate.app.commands.undo import locks_of_sets
 from gate.app.locks.memory import MemorySnapshot
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
-from gate.core.model.lock import locks_of
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 

@@ -8,10 +8,11 @@ from typing import cast
 import pytest
 
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.outcome import Outcome
 
-API, WEB = lock_of("shop", "api"), lock_of("shop", "web")
+API, WEB = (lock_of(deployment_ref("shop", name)) for name in ("api", "web"))
 
 
 class Endings:

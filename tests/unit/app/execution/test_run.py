@@ -15,8 +15,8 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.fact import Absent, Fact, Known
-from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import Reason
 from gate.kube.client import Client
 from gate.kube.cluster import Cluster

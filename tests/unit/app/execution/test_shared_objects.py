@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from gate.app.execution import shared_objects
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gate.app.runtime.session import Session
     from gate.core.plan.plan import Plan
 
-API = Held(lock_of("shop", "api"), "uid", "1")
+API = Held(lock_of(deployment_ref("shop", "api")), "uid", "1")
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from gate.app.execution.unfinished import describe_unfinished
 from gate.cluster_name import ClusterName
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 
 CLUSTER = ClusterName("prod")
 MODE = Ref("v1", "ConfigMap", "shop", "mode")
@@ -26,7 +26,7 @@ def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = T
     refs = (MODE, *followed)
     plan = Plan(
         "apply",
-        tuple(Target(ref, Snapshot(ref), Absent()) for ref in followed),
+        tuple(Target(ref, unseen(ref), Absent()) for ref in followed),
         tuple(PlannedObject(ref, Absent(), None) for ref in refs),
         tuple(PlannedWrite(ref, Verb.APPLY, Body.of({})) for ref in refs),
         Policy(),

@@ -11,6 +11,7 @@ import pytest
 from gate.app.locks.acquisition import Locked, LockTaking, record_places, take_within
 from gate.app.runtime.console import Console
 from gate.cluster_name import ClusterName
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
 from gate.kube.failures import Forbidden, ResourceVersionConflict, TimedOut
@@ -18,8 +19,8 @@ from gate.kube.lease import Held, Leases
 from gate.signals import Signalled
 from gate.virtual_time import VirtualClock
 
-LOCK = lock_of("shop", "web")
-API, DB = lock_of("shop", "api"), lock_of("shop", "db")
+LOCK = lock_of(deployment_ref("shop", "web"))
+API, DB = lock_of(deployment_ref("shop", "api")), lock_of(deployment_ref("shop", "db"))
 ALL = (API, DB, LOCK)
 MACHINE = Process("runner", "boot", "pid time", 7, 1)
 ME = Holder("ci 1", process=replace(MACHINE, pid=8))

@@ -16,13 +16,14 @@ from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.keeper import RETRY_SECONDS, Keeper
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder
-from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
@@ -52,7 +53,7 @@ from gate.wire.history import history_text, read_history
 from gate.wire.record import read_record
 from gate.wire.secret_values import SecretValues
 
-WEB, LOCK = deployment_ref("shop", "web"), lock_of("shop", "web")
+WEB, LOCK = deployment_ref("shop", "web"), lock_of(deployment_ref("shop", "web"))
 KEPT = Kept(WEB, Absent(), Body.of({}), "rollout-gate")
 OUT = Record("apply", Leg.FORWARD, (KEPT,), (), Policy())
 BACK = replace(OUT, leg=Leg.BACK)
@@ -325,7 +326,7 @@ class Row:
         return self.stores[about if about in self.stores else about.lock]
 
 
-BESIDE = lock_of("shop", "worker")
+BESIDE = lock_of(deployment_ref("shop", "worker"))
 
 
 @pytest.mark.contract("B519")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gate.app.locks.lock_state import LockState, state_of
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
 from gate.kube.lease import DURATION_SECONDS, Held
@@ -33,7 +34,9 @@ class ThisMachine(Processes):
 def state(seconds_ago: float, **changes: object) -> LockState:
     """Return the state of a lock that was renewed some seconds ago, with changes to it."""
     renewed = (NOW - timedelta(seconds=seconds_ago)).isoformat()
-    held = Held(lock_of("shop", "web"), "u1", "1", Holder("ci/7 abc"), renewed=renewed)
+    held = Held(
+        lock_of(deployment_ref("shop", "web")), "u1", "1", Holder("ci/7 abc"), renewed=renewed
+    )
     return state_of(replace(held, **changes), NOW, ThisMachine())  # type: ignore[arg-type]
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from gate.app.locks.verified_bodies import VerifiedBodies
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.lock import lock_of
@@ -21,7 +22,7 @@ from gate.kube.lease import Held
 from gate.kube.verified_secrets import VerifiedSecrets
 from gate.wire.confidential import confidential_text
 
-LOCK = lock_of("shop", "web")
+LOCK = lock_of(deployment_ref("shop", "web"))
 HELD = Held(LOCK, "u1", "1")
 KEYS = Ref("v1", "Secret", "shop", "keys")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gate.kube.resources import Resource
+from gate.kube.resource import Resource
 from tests.long import longer
 from tests.unit.app.bodies import autoscaler, marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest

@@ -11,7 +11,7 @@ import pytest
 from gate.app.preflight.target_age import within_age
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import ReplicaSet
+from gate.core.model.objects import Revision
 from gate.core.plan.plan import Plan, Target, plan_to_take_back
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
 from tests.unit.core.leaves import manifest
@@ -64,9 +64,9 @@ def test_a_version_of_unknown_age_is_too_old(made: str) -> None:
     assert "nobody knows" in warnings[0]
 
 
-def with_sets(target: Target, sets: Mapping[str, ReplicaSet]) -> Target:
+def with_sets(target: Target, sets: Mapping[str, Revision]) -> Target:
     """Return a target that has other ReplicaSets."""
-    return replace(target, snapshot=replace(target.snapshot, replica_sets=FrozenMap(sets)))
+    return replace(target, snapshot=replace(target.snapshot, revisions=FrozenMap(sets)))
 
 
 @pytest.mark.contract("B32", "B138")

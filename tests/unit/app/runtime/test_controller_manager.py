@@ -68,7 +68,7 @@ class Scene:
         )
         attempt = SimpleNamespace(
             course=SimpleNamespace(state=state, leg=leg),
-            deployments=SimpleNamespace(rollouts={"web": rollout}),
+            workloads=SimpleNamespace(rollouts={"web": rollout}),
             interference=SimpleNamespace(departures=frozenset()),
         )
         self.watch.on_step(cast("Attempt", attempt))

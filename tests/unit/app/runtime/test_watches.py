@@ -11,8 +11,8 @@ from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import outside
 from gate.config import load
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.model.fact import Absent, Known
-from gate.core.model.objects import deployment_ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed
@@ -58,8 +58,8 @@ def test_it_settles_once_everything_is_listed(session: Session, watching: Watchi
     """What serves is known then; events are not waited for."""
     workload = Workload(replicas=2).serving("shop/web:1", 1)
     deployment = workload.deployment()
-    listed(session, Kind.DEPLOYMENT, deployment)
-    listed(session, Kind.REPLICA_SET, *workload.core_sets())
+    listed(session, DEPLOYMENT, deployment)
+    listed(session, REPLICA_SET, *workload.core_sets())
     listed(session, Kind.POD, *workload.core_pods())
     watching.settle(5.0)
     baseline = watching.target(WEB).baseline
@@ -70,7 +70,7 @@ def test_it_settles_once_everything_is_listed(session: Session, watching: Watchi
 
 def test_what_is_not_listed_is_not_there(session: Session, watching: Watching) -> None:
     """A first deployment has no baseline."""
-    for kind in (Kind.DEPLOYMENT, Kind.REPLICA_SET, Kind.POD):
+    for kind in (DEPLOYMENT, REPLICA_SET, Kind.POD):
         listed(session, kind)
     watching.settle(5.0)
     assert watching.target(WEB).baseline == Absent()
@@ -82,7 +82,7 @@ def test_a_list_that_does_not_come_is_a_refusal(
     session: Session, watching: Watching, clock: VirtualClock, why: str
 ) -> None:
     """After the time that was given, with the reason where one is known."""
-    listed(session, Kind.DEPLOYMENT)
+    listed(session, DEPLOYMENT)
     if why:
         session.inbox.put(ContactLost(100.0, why))
     with pytest.raises(RefusedError, match=f"did not list what runs within 5 s.*{why}") as caught:
@@ -108,7 +108,7 @@ def test_following_folds_one_event_at_a_time(
     server.put(web("pending"))
     live = read_live(session, "web")
     rollout = standing(live, clock.now())
-    (replica_set,) = live.snapshot.replica_sets.values()
+    (replica_set,) = live.snapshot.revisions.values()
     session.inbox.put(Observed(100.0, replica_set))
     assert watching.follow(rollout) is rollout
     assert clock.now() == 100.0

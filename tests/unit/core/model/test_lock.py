@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from gate.core.model.lock import Lock, lock_of, locks_of
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.registry import locks_of
+from gate.core.model.lock import Lock, lock_of
+from gate.core.model.objects import Ref
 
 CONFIG = Ref("v1", "ConfigMap", "shop", "settings")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
@@ -26,7 +28,7 @@ def test_several_are_in_one_order() -> None:
 @pytest.mark.contract("B529")
 def test_a_long_name_is_cut_and_told_apart() -> None:
     """Two names that differ in their last character have locks of their own."""
-    names = [lock_of("shop", "a" * 252 + last).name for last in "bc"]
+    names = [lock_of(deployment_ref("shop", "a" * 252 + last)).name for last in "bc"]
     assert len(set(names)) == 2
     for name in names:
         assert len(name) <= 253

@@ -20,7 +20,7 @@ def live(body: dict[str, Any], **metadata: Any) -> LiveObject:
     assert found is not None
     value = found.body.thaw()
     value["metadata"] |= metadata
-    return LiveObject(found.ref, found.uid, "1", Body.of(value), found.managed, found.deployment)
+    return LiveObject(found.ref, found.uid, "1", Body.of(value), found.managed, found.workload)
 
 
 def test_bookkeeping_is_no_content() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.objects import Deployment, ReplicaSet
 from gate.core.rollout.baseline import baseline_of
-from gate.core.rollout.observations import Kind, Listed, Observed
+from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.snapshot import Snapshot
 from tests.unit.core.world import (
     AVAILABLE,
@@ -22,7 +23,7 @@ from tests.unit.core.world import (
 
 def snapshot(web: Deployment, *sets: ReplicaSet) -> Snapshot:
     """Return what is known before a write."""
-    found = Snapshot(WEB).fold(Observed(0.0, web))
+    found = unseen(WEB).fold(Observed(0.0, web))
     for one in sets:
         found = found.fold(Observed(0.0, one))
     return found
@@ -82,6 +83,6 @@ def test_not_available_is_no_baseline() -> None:
 @pytest.mark.contract("B115")
 def test_unread_is_not_absent() -> None:
     """What nobody could read may serve all the same; what is not there does not."""
-    assert isinstance(baseline_of(Snapshot(WEB)), Unknown)
-    gone = Snapshot(WEB).fold(Listed(0.0, Kind.DEPLOYMENT, WEB, ()))
+    assert isinstance(baseline_of(unseen(WEB)), Unknown)
+    gone = unseen(WEB).fold(Listed(0.0, DEPLOYMENT, WEB, ()))
     assert baseline_of(gone) == Absent()

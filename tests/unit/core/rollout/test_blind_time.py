@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gate.core.attempt.transitions import State
-from gate.core.model.objects import Deployment, ReplicaSet
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ContactFailed
@@ -271,10 +271,10 @@ def test_a_failure_has_all_read_soon() -> None:
     player = rolling()
     failed_at = STARTED_AT + 2.0
     player.hear(ContactFailed(failed_at, "reset"))
-    assert player.attempt.deployments.rollouts[player.web].blindness.facts_missing
+    assert player.attempt.workloads.rollouts[player.web].blindness.facts_missing
     player.pass_to(STARTED_AT + 5.0)
-    assert not player.attempt.deployments.rollouts[player.web].blindness.facts_missing
-    assert player.attempt.deployments.rollouts[player.web].blindness.past_seconds == pytest.approx(
+    assert not player.attempt.workloads.rollouts[player.web].blindness.facts_missing
+    assert player.attempt.workloads.rollouts[player.web].blindness.past_seconds == pytest.approx(
         5.0
     )
 
@@ -284,7 +284,7 @@ def test_a_failure_has_all_read_soon() -> None:
 def test_all_is_read_several_times_a_deadline(deadline: int, seconds: float) -> None:
     """Or nobody would know of an outage that lasts for most of a short one."""
     player = rolling()
-    rollout = player.attempt.deployments.rollouts[player.web]
+    rollout = player.attempt.workloads.rollouts[player.web]
     assert rollout.snapshot.live is not None
     live = later(rollout.snapshot.live, 99999, progress_deadline_seconds=deadline)
     player.hear(Observed(player.attempt.now, live))
@@ -299,11 +299,9 @@ def test_the_way_back_begins_with_all_its_allowance() -> None:
     player = Player(server, planned(server, manifest("v2")))
     player.run_to(State.CONFIRMING)
     player.hear(ContactFailed(player.attempt.now + 100.0, "reset"))
-    player.run(
-        lambda attempt: attempt.course.leg is Leg.BACK and bool(attempt.deployments.rollouts)
-    )
+    player.run(lambda attempt: attempt.course.leg is Leg.BACK and bool(attempt.workloads.rollouts))
     assert (
-        player.attempt.deployments.rollouts[player.web].blindness.seconds(player.attempt.now) == 0.0
+        player.attempt.workloads.rollouts[player.web].blindness.seconds(player.attempt.now) == 0.0
     )
     assert ends(player.run())[0] == 4
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.model.objects import CleanText, Watched, deployment_ref
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
+from gate.core.kinds.registry import unseen
+from gate.core.model.objects import CleanText, Watched
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import MOST_EVENTS, Snapshot
 from tests.unit.core.world import (
@@ -27,7 +29,7 @@ from tests.unit.core.world import (
 
 def seen(*things: Watched) -> Snapshot:
     """Return what is known after these were seen at 1 s."""
-    snapshot = Snapshot(WEB)
+    snapshot = unseen(WEB)
     for thing in things:
         snapshot = snapshot.fold(Observed(1.0, thing))
     return snapshot
@@ -43,7 +45,7 @@ def test_what_is_not_about_it_is_left_out() -> None:
         Observed(2.0, pod(namespace="elsewhere", uid="x")),
         Listed(2.0, Kind.POD, other, ()),
         Vanished(2.0, Kind.POD, "unknown"),
-        Vanished(2.0, Kind.DEPLOYMENT, "unknown"),
+        Vanished(2.0, DEPLOYMENT, "unknown"),
     ):
         assert base.fold(event) is base
 
@@ -71,12 +73,12 @@ def test_a_list_is_all_there_is() -> None:
     denied = condition("ReplicaFailure", "True", "FailedCreate", "no")
     base = seen(deployment(), replica_set(conditions=(denied,)), old_replica_set(), pod())
     assert set(base.denied_since) == {"web-2-uid"}
-    listed = base.fold(Listed(2.0, Kind.REPLICA_SET, WEB, (old_replica_set(),)))
-    assert (set(listed.replica_sets), set(listed.denied_since)) == ({"web-1-uid"}, set())
+    listed = base.fold(Listed(2.0, REPLICA_SET, WEB, (old_replica_set(),)))
+    assert (set(listed.revisions), set(listed.denied_since)) == ({"web-1-uid"}, set())
     assert listed.current() is None
     assert not base.fold(Listed(2.0, Kind.POD, WEB, ())).pods
-    gone = base.fold(Vanished(2.0, Kind.REPLICA_SET, "web-2-uid"))
-    assert (set(gone.replica_sets), set(gone.denied_since)) == ({"web-1-uid"}, set())
+    gone = base.fold(Vanished(2.0, REPLICA_SET, "web-2-uid"))
+    assert (set(gone.revisions), set(gone.denied_since)) == ({"web-1-uid"}, set())
 
 
 def test_warnings_are_kept_and_bounded() -> None:
@@ -151,8 +153,8 @@ def test_a_change_of_one_thing_leaves_all_others() -> None:
     told = warning(pod(), "BackOff", "again")
     known = seen(deployment(), replica_set(conditions=(denied,)), pod(), told).begin(2.0)
     changes: dict[Watched, dict[str, object]] = {
-        later(deployment(), 300): {"deployment": known.deployment},
-        later(replica_set(conditions=(denied,)), 300): {"replica_sets": known.replica_sets},
+        later(deployment(), 300): {"workload": known.workload},
+        later(replica_set(conditions=(denied,)), 300): {"revisions": known.revisions},
         later(pod(), 300): {"pods": known.pods},
         replace(told, message=CleanText("more")): {"events": known.events},
     }

@@ -11,15 +11,16 @@ import pytest
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.deployment.objects import ReplicaSet, deployment_ref
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent
-from gate.core.model.objects import Pod, ReplicaSet, Watched, deployment_ref
+from gate.core.model.objects import Pod, Watched
 from gate.core.plan.plan import Plan, Target
 from gate.core.protocol.events import Recorded, Woke
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.owners import Owners
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import applied_fields
 from gate.core.steps.step import begin, step, wake_at
 from tests.unit.core.leaves import manifest
@@ -67,7 +68,7 @@ def following(count: int) -> Attempt:
     """Follow that many Deployments that are not complete yet."""
     targets = []
     for number in range(count):
-        snapshot = Snapshot(ref_of(f"web-{number}"))
+        snapshot = unseen(ref_of(f"web-{number}"))
         for thing in objects_of(f"web-{number}"):
             snapshot = snapshot.fold(Observed(0.0, thing))
         targets.append(Target(snapshot.ref, snapshot, Absent()))
@@ -112,13 +113,13 @@ def test_an_observation_is_taken_in_and_judged_by_one_deployment(
 ) -> None:
     """As often among 60 as among 2: by the one that it is about."""
     attempt = following(count)
-    before = attempt.deployments.rollouts
+    before = attempt.workloads.rollouts
     calls = counting(monkeypatch)
     for event in events:
         attempt, _ = step(attempt, event)
         wake_at(attempt)
     assert max(calls[name] for name in COUNTED) == 1, calls
-    after = attempt.deployments.rollouts
+    after = attempt.workloads.rollouts
     assert [one.name for one in after if after[one] is not before[one]] in ([], ["web-1"])
 
 
@@ -128,7 +129,7 @@ def test_time_that_passes_judges_nobody_whose_clock_has_not_run_out(
 ) -> None:
     """A moment before the first clock runs out nobody is judged, and then all whose clock it is."""
     attempt = following(5)
-    due_at = min(one.wake_at(0.1) for one in attempt.deployments.rollouts.values())
+    due_at = min(one.wake_at(0.1) for one in attempt.workloads.rollouts.values())
     calls = counting(monkeypatch, ["ruling"])
     attempt, _ = step(attempt, Woke(due_at - 0.001))
     assert not calls
@@ -145,10 +146,10 @@ def test_what_comes_before_its_owner_is_kept_by_all() -> None:
     attempt, _ = step(attempt, Observed(1.0, early))
     attempt, _ = step(attempt, Observed(1.1, new))
     attempt, _ = step(attempt, Observed(1.2, later(early, 400)))
-    rollout = attempt.deployments.rollouts[ref_of("web-2")]
+    rollout = attempt.workloads.rollouts[ref_of("web-2")]
     assert rollout.followed_uid == "new-uid"
     assert "early-uid" in rollout.troubles
-    assert attempt.deployments.owners.refs["early-uid"] == ref_of("web-2")
+    assert attempt.workloads.owners.refs["early-uid"] == ref_of("web-2")
 
 
 def test_an_orphan_stays_with_the_deployment_that_it_had() -> None:

@@ -84,7 +84,7 @@ def test_a_pods_trouble_is_told_once_a_cause() -> None:
     """Restarts count up without a line each; another cause is news; not being ready is not."""
     player = rolling()
     player.run_to(State.FOLLOWING)
-    owner = player.attempt.deployments.rollouts[player.web].followed_uid
+    owner = player.attempt.workloads.rollouts[player.web].followed_uid
     one = world.pod(7, world.container(ready=False), owner_uid=owner)
     killed = world.crashing(2, last_terminated=world.terminated("OOMKilled", 137))
     for version, status in enumerate(

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.objects import CleanText, Ref, Template, deployment_ref
+from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond_limit

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Ref, deployment_ref
+from gate.core.model.objects import Ref
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.shared_members import SharedMember, shared_members, with_shared_members

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 import pytest
 
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known
-from gate.core.model.objects import CleanText, Ref, deployment_ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
@@ -78,7 +79,7 @@ def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(
 ) -> None:
     """The attempt that writes worker takes it along, and what that was is not remembered."""
     found = History((judged("w1", "k1"),), FrozenMap({"w1": BODY}))
-    target = Target(WEB, Snapshot(WEB), Known(Baseline("web-1", 1, TEMPLATE, "hash")))
+    target = Target(WEB, unseen(WEB), Known(Baseline("web-1", 1, TEMPLATE, "hash")))
     proposed = {WEB: "w2", **({WORKER: worker} if worker else {})}
     before = {WEB: "w1", WORKER: "k1" if worker else "k9"}
     lacking = lacking_after(Candidates((target,), (), {WEB: found}), before, proposed)
@@ -97,7 +98,7 @@ def test_an_undo_returns_to_the_replica_set_that_served_before(
         for name, one in templates.items()
     )
     known = dict.fromkeys(("of web-1", "of web-2", "web-2"), BODY)
-    snapshot = Snapshot(WEB).fold(Observed(0.0, deployment(template=templates[served])))
+    snapshot = unseen(WEB).fold(Observed(0.0, deployment(template=templates[served])))
     for name, one in templates.items():
         snapshot = snapshot.fold(Observed(0.0, replica_set(name, template=one)))
     target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
@@ -117,7 +118,7 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
     members = FrozenMap((ref, f"{ref.name}-1") for ref in refs)
     history = History((JudgedVersion(template_digest(TEMPLATE), (), members),))
     baseline = Known(Baseline("web-1", 1, TEMPLATE, "hash"))
-    targets = tuple(Target(ref, Snapshot(ref), baseline) for ref in refs)
+    targets = tuple(Target(ref, unseen(ref), baseline) for ref in refs)
     asked: list[JudgedVersion] = []
     written_of = History.written_of
 

@@ -113,7 +113,7 @@ def test_after_a_refusal_what_is_under_way_is_awaited_and_goes_back(*, done: boo
     assert {ref.name for ref in attempt.ledger.restored} >= {third.ref.name}
     assert (second.ref in attempt.ledger.restored) is done
     assert first.ref not in attempt.ledger.written
-    images = {player.server.stored[ref].image for ref in attempt.deployments.followed_before}
+    images = {player.server.stored[ref].image for ref in attempt.workloads.followed_before}
     assert images == {"shop/web:v1"}
 
 

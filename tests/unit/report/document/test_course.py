@@ -86,7 +86,7 @@ def test_moments_close_together_are_one() -> None:
 def test_a_long_course_is_thinned_out() -> None:
     """Its first moment and its last two are kept, and it never goes beyond its bound."""
     attempt = following().attempt
-    (ref,) = attempt.deployments.rollouts
+    (ref,) = attempt.workloads.rollouts
     course = Course()
     for step in range(5 * MOST_SAMPLES):
         course = course.after_step(_wanting(attempt, step))
@@ -99,14 +99,14 @@ def test_a_long_course_is_thinned_out() -> None:
 
 def _wanting(attempt: Attempt, step: int) -> Attempt:
     """Return the attempt `step` seconds later, with as many pods wanted."""
-    (ref,) = attempt.deployments.rollouts
-    rollout = attempt.deployments.rollouts[ref]
+    (ref,) = attempt.workloads.rollouts
+    rollout = attempt.workloads.rollouts[ref]
     live = rollout.snapshot.live
     assert live is not None
-    snapshot = replace(rollout.snapshot, deployment=Known(replace(live, replicas=step)))
-    rollouts = attempt.deployments.rollouts.put(ref, replace(rollout, snapshot=snapshot))
+    snapshot = replace(rollout.snapshot, workload=Known(replace(live, replicas=step)))
+    rollouts = attempt.workloads.rollouts.put(ref, replace(rollout, snapshot=snapshot))
     return replace(
-        attempt, now=attempt.now + step, deployments=replace(attempt.deployments, rollouts=rollouts)
+        attempt, now=attempt.now + step, workloads=replace(attempt.workloads, rollouts=rollouts)
     )
 
 

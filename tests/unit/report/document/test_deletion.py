@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.rollout.observations import Observed, Vanished
 from gate.report.document.document import document
 from gate.report.schema.result import DeletionResult
-from gate.wire import decode
+from tests.decoded import decode_pod, decode_replica_set
 from tests.unit.report.cluster import NOT_READY, Workload, manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
@@ -30,12 +31,12 @@ def show_sets(stage: Stage, web: Workload, *, orphaned: bool) -> None:
         if orphaned:
             metadata = {key: metadata[key] for key in metadata if key != "ownerReferences"}
         shown = {**body, "metadata": {**metadata, "resourceVersion": "999999"}}
-        stage.hear(Observed(stage.attempt.now, decode.replica_set(shown)))
+        stage.hear(Observed(stage.attempt.now, decode_replica_set(shown)))
 
 
 def deleted(stage: Stage, web: Workload) -> DeletionResult:
     """Delete the Deployment, and return what the report says of it."""
-    stage.hear(Vanished(stage.attempt.now + 1.0, Kind.DEPLOYMENT, web.uid))
+    stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
     stage.wait_out()
     found = document(stage.attempt, run_of(stage))["deployments"][0]["deletion"]
     assert found is not None
@@ -62,9 +63,9 @@ def test_pods_of_a_replica_set_that_never_was_its_own_are_not_counted() -> None:
     web.pod("shop/debug:1", "p0", NOT_READY)
     show_sets(stage, web, orphaned=True)
     for body in web.pods.values():
-        stage.hear(Observed(stage.attempt.now, decode.pod(body)))
-    snapshot = stage.attempt.deployments.rollouts[web.ref].snapshot
-    assert len(snapshot.pods_of(snapshot.replica_sets["uid-debug"])) == 1
+        stage.hear(Observed(stage.attempt.now, decode_pod(body)))
+    snapshot = stage.attempt.workloads.rollouts[web.ref].snapshot
+    assert len(snapshot.pods_of(snapshot.revisions["uid-debug"])) == 1
     assert deleted(stage, web)["pods"] == 5
 
 

@@ -138,7 +138,7 @@ def test_checks_show_their_value_and_their_bound() -> None:
 def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     """With its verdict as what is being done; before it was read, that it was not."""
     stage = half_way()
-    (rollout,) = stage.attempt.deployments.rollouts.values()
+    (rollout,) = stage.attempt.workloads.rollouts.values()
     view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
     assert [each.role for each in view.deployments[0].replica_sets] == ["new", "old"]
@@ -150,8 +150,8 @@ def test_what_is_not_there_yet_is_said() -> None:
     stage = Stage([web], [manifest("web", "shop/web:1")], exists=False)
     before = replace(
         stage.attempt,
-        deployments=replace(
-            stage.attempt.deployments, rollouts=type(stage.attempt.deployments.rollouts)()
+        workloads=replace(
+            stage.attempt.workloads, rollouts=type(stage.attempt.workloads.rollouts)()
         ),
         course=replace(stage.attempt.course, state=State.WRITING),
     )

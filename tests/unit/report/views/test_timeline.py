@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.core.model.objects import deployment_ref
+from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.protocol.effects import Announce
 from gate.core.protocol.events import ContactLost
 from gate.core.rollout.policy import Policy

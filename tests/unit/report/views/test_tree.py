@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.following import applied_found
+from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent
 from gate.core.rollout.judge import Rollout
-from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.rollout.observations import Observed, Vanished
 from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
 from gate.report.style.style import Style, columns
 from gate.report.views.tree import status_tree
 from tests.unit.report.cluster import (
@@ -27,7 +28,7 @@ from tests.unit.report.endings import serving
 
 def rollout_of(web: Workload) -> Rollout:
     """Return a Deployment as `status` finds it."""
-    snapshot = Snapshot(web.ref)
+    snapshot = unseen(web.ref)
     for thing in web.objects():
         snapshot = snapshot.fold(Observed(0.0, thing))
     return Rollout.start(applied_found(0.0, web.deployment()), snapshot, Policy())
@@ -181,8 +182,8 @@ def test_a_deployment_that_is_not_there_is_said() -> None:
     """Absent is one thing, unknown another."""
     web = serving()
     rollout = rollout_of(web)
-    gone = rollout.observe(Vanished(1.0, Kind.DEPLOYMENT, web.uid))
-    assert isinstance(gone.snapshot.deployment, Absent)
+    gone = rollout.observe(Vanished(1.0, DEPLOYMENT, web.uid))
+    assert isinstance(gone.snapshot.workload, Absent)
     assert status_tree(gone, 1.0, Style()) == "deployment/web in shop does not exist\n"
 
 

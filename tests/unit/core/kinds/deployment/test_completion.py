@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.model.int_or_percent import Share
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import VerdictKind
@@ -356,7 +357,7 @@ def test_a_deployment_that_goes_away_is_deleted(change: dict[str, Any]) -> None:
 @pytest.mark.contract("B127")
 def test_a_deployment_that_is_gone_is_deleted() -> None:
     """The watch said DELETED."""
-    gone = Scene().seen().observe(Vanished(2.0, Kind.DEPLOYMENT, "web-uid"))
+    gone = Scene().seen().observe(Vanished(2.0, DEPLOYMENT, "web-uid"))
     assert gone.verdict(2.0).reason is Reason.DELETED
 
 
@@ -376,5 +377,5 @@ def test_a_list_from_a_server_behind_tells_of_nothing_that_is_gone(
 ) -> None:
     """A list that is older than what was seen cannot know it."""
     rollout = Scene(web=later(deployment(), 500)).seen()
-    rollout = rollout.observe(Listed(2.0, Kind.DEPLOYMENT, WEB, (), version))
+    rollout = rollout.observe(Listed(2.0, DEPLOYMENT, WEB, (), version))
     assert (rollout.verdict(2.0).kind is VerdictKind.SUPERSEDED) is gone

@@ -1,14 +1,14 @@
-"""The one strict predicate, which tells from a single snapshot whether a rollout is done."""
+"""The one strict predicate, which tells from a single view whether a rollout is done."""
 
 from __future__ import annotations
 
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import Deployment, ReplicaSet
-from gate.core.rollout.policy import Policy
-from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.policy import Policy, amount
+from gate.core.rollout.workload_kind import View
 
 
-def has_completed(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
+def has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> bool:
     """Tell whether all that was asked for is there.
 
     The caller has checked that the controller observed our generation. The Deployment's counters
@@ -16,11 +16,11 @@ def has_completed(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     be available by its own count too. `availableReplicas` respects minReadySeconds once the
     ReplicaSet has the Deployment's value and its controller has observed it.
     """
-    if policy.wait_for_termination and _terminating(snapshot, live):
+    if policy.wait_for_termination and _terminating(view, live):
         return False
     if live.replicas == 0:
         return live.status_replicas == 0
-    current = snapshot.current()
+    current = view.current()
     if current is None or not _up_to_date(current, live):
         return False
     needed = _count_needed_pods(live, policy)
@@ -32,14 +32,9 @@ def has_completed(snapshot: Snapshot, live: Deployment, policy: Policy) -> bool:
     )
 
 
-def is_rolled_out(snapshot: Snapshot, live: Deployment) -> bool:
+def is_rolled_out(view: View[ReplicaSet], live: Deployment) -> bool:
     """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-    return snapshot.current() is not None and _has_counted_all(live)
-
-
-def amount(share: Share | None, total: int, default: int) -> int:
-    """Return how many of `total` pods a share is, rounded up; `default` if there is none."""
-    return default if share is None else share.of(total, round_up=True)
+    return view.current() is not None and _has_counted_all(live)
 
 
 def _count_needed_pods(live: Deployment, policy: Policy) -> int:
@@ -61,26 +56,26 @@ def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
     return current.generation is None or current.observed_generation >= current.generation
 
 
-def _terminating(snapshot: Snapshot, live: Deployment) -> bool:
+def _terminating(view: View[ReplicaSet], live: Deployment) -> bool:
     """Tell whether pods are still terminating; servers before 1.33 do not count them themselves."""
     if live.terminating_replicas is not None:
         return live.terminating_replicas > 0
-    owned = {replica_set.uid for replica_set in snapshot.list_owned()}
-    pods = (track.pod for track in snapshot.pods.values())
+    owned = {replica_set.uid for replica_set in view.list_owned()}
+    pods = (track.pod for track in view.pods.values())
     return any(pod.deleting and pod.owner_uid in owned for pod in pods)
 
 
-def describe_counts(snapshot: Snapshot, live: Deployment, which: str = "new") -> str:
+def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
     """Describe the progress in one line whose numbers agree with each other.
 
     All of them come from the ReplicaSets' own status. The Deployment's counters lag behind it, so
     they are not shown beside them. `which` names the pods: "new", "old" on the way back, "" if
     nothing has changed.
     """
-    current = snapshot.current()
+    current = view.current()
     available = current.available_replicas if current is not None else 0
     there = current.status_replicas if current is not None else 0
-    others = sum(one.status_replicas for one in snapshot.list_owned()) - there
+    others = sum(one.status_replicas for one in view.list_owned()) - there
     pods = f"{which} pods".strip()
     other = "new" if which == "old" else "old"
     parts = [f"{min(available, live.replicas)} of {live.replicas} {pods} available"]
@@ -92,11 +87,11 @@ def describe_counts(snapshot: Snapshot, live: Deployment, which: str = "new") ->
     return ", ".join(parts)
 
 
-def lag(snapshot: Snapshot, live: Deployment) -> str:
+def describe_lag(view: View[ReplicaSet], live: Deployment) -> str:
     """Say that only the Deployment's own counters are not there yet, "" otherwise."""
-    current = snapshot.current()
+    current = view.current()
     available = current.available_replicas if current is not None else 0
-    there = sum(one.status_replicas for one in snapshot.list_owned())
+    there = sum(one.status_replicas for one in view.list_owned())
     if available == there == live.replicas and not _has_counted_all(live):
         return ", not yet in the Deployment's status"
     return ""

@@ -1,0 +1,3 @@
+"""The kinds of workload that are judged, a package each, and the registry of them."""
+
+__all__ = ["deployment", "registry"]

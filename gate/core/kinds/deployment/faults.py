@@ -1,0 +1,35 @@
+"""What keeps a Deployment from rolling out: no ReplicaSet created, pods denied."""
+
+from __future__ import annotations
+
+from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.model.objects import Condition
+from gate.core.model.outcome import Reason
+from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.policy import FailFast
+from gate.core.rollout.workload_kind import View
+
+
+def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
+    """Return what keeps the controllers from rolling out; of both, denied pods decide first."""
+    current, erring = view.current(), create_error(live)
+    failure = current.failure if current is not None else None
+    if failure is None and erring is None:
+        return ()
+    found = []
+    if failure is not None:
+        found.append(denial_of_pods(failure.message, view.denied_since[view.current_uid], limits))
+    if erring is not None:
+        grace_seconds = limits.replica_set_create_seconds
+        reason = Reason.REPLICA_SET_CREATE_ERROR
+        found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
+    return tuple(found)
+
+
+def create_error(live: Deployment) -> Condition | None:
+    """Return the condition that says that the new ReplicaSet cannot be created.
+
+    The deployment controller writes it without raising `observedGeneration`.
+    """
+    found = live.condition("Progressing")
+    return found if found is not None and found.reason == "ReplicaSetCreateError" else None

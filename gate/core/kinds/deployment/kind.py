@@ -1,0 +1,169 @@
+"""The Deployment as a kind of workload."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from gate.core.kinds.deployment import clocks, completion, faults, idleness
+from gate.core.kinds.deployment.objects import (
+    API_VERSION,
+    DEPLOYMENT,
+    NO_DEADLINE_SECONDS,
+    REPLICA_SET,
+    Deployment,
+    ReplicaSet,
+)
+from gate.core.model.objects import Condition, Pod
+from gate.core.model.outcome import Reason
+from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
+from gate.core.rollout.policy import FailFast, Policy
+from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
+
+ENOUGH_DOOMED_PODS = 2
+"""One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentKind:
+    """What `WorkloadKind` asks, for Deployments; a revision is a ReplicaSet, its key the uid."""
+
+    api_version: str = API_VERSION
+    name: Kind = DEPLOYMENT
+    revision_kind: Kind = REPLICA_SET
+    pods_show_progress: bool = False
+
+    # -- its revisions and their pods --------------------------------------------------------------
+
+    def find_current(self, live: Deployment, revisions: Iterable[ReplicaSet]) -> str:
+        """Return the uid of the ReplicaSet of the live template, "" if it was not seen.
+
+        Found by owner and template, never by hash or revision: hashes collide and revisions are
+        renumbered. Of several the oldest counts, as for the deployment controller
+        (FindNewReplicaSet).
+        """
+        same = [one for one in revisions if one.template.body == live.template.body]
+        return min(same, key=lambda one: (one.created_at, one.name)).uid if same else ""
+
+    def current_key(self, live: Deployment, current_uid: str) -> str:
+        """Return the uid of the ReplicaSet that is rolled out, "" while there is none."""
+        return current_uid
+
+    def key_of_revision(self, revision: ReplicaSet) -> str:
+        """Return the uid that the pods of a ReplicaSet name as their owner."""
+        return revision.uid
+
+    def key_of_pod(self, pod: Pod) -> str:
+        """Return the uid of a pod's ReplicaSet."""
+        return pod.owner_uid
+
+    def count_pods(self, view: View[ReplicaSet], revision: ReplicaSet) -> PodCounts:
+        """Return the pods of a ReplicaSet as its own status counts them."""
+        return PodCounts(
+            revision.replicas,
+            revision.status_replicas,
+            revision.ready_replicas,
+            revision.available_replicas,
+        )
+
+    def status_counts(self, live: Deployment) -> StatusCounts:
+        """Return the counters of its status."""
+        return StatusCounts(
+            live.status_replicas,
+            live.updated_replicas,
+            live.ready_replicas,
+            live.available_replicas,
+        )
+
+    def serves(self, view: View[ReplicaSet], live: Deployment) -> bool:
+        """Tell whether the current ReplicaSet serves, and no other does.
+
+        It serves if the Deployment is `Available` and the ReplicaSet of the live template owns all
+        available pods, at least one: an autoscaler in mid-scaling or one missing pod does not
+        disqualify it. `Available=True` alone is not enough: with maxUnavailable 100 % it holds
+        without any pod.
+        """
+        current = view.current()
+        if current is None or not live.available or current.available_replicas < 1:
+            return False
+        others = (one for one in view.list_owned() if one.uid != current.uid)
+        return not any(one.available_replicas for one in others)
+
+    # -- when it is done ---------------------------------------------------------------------------
+
+    def completion(self, view: View[ReplicaSet], live: Deployment, policy: Policy) -> Reason | None:
+        """Return why nothing is left to wait for, None if something is."""
+        if not completion.has_completed(view, live, policy):
+            return None
+        return Reason.VACUOUS if live.replicas == 0 else Reason.COMPLETE
+
+    def is_rolled_out(self, view: View[ReplicaSet], live: Deployment) -> bool:
+        """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
+        return completion.is_rolled_out(view, live)
+
+    def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
+        """Describe the progress in one line whose numbers agree with each other."""
+        return completion.describe_counts(view, live, which)
+
+    def describe_lag(self, view: View[ReplicaSet], live: Deployment) -> str:
+        """Say that only the Deployment's own counters are not there yet, "" otherwise."""
+        return completion.describe_lag(view, live)
+
+    def progress_marks(self, view: View[ReplicaSet], live: Deployment) -> ProgressMarks:
+        """Return how far the rollout is, by the status of the ReplicaSets."""
+        current = view.current()
+        old = sum(one.replicas for one in view.list_owned() if one.uid != view.current_uid)
+        if current is None:
+            return ProgressMarks(0, 0, 0, old)
+        return ProgressMarks(
+            current.status_replicas, current.ready_replicas, current.available_replicas, old
+        )
+
+    # -- what blocks it ----------------------------------------------------------------------------
+
+    def faults(
+        self, view: View[ReplicaSet], live: Deployment, limits: FailFast
+    ) -> tuple[Fault, ...]:
+        """Return what keeps the controllers from rolling out."""
+        return faults.faults(view, live, limits)
+
+    def may_fail_fast(self, doomed: int, count: int) -> bool:
+        """Tell whether two pods, or all that exist, are beyond hope."""
+        return doomed >= ENOUGH_DOOMED_PODS or doomed == count
+
+    def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
+        """Return what shows that controllers do not act, "" if nothing does."""
+        return idleness.sign_of_idleness(view, live, ready_pods)
+
+    def controller_counters(self, view: View[ReplicaSet], live: Deployment) -> tuple[int, ...]:
+        """Return what controllers count: a change shows that they act."""
+        return idleness.controller_counters(view, live)
+
+    # -- its clocks --------------------------------------------------------------------------------
+
+    def deadline_seconds(self, live: Deployment, policy: Policy) -> float:
+        """Return its progress deadline, infinite if that is switched off."""
+        seconds = live.progress_deadline_seconds
+        return math.inf if seconds >= NO_DEADLINE_SECONDS else float(seconds)
+
+    def exceeded_deadline(self, live: Deployment) -> Condition | None:
+        """Return `Progressing=False` with reason `ProgressDeadlineExceeded`, None without it."""
+        return live.condition("Progressing") if live.deadline_exceeded else None
+
+    def step_size(self, live: Deployment) -> int:
+        """Return how many pods one step of the rollout replaces, at least 1."""
+        return clocks.step_size(live)
+
+    def step_seconds(self, live: Deployment) -> float:
+        """Return its `minReadySeconds`."""
+        return float(live.min_ready_seconds)
+
+    def without_rolling_update(self, live: Deployment) -> Deployment:
+        """Return it as the strategy `Recreate` has it."""
+        return replace(live, recreate=True, max_surge="0", max_unavailable="0")
+
+    def longest_legal_seconds(self, live: Deployment) -> float:
+        """Return how long the rollout can legally take."""
+        return clocks.longest_legal_seconds(live)

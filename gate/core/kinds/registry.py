@@ -1,0 +1,45 @@
+"""Which kinds of workload are judged. A new kind has its line here and nowhere else in the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gate.core.kinds.deployment.kind import DeploymentKind
+from gate.core.model.lock import Lock, lock_of, lock_of_objects
+from gate.core.model.objects import Ref
+from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import AnyKind
+
+KINDS: Final[tuple[AnyKind, ...]] = (DeploymentKind(),)
+
+_BY_NAME: Final[Mapping[tuple[str, str], AnyKind]] = {
+    (kind.api_version, kind.name): kind for kind in KINDS
+}
+
+
+def is_workload(ref: Ref) -> bool:
+    """Tell whether the rollout of an object is judged, by its kind."""
+    return (ref.api_version, ref.kind) in _BY_NAME
+
+
+def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
+    """Return the locks for objects that are written together, in the order of taking.
+
+    The first keeps the record. Without a workload there is one lock (`lock_of_objects`).
+    """
+    objects = tuple(refs)
+    workloads = {ref for ref in objects if is_workload(ref)}
+    if workloads:
+        return tuple(sorted(map(lock_of, workloads)))
+    return (lock_of_objects(objects, namespace),)
+
+
+def kind_of(ref: Ref) -> AnyKind:
+    """Return the kind of a workload; KeyError if its rollout is not judged."""
+    return _BY_NAME[ref.api_version, ref.kind]
+
+
+def unseen(ref: Ref) -> Snapshot:
+    """Return the snapshot of a workload of which nothing is known yet."""
+    return Snapshot(ref, kind_of(ref))

@@ -1,0 +1,192 @@
+"""What the judge asks of a kind of workload: the one interface between both.
+
+A kind has no memory and no effects. Each answer follows from its arguments: `view` is what is
+known of one workload, `live` the workload itself as it is known to exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
+from gate.core.model.outcome import Reason
+from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
+from gate.core.rollout.pod_history import PodTrack
+from gate.core.rollout.policy import FailFast, Policy
+
+R_co = TypeVar("R_co", bound=Revision, covariant=True)
+R_contra = TypeVar("R_contra", bound=Revision, contravariant=True)
+W = TypeVar("W", bound=Workload)
+
+
+@dataclass(frozen=True, slots=True)
+class PodCounts:
+    """How many pods of one revision are wanted, exist, are ready, and are available."""
+
+    wanted: int = 0
+    created: int = 0
+    ready: int = 0
+    available: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCounts:
+    """How many pods a workload's own status counts; `updated` are those of its template."""
+
+    total: int
+    updated: int
+    ready: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressMarks:
+    """How far a rollout is: pods of the current revision, and how many the others are to have."""
+
+    created: int
+    ready: int
+    available: int
+    old: int
+
+
+class View(Protocol[R_co]):
+    """What a kind may look at: one workload with its revisions, pods and events."""
+
+    @property
+    def ref(self) -> Ref:
+        """The workload's identity."""
+
+    @property
+    def current_uid(self) -> str:
+        """The uid of the revision of the live template, "" if none was seen."""
+
+    @property
+    def current_key(self) -> str:
+        """What the pods of the live template have in common, "" while unknown."""
+
+    @property
+    def pods(self) -> Mapping[str, PodTrack]:
+        """All pods of the namespace that were seen, by uid."""
+
+    @property
+    def events(self) -> Mapping[str, ClusterEvent]:
+        """The latest warnings, by uid."""
+
+    @property
+    def denied_since(self) -> Mapping[str, float]:
+        """When each revision (by uid) began to say that its pods cannot be created."""
+
+    def current(self) -> R_co | None:
+        """Return the revision of the live template."""
+
+    def list_owned(self) -> tuple[R_co, ...]:
+        """Return the revisions whose controller is this workload."""
+
+
+class WorkloadKind(Protocol[W, R_contra]):
+    """One kind of workload, of which `gate.core.kinds` has the implementations."""
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @property
+    def api_version(self) -> str:
+        """The group and version of its objects."""
+
+    @property
+    def name(self) -> Kind:
+        """The kind of its objects, as in a manifest."""
+
+    @property
+    def revision_kind(self) -> Kind:
+        """The kind of the objects that keep its revisions."""
+
+    # -- its revisions and their pods --------------------------------------------------------------
+
+    def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
+        """Return the uid of the revision of the live template, "" if it was not seen."""
+
+    def current_key(self, live: W, current_uid: str) -> str:
+        """Return the key of the revision that is rolled out, "" while there is none."""
+
+    def key_of_revision(self, revision: R_contra) -> str:
+        """Return what the pods of a revision have in common."""
+
+    def key_of_pod(self, pod: Pod) -> str:
+        """Return the key of the revision that a pod is of."""
+
+    def count_pods(self, view: View[R_contra], revision: R_contra) -> PodCounts:
+        """Count the pods of a revision."""
+
+    def status_counts(self, live: W) -> StatusCounts:
+        """Return the counters of its status."""
+
+    def serves(self, view: View[R_contra], live: W) -> bool:
+        """Tell whether the current revision serves, and no other does: a rollback's target."""
+
+    # -- when it is done ---------------------------------------------------------------------------
+
+    def completion(self, view: View[R_contra], live: W, policy: Policy) -> Reason | None:
+        """Return why nothing is left to wait for, None if something is.
+
+        The caller has checked that the controller observed our generation.
+        """
+
+    def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
+        """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
+
+    def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
+        """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
+
+    def describe_lag(self, view: View[R_contra], live: W) -> str:
+        """Say what only the controller's own status does not show yet, "" if nothing."""
+
+    # -- what blocks it ----------------------------------------------------------------------------
+
+    def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
+        """Return what keeps the controller from rolling out, the first to decide first."""
+
+    def may_fail_fast(self, doomed: int, count: int) -> bool:
+        """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
+
+    def sign_of_idleness(self, view: View[R_contra], live: W, ready_pods: int) -> str:
+        """Return what shows that controllers do not act, "" if nothing does.
+
+        `ready_pods` are those of the current revision.
+        """
+
+    def controller_counters(self, view: View[R_contra], live: W) -> tuple[int, ...]:
+        """Return numbers that controllers write: while any of them changes, they act."""
+
+    @property
+    def pods_show_progress(self) -> bool:
+        """Whether `progress_marks` and `completion` depend on pods, not on status alone."""
+
+    def progress_marks(self, view: View[R_contra], live: W) -> ProgressMarks:
+        """Return how far the rollout is."""
+
+    # -- its clocks --------------------------------------------------------------------------------
+
+    def deadline_seconds(self, live: W, policy: Policy) -> float:
+        """Return how long nothing may move, infinite for no limit."""
+
+    def exceeded_deadline(self, live: W) -> Condition | None:
+        """Return the controller's own condition that the deadline has passed, None without one."""
+
+    def step_size(self, live: W) -> int:
+        """Return how many pods one step of the rollout replaces, at least 1."""
+
+    def step_seconds(self, live: W) -> float:
+        """Return the shortest time in which a new pod can count as available, by its spec."""
+
+    def without_rolling_update(self, live: W) -> W:
+        """Return it without the parameters of a rolling update: its pods are replaced otherwise."""
+
+    def longest_legal_seconds(self, live: W) -> float:
+        """Return how long the rollout can legally take: the total budget `auto`."""
+
+
+AnyKind: TypeAlias = WorkloadKind[Any, Any]
+"""A kind as the judge holds it: with the workloads that it recognises."""

@@ -1,0 +1,3 @@
+"""Where each watched kind lives on the server, and what following it takes."""
+
+__all__ = ["deployment", "pod", "registry"]

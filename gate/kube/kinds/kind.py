@@ -1,0 +1,43 @@
+"""What the room has to know of a kind to watch it, read it and ask for the rights to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.core.rollout.observations import Kind
+from gate.kube.resource import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedKind:
+    """A kind that watches look at, and where it lives."""
+
+    kind: Kind
+    resource: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Verbs on a resource, or on its subresource as `log`, that following a kind takes."""
+
+    resource: Resource
+    verbs: tuple[str, ...]
+    subresource: str = ""
+
+    @property
+    def plural(self) -> str:
+        """Return how RBAC names it, as in `pods/log`."""
+        return "/".join(filter(None, (self.resource.plural, self.subresource)))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadKind:
+    """A kind whose rollouts are judged.
+
+    `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds
+    its revisions, and Pods. `rights` are those that following takes beyond watching and reading.
+    """
+
+    watched: WatchedKind
+    children: tuple[WatchedKind, ...]
+    rights: tuple[Right, ...] = ()

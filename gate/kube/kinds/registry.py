@@ -1,0 +1,83 @@
+"""The workload kinds; whoever adds one adds its line to `WORKLOADS`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.objects import Ref
+from gate.core.rollout.observations import Kind
+from gate.kube.kinds import deployment, pod
+from gate.kube.kinds.kind import WatchedKind, WorkloadKind
+from gate.kube.resource import Resource
+
+WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.WORKLOAD,)
+
+UNJUDGED: Final = (
+    Resource("", "v1", "ReplicationController", "replicationcontrollers"),
+    Resource("apps", "v1", "StatefulSet", "statefulsets"),
+    Resource("apps", "v1", "DaemonSet", "daemonsets"),
+    Resource("apps", "v1", "ControllerRevision", "controllerrevisions"),
+    Resource("batch", "v1", "Job", "jobs"),
+    Resource("batch", "v1", "CronJob", "cronjobs"),
+)
+"""Kinds with pods that are applied, and not judged; a judged one has its module instead."""
+
+_WATCHED: Final = (
+    *(kind for one in WORKLOADS for kind in (one.watched, *one.children)),
+    pod.POD,
+    pod.EVENT,
+)
+RESOURCES: Final[Mapping[Kind, Resource]] = {one.kind: one.resource for one in _WATCHED}
+"""Where each watched kind lives."""
+
+WATCHED_PLURALS: Final = frozenset(one.resource.plural for one in _WATCHED)
+WORKLOAD_PLURALS: Final = frozenset(one.watched.resource.plural for one in WORKLOADS)
+"""How paths name them."""
+
+_PLACES: Final[Mapping[Kind, int]] = {
+    **dict.fromkeys((child.kind for one in WORKLOADS for child in one.children), 1),
+    **dict.fromkeys((one.watched.kind for one in WORKLOADS), 0),
+    pod.POD.kind: 2,
+    pod.EVENT.kind: 3,
+}
+
+DEFAULT: Final = deployment.WORKLOAD
+"""What a command means by a name alone."""
+
+SCALED_BY_DEFAULT: Final = deployment.DEPLOYMENTS
+"""What a KEDA ScaledObject scales that names no kind (keda.sh/v1alpha1 ScaleTarget)."""
+
+_BY_NAME: Final = {
+    (one.watched.resource.api_version, one.watched.resource.kind): one for one in WORKLOADS
+}
+
+
+def find_workload(ref: Ref) -> WorkloadKind | None:
+    """Return the workload kind of an object, None if it is of another kind."""
+    return _BY_NAME.get((ref.api_version, ref.kind))
+
+
+def workload_of(ref: Ref) -> WorkloadKind:
+    """Return the workload kind of an object that is followed."""
+    return _BY_NAME[ref.api_version, ref.kind]
+
+
+def place_of(kind: Kind) -> int:
+    """Return the place of a kind among the watched ones: owners come before what they own."""
+    return _PLACES[kind]
+
+
+def needed_kinds(ref: Ref) -> tuple[Kind, ...]:
+    """Return what has to be listed before a workload is known; Events only explain."""
+    workload = workload_of(ref)
+    return (workload.watched.kind, *(child.kind for child in workload.children))
+
+
+def children_of(refs: tuple[Ref, ...]) -> Mapping[WatchedKind, tuple[Ref, ...]]:
+    """Return the kinds of what belongs to some workloads, each with those that have such parts."""
+    owners: dict[WatchedKind, tuple[Ref, ...]] = {}
+    for ref in refs:
+        for child in workload_of(ref).children:
+            owners[child] = (*owners.get(child, ()), ref)
+    return owners

@@ -1,0 +1,73 @@
+"""What a manifest's reader has to know of a kind: a row of the table of kinds."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final
+
+from gate.manifests.kinds.rules import Rule
+
+POD_TEMPLATE: Final = ("spec", "template", "spec")
+"""Where workloads describe their pods."""
+
+
+class Rank(enum.IntEnum):
+    """The order of application: what others depend on comes first, what lets requests in last."""
+
+    CLUSTER = enum.auto()
+    LIMITS = enum.auto()
+    IDENTITIES = enum.auto()
+    CONFIGURATION = enum.auto()
+    CUSTOM = enum.auto()
+    SERVICES = enum.auto()
+    WORKLOADS = enum.auto()
+    SCALING = enum.auto()
+    ROUTES = enum.auto()
+    ADMISSION = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A kind that is judged, and the rules of its lint, in the order of their warnings."""
+
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind; `versions` are those that supported servers serve, newest first.
+
+    `pod_spec` is the path to the spec of the pods that an object of this kind makes, or empty.
+    `instead` says what else can be done where the server refuses to change an object. The rollout
+    of a `workload` is followed to a verdict.
+    """
+
+    group: str
+    versions: tuple[str, ...]
+    name: str
+    plural: str
+    rank: Rank
+    namespaced: bool = True
+    usual: bool = False
+    pod_spec: tuple[str, ...] = ()
+    instead: str = ""
+    workload: Workload | None = None
+
+    @property
+    def api_version(self) -> str:
+        """The newest version, as objects name it."""
+        return f"{self.group}/{self.versions[0]}".removeprefix("/")
+
+
+def usual(
+    api_version: str,
+    name: str,
+    plural: str,
+    rank: Rank,
+    *pod_spec: str,
+    older: tuple[str, ...] = (),
+) -> Kind:
+    """Return a kind that a manifest may hold without `--allow-kind`."""
+    group, _, version = api_version.rpartition("/")
+    return Kind(group, (version, *older), name, plural, rank, usual=True, pod_spec=pod_spec)

@@ -1,0 +1,53 @@
+"""The kinds of Kubernetes: which are usual in a deployment, their scope and order of application.
+
+The usual kinds are those that the built-in ClusterRole `edit` lets a developer write: they run and
+configure workloads and widen nobody's rights. Two of its kinds are left out because they steer
+others, Lease (the gate's own lock is one) and Event. Everything else needs `--allow-kind`: access
+rights and webhooks, limits that administrators set, traffic to chosen addresses (EndpointSlice,
+which `edit` lost over CVE-2021-25740), cluster-scoped kinds, custom kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from gate.manifests.kinds import deployment
+from gate.manifests.kinds.kind import POD_TEMPLATE, Kind, Rank, usual
+from gate.manifests.kinds.others import KINDS_WITHOUT_PODS
+
+KINDS: Final = (
+    usual("v1", "Pod", "pods", Rank.WORKLOADS, "spec"),
+    usual("v1", "ReplicationController", "replicationcontrollers", Rank.WORKLOADS, *POD_TEMPLATE),
+    usual("apps/v1", "DaemonSet", "daemonsets", Rank.WORKLOADS, *POD_TEMPLATE),
+    deployment.DEPLOYMENT,
+    usual("apps/v1", "ReplicaSet", "replicasets", Rank.WORKLOADS, *POD_TEMPLATE),
+    replace(
+        usual("apps/v1", "StatefulSet", "statefulsets", Rank.WORKLOADS, *POD_TEMPLATE),
+        instead="or delete it first, which leaves its pods alone with --cascade=orphan",
+    ),
+    replace(
+        usual("batch/v1", "Job", "jobs", Rank.WORKLOADS, *POD_TEMPLATE),
+        instead="or give the Job another name: one that has run is not run again",
+    ),
+    usual("batch/v1", "CronJob", "cronjobs", Rank.WORKLOADS, "spec", "jobTemplate", *POD_TEMPLATE),
+    *KINDS_WITHOUT_PODS,
+)
+"""Whoever adds a workload kind puts its module's row in place of the one here.
+
+Compared with `kubectl api-resources` and the role `edit` of Kubernetes v1.36."""
+
+SCALED_BY_DEFAULT: Final = deployment.DEPLOYMENT
+"""What a KEDA ScaledObject scales that names no kind (keda.sh/v1alpha1 ScaleTarget)."""
+
+_BY_GROUP_AND_NAME: Final = {(kind.group, kind.name): kind for kind in KINDS}
+
+
+def find(group: str, name: str) -> Kind | None:
+    """Return the row of a kind in `KINDS`, None for custom ones."""
+    return _BY_GROUP_AND_NAME.get((group, name))
+
+
+def namesakes(name: str) -> tuple[Kind, ...]:
+    """Return the rows of that name in any group: `Deployment` was once in `extensions`."""
+    return tuple(kind for kind in KINDS if kind.name == name)

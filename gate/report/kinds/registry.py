@@ -1,0 +1,38 @@
+"""The workload kinds; whoever adds one adds its line to `WORKLOADS`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from gate.core.model.objects import Ref
+from gate.report.kinds import deployment
+from gate.report.kinds.kind import WorkloadKind
+
+WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.DEPLOYMENT,)
+
+UNNAMED: Final = deployment.DEPLOYMENT
+"""What an entry of a document is about that has no `kind`, as all of `rollout-gate/result/v1`."""
+
+_BY_NAME: Final = {one.name: one for one in WORKLOADS}
+
+
+def of_ref(ref: Ref) -> WorkloadKind:
+    """Return the kind of a workload that was followed."""
+    return _BY_NAME[ref.kind]
+
+
+def of_entry(entry: Mapping[str, Any]) -> WorkloadKind:
+    """Return the kind of a workload by its entry in a document."""
+    return _BY_NAME.get(entry.get("kind", UNNAMED.name), UNNAMED)
+
+
+def is_workload(kind: str) -> bool:
+    """Tell whether objects of a kind are judged, by the kind's name in a document."""
+    return kind in _BY_NAME
+
+
+def name_kinds(kinds: Iterable[WorkloadKind]) -> str:
+    """Return the plural of the one kind that there is, or what several kinds are together."""
+    found = {one.plural for one in kinds}
+    return found.pop() if len(found) == 1 else "workloads"

@@ -1,0 +1,182 @@
+"""v1 Pod: its JSON, and the core's value of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from gate.core.model import objects as core
+from gate.core.rollout.observations import Kind
+from gate.wire import build, shapes
+from gate.wire.kinds.kind import WatchedKind
+from gate.wire.untrusted import clean
+
+
+class Labels(Struct, rename={"revision": "controller-revision-hash"}, gc=False):
+    """The one label that is read: which ControllerRevision a pod is of."""
+
+    revision: str | None = None
+
+
+class Meta(shapes.Meta):
+    """ObjectMeta, with the label of the revision."""
+
+    labels: Labels | None = None
+
+
+class Waiting(shapes.Shape):
+    """ContainerStateWaiting."""
+
+    reason: str | None = None
+    message: str | None = None
+
+
+class Terminated(shapes.Shape):
+    """ContainerStateTerminated."""
+
+    reason: str | None = None
+    exit_code: int | None = None
+    message: str | None = None
+    finished_at: str | None = None
+
+
+class Running(shapes.Shape):
+    """ContainerStateRunning: its presence says all."""
+
+
+class State(shapes.Shape):
+    """ContainerState: at most one of the three."""
+
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(shapes.Shape):
+    """ContainerStatus; `imageID` breaks the API's own rule for capitals."""
+
+    name: str | None = None
+    ready: bool | None = None
+    restart_count: int | None = None
+    state: State | None = None
+    last_state: State | None = None
+    imageID: str | None = None  # noqa: N815
+
+
+class PodStatus(shapes.Shape):
+    """PodStatus."""
+
+    phase: str | None = None
+    reason: str | None = None
+    start_time: str | None = None
+    conditions: list[shapes.Condition] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+
+
+class Pod(shapes.Shape, tag_field="kind", tag="Pod"):
+    """v1 Pod, without its spec: the template has it."""
+
+    metadata: Meta
+    status: PodStatus | None = None
+
+
+def build_pod(found: Pod) -> core.Pod:
+    """Build a v1 Pod."""
+    meta, status = found.metadata, found.status or PodStatus()
+    ready, unschedulable = _pod_conditions(status.conditions or ())
+    node_silent = _is_node_silent(status.conditions or ())
+    inits = [_container(each, init=True) for each in status.init_container_statuses or ()]
+    mains = [_container(each, init=False) for each in status.container_statuses or ()]
+    return core.Pod(
+        name=build.line(meta.name),
+        namespace=build.line(meta.namespace),
+        uid=meta.uid or "",
+        resource_version=meta.resource_version or "",
+        owner_uid=build.owner_uid(meta),
+        deleting=meta.deletion_timestamp is not None,
+        phase=build.line(status.phase),
+        reason=build.line(status.reason),
+        ready=ready,
+        unschedulable=unschedulable,
+        containers=(*inits, *mains),
+        node_silent=node_silent,
+        start_seconds=_start_seconds(status) if ready else None,
+        revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
+    )
+
+
+def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.CleanText]:
+    """Return whether the pod is ready, and why it cannot be scheduled, "" if it can."""
+    ready, unschedulable = False, core.CleanText("")
+    for condition in found:
+        if condition.type == "Ready":
+            ready = condition.status == "True"
+        elif condition.type == "PodScheduled" and condition.status == "False":
+            unschedulable = build.line(condition.message or condition.reason or "Unschedulable")
+    return ready, unschedulable
+
+
+def _start_seconds(status: PodStatus) -> float | None:
+    """Return the seconds from a pod's start to its readiness, None if they are unknown.
+
+    The kubelet writes both times, so that no two clocks are compared (`syncPod`,
+    `updateLastTransitionTime`).
+
+    """
+    ready = next((one for one in status.conditions or () if one.type == "Ready"), None)
+    try:
+        began_at = datetime.fromisoformat(status.start_time or "")
+        ready_at = datetime.fromisoformat((ready.last_transition_time if ready else None) or "")
+        seconds = (ready_at - began_at).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _is_node_silent(found: Iterable[shapes.Condition]) -> bool:
+    """Tell whether the node lifecycle controller made the pod not ready.
+
+    It changes only `Ready`, and gives no reason: a kubelet would say `ContainersNotReady`, or
+    `ReadinessGatesNotReady`.
+    """
+    said = {condition.type: condition for condition in found}
+    ready, containers = said.get("Ready"), said.get("ContainersReady")
+    if ready is None or containers is None:
+        return False
+    return ready.status == "False" and not ready.reason and containers.status == "True"
+
+
+def _container(found: ContainerStatus, *, init: bool) -> core.ContainerStatus:
+    state = found.state or State()
+    waiting = state.waiting or Waiting()
+    return core.ContainerStatus(
+        name=build.line(found.name),
+        init=init,
+        ready=bool(found.ready),
+        restarts=found.restart_count or 0,
+        running=state.running is not None,
+        waiting_reason=build.line(waiting.reason),
+        waiting_message=build.line(waiting.message),
+        terminated=_termination(state),
+        last_terminated=_termination(found.last_state),
+        image_id=build.line(found.imageID),
+    )
+
+
+def _termination(state: State | None) -> core.Termination | None:
+    if state is None or state.terminated is None:
+        return None
+    ended = state.terminated
+    return core.Termination(
+        reason=build.line(ended.reason),
+        exit_code=ended.exit_code or 0,
+        message=clean(ended.message or ""),
+        at=build.line(ended.finished_at),
+    )
+
+
+POD: Final = WatchedKind(Kind.POD, "v1", Pod, core.Pod, build_pod)

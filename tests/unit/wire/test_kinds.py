@@ -1,0 +1,25 @@
+"""The registry of the kinds that are read."""
+
+from __future__ import annotations
+
+from gate.wire.kinds import deployment, registry
+from gate.wire.kinds.kind import WorkloadKind
+
+
+def test_a_recording_names_a_deployment_by_its_name_alone() -> None:
+    """Recordings of Deployments keep the key that they had when there was no other kind."""
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
+    assert registry.header_of(body) == {"deployment": "web"}
+
+
+def test_a_recording_names_another_workload_with_its_kind() -> None:
+    """The header of a kind without a key of its own has kind and name under `workload`."""
+    other = WorkloadKind(deployment.WORKLOAD.watched)
+    assert other.header("db") == {"workload": {"kind": "Deployment", "name": "db"}}
+
+
+def test_a_workload_is_known_by_its_group_too() -> None:
+    """A custom kind of the same name is no workload."""
+    assert registry.find_workload("apps/v1", "Deployment") is deployment.WORKLOAD
+    assert registry.find_workload("example.com/v1", "Deployment") is None
+    assert registry.find_workload("apps/v1", "ReplicaSet") is None

@@ -15,7 +15,7 @@ from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.watches import Watching
-from gate.core.kinds.deployment.objects import deployment_ref
+from gate.app.runtime.workload_names import workload_ref
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import Plan, PlannedObject, Target
@@ -43,7 +43,7 @@ def guard_namespace(context: CommandContext) -> None:
 def read_guarded(context: CommandContext, name: str) -> Live:
     """Check permissions and guards; return the Deployment and what it owns."""
     session = context.session
-    needs = list_needed(session.resources, [deployment_ref(session.namespace, name)], creates=())
+    needs = list_needed(session.resources, [workload_ref(session.namespace, name)], creates=())
     wished = tuple(wished_permissions(context.settings, [session.namespace]))
     live = _read_with_rights(context, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(context, live.object)
@@ -53,7 +53,7 @@ def read_guarded(context: CommandContext, name: str) -> Live:
 def read_guarded_alone(context: CommandContext, name: str) -> LiveObject:
     """Check permissions and guards; return the Deployment alone, without what it owns."""
     session = context.session
-    ref = deployment_ref(session.namespace, name)
+    ref = workload_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
     live = _read_with_rights(context, name, needs, (), lambda: read_object(session, ref))
     _refuse_guarded(context, live)

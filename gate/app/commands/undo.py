@@ -16,10 +16,10 @@ from gate.app.locks.memory import Memory
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 
@@ -67,6 +67,6 @@ def _locks(context: CommandContext, ref: Ref) -> list[Lock]:
 
 def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
     """Return the locks of all Deployments that an undo of `name` may write."""
-    ref = deployment_ref(namespace, name)
+    ref = workload_ref(namespace, name)
     members = {ref, *deployments_of(memory.history(ref))}
     return [lock_of(member) for member in members]

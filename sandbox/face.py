@@ -2,12 +2,13 @@
 
 `Cluster` is a cluster in virtual time: its `timers` are moved on by whoever owns the clock, its
 `handle` answers one HTTP request, its `api` is the same without HTTP. A `Play` plays a `Scenario`
-in it. Whoever asks for what cannot be done gets a `SandboxError`; what a server refuses is an
-`ApiError`.
+in it. `fields`, `merge_patch` and `schema_of` are its account of a single write. Whoever asks for
+what cannot be done gets a `SandboxError`; what a server refuses is an `ApiError`.
 """
 
 from __future__ import annotations
 
+from sandbox import fields
 from sandbox.api.admission import Admission, Admit, Operation
 from sandbox.api.api import Api
 from sandbox.api.asked import Patch, PatchType, Writer
@@ -18,6 +19,7 @@ from sandbox.kinds import BY_KIND
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.pace import Pace
 from sandbox.misuse import SandboxError
+from sandbox.patching import merge_patch
 from sandbox.scenario import actions
 from sandbox.scenario.document import Report
 from sandbox.scenario.images import ImageRule, Images, fits
@@ -26,6 +28,7 @@ from sandbox.scenario.scenario import Event, Measurement, NoAnswer, Scenario
 from sandbox.scenario.scenario import load as load_scenario
 from sandbox.scenario.scenario import parse as parse_scenario
 from sandbox.scenario.series import Series
+from sandbox.schema import Schema, schema_of
 from sandbox.serving.audit import AuditEntry
 from sandbox.serving.request import JSON_TYPE, Answer, Request, Stream
 from sandbox.storage.change import Change, Key
@@ -63,6 +66,7 @@ __all__ = [
     "Request",
     "SandboxError",
     "Scenario",
+    "Schema",
     "Series",
     "Stream",
     "Timers",
@@ -71,8 +75,11 @@ __all__ = [
     "behaviour",
     "copy_json",
     "dig",
+    "fields",
     "fits",
     "load_scenario",
+    "merge_patch",
     "parse_labels",
     "parse_scenario",
+    "schema_of",
 ]

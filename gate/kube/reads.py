@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,6 +36,8 @@ from gate.wire.untrusted import clean_line
 Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
 """What belongs to a workload: what holds its revisions, and its pods."""
 Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
+MOST_READ_SINGLY = 8
+"""How many workloads of a kind and namespace are read one by one; more are read by a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,19 @@ class Reader:
         except decode.DecodeError as error:
             raise BadAnswer(f"{ref} cannot be read: {error}") from error
 
+    def lives(self, refs: Sequence[Ref]) -> dict[Ref, Fact[LiveObject]]:
+        """Read objects, many workloads of a namespace with one list; raises as `live` does."""
+        found: dict[Ref, Fact[LiveObject]] = {}
+        for (resource, namespace), group in _many_alike(refs).items():
+            with suppress(ApiError):  # one that may not be listed is read by its name
+                names = {ref.name for ref in group}
+                listed = list_live(self._client, resource, namespace, names)
+                there = {live.ref: Known(live) for live in listed}
+                found |= {ref: there.get(ref, Absent()) for ref in group}
+        single = [ref for ref in refs if ref not in found]
+        found |= dict(zip(single, each(self._clock, self.live, single), strict=True))
+        return {ref: found[ref] for ref in refs}
+
     def lists(self, live: LiveObject) -> tuple[tuple[Kind, tuple[Watched, ...]], ...]:
         """Read what a workload selects, kind by kind; ApiError if that fails."""
         selector = self._selectors[live.ref] = _selector_of(live)
@@ -207,6 +223,16 @@ class Reader:
             return [_scaler(resource.kind, namespace, item) for item in json.loads(body)["items"]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadAnswer(f"the list of {resource.plural} cannot be read") from error
+
+
+def _many_alike(refs: Sequence[Ref]) -> dict[tuple[Resource, str], list[Ref]]:
+    """Return the workloads of each kind and namespace of which a list is worth it."""
+    groups: dict[tuple[Resource, str], list[Ref]] = {}
+    for ref in refs:
+        workload = registry.find_workload(ref)
+        if workload is not None:
+            groups.setdefault((workload.watched.resource, ref.namespace), []).append(ref)
+    return {one: group for one, group in groups.items() if len(group) > MOST_READ_SINGLY}
 
 
 def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:

@@ -68,7 +68,7 @@ def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surro
     """Read every object of the manifest, and which of its Deployments are autoscaled."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]
-    lives = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
+    lives = reader.lives(refs)
     namespaces = {item.ref.namespace for item in manifest.deployments}
     return Surroundings(lives, read_autoscaled(reader, namespaces, warn) | targets_of(manifest))
 

@@ -27,13 +27,12 @@ from gate.core.protocol.effects import (
 )
 from gate.core.protocol.events import Answer, Recorded, Released
 from gate.engine import Broken, Inbox
+from gate.kube.reads import MOST_READ_SINGLY
 
 WRITE_LANES = 16
 """How many writes are under way at most, after a signal; without one the core sends fewer."""
 OBJECT_LANES = 8
 """How many objects are read at once; the last look may have hundreds to read."""
-MOST_READ_SINGLY = 8
-"""How many rollouts of a namespace are read one by one, three requests each; more are listed."""
 
 
 _Work = Asking | tuple[Read, ...]

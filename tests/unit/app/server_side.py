@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox import fields
-from sandbox.kinds import BY_KIND
-from sandbox.patching import merge_patch
-from sandbox.schema import Schema, schema_of
+from sandbox.face import BY_KIND, Schema, fields, merge_patch, schema_of
 
 JSON = dict[str, Any]
 TIME = "2026-11-21T11:00:00Z"

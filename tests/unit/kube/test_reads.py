@@ -15,7 +15,7 @@ from gate.core.protocol.events import AccessGranted, AccessRefused
 from gate.kube.client import Client
 from gate.kube.contact import Contact
 from gate.kube.failures import Forbidden
-from gate.kube.reads import Autoscaler, Reader
+from gate.kube.reads import MOST_READ_SINGLY, Autoscaler, Reader
 from gate.kube.resources import Resources
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
@@ -171,6 +171,27 @@ def test_together_a_list_that_fails_leaves_all_unknown(
     for back in pair.perform_together(TOGETHER):
         assert isinstance(back.fact, Unknown)
         assert (back.revisions, back.pods) == (None, None)
+
+
+@pytest.mark.contract("B557")
+@pytest.mark.parametrize("may_list", [True, False])
+def test_many_deployments_are_found_by_one_list(
+    reader: Reader, server: ScriptedServer, *, may_list: bool
+) -> None:
+    """Other objects are read by their names, and so are all where listing is not allowed."""
+    refs = [deployment_ref("shop", f"web-{n}") for n in range(MOST_READ_SINGLY + 1)]
+    there = [_selected(ref.name) for ref in refs[1:]]
+    server.on("GET", f"{APPS}/deployments", a_list(*there) if may_list else FORBIDDEN)
+    for ref in refs:
+        server.on("GET", f"{APPS}/deployments/{ref.name}", as_status(404, "no", "NotFound"))
+    settings = Ref("v1", "ConfigMap", "shop", "settings")
+    path = "/api/v1/namespaces/shop/configmaps/settings"
+    server.on("GET", path, as_status(404, "no", "NotFound"))
+    lives = reader.lives([settings, *refs])
+    assert list(lives) == [settings, *refs]
+    assert lives[refs[0]] == Absent()
+    assert isinstance(lives[refs[1]], Known) is may_list
+    assert len(server.seen) == (2 if may_list else 2 + len(refs))
 
 
 @pytest.mark.contract("B33")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gate.app.runtime.worker_lanes import MOST_READ_SINGLY, OBJECT_LANES, Lanes, Performers
+from gate.app.runtime.worker_lanes import OBJECT_LANES, Lanes, Performers
 from gate.clock import SystemClock
 from gate.core.checks.questions import Answers, Exit
 from gate.core.model.body import Body, FrozenMap
@@ -31,6 +31,7 @@ from gate.core.protocol.events import (
 from gate.core.rollout.policy import Policy
 from gate.core.versions.history import Closed
 from gate.engine import Broken, Inbox
+from gate.kube.reads import MOST_READ_SINGLY
 
 WEB, API = Ref("apps/v1", "Deployment", "shop", "web"), Ref("apps/v1", "Deployment", "shop", "api")
 NOTHING = Body.of({})

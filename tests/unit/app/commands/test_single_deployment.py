@@ -329,7 +329,7 @@ def test_what_follows_a_change_of_others_advises_no_flag_that_it_has_not(
     document = assert_ended(gate(command, "web"), 3, "refused", "Conflict")
     (step,) = next_steps(cast("Result", document))
     assert step.text.endswith("then run the same command again:")
-    assert step.command.startswith("rollout-gate history web")
+    assert step.command.startswith("rollout-gate status web")
 
 
 WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")

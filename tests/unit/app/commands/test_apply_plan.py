@@ -108,7 +108,9 @@ def test_several_deployments_are_one_attempt(
     assert (images(server), images(server, "api")) == (["shop/web:1"], ["shop/web:1"])
     assert server.get("ConfigMap", "settings")["data"] == {"mode": "one"}
     assert {each["action"] for each in document["objects"]} == {"restored"}
-    assert written(server) == ["settings", "api", "web"] * 2
+    out, back = written(server)[:3], written(server)[3:]
+    assert (out[0], back[0]) == ("settings", "settings")
+    assert sorted(out[1:]) == sorted(back[1:]) == ["api", "web"]
 
 
 @pytest.mark.contract("B57")

@@ -19,13 +19,25 @@ MOST_EVENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
+class OwnRevisions:
+    """The revisions that a workload controls, and which of them the live template is.
+
+    `key` is what the current revision's pods have in common (`WorkloadKind.key_of_pod`), "" while
+    unknown.
+    """
+
+    all: tuple[Revision, ...] = ()
+    current: Revision | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """One workload as it is known now.
 
     `written` is false while the state before our write is folded: restarts from that time do not
     count against the new version. `denied_since` holds when a revision (by uid) began to say that
-    it cannot create pods. `current_uid` is that of the live template's revision, `current_key` what
-    its pods have in common (`WorkloadKind.key_of_pod`); both are "" while unknown.
+    it cannot create pods. `own` follows from `workload` and `revisions`: every verdict asks for it.
     """
 
     ref: Ref
@@ -36,8 +48,7 @@ class Snapshot:
     events: FrozenMap[str, ClusterEvent] = field(default_factory=FrozenMap)
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
     written: bool = False
-    current_uid: str = ""
-    current_key: str = ""
+    own: OwnRevisions = OwnRevisions()
 
     def fold(self, event: Observed | Vanished | Listed) -> Snapshot:
         """Return the snapshot after `event`; what is not of this workload is left out."""
@@ -67,14 +78,21 @@ class Snapshot:
 
     def list_owned(self) -> tuple[Revision, ...]:
         """Return the revisions whose controller is this workload, by ownerReferences uid."""
-        live = self.live
-        if live is None:
-            return ()
-        return tuple(one for one in self.revisions.values() if one.owner_uid == live.uid)
+        return self.own.all
 
     def current(self) -> Revision | None:
         """Return the revision of the live template."""
-        return self.revisions.get(self.current_uid)
+        return self.own.current
+
+    @property
+    def current_uid(self) -> str:
+        """The uid of the revision of the live template, "" if none was seen."""
+        return "" if self.own.current is None else self.own.current.uid
+
+    @property
+    def current_key(self) -> str:
+        """What the pods of the live template have in common, "" while unknown."""
+        return self.own.key
 
     def count_pods(self, revision: Revision) -> PodCounts:
         """Count the pods of a revision."""
@@ -153,8 +171,7 @@ class Snapshot:
             self.events,
             self.denied_since,
             self.written,
-            self.current_uid,
-            self.current_key,
+            self.own,
         )
 
     def _after_deletion(self) -> Snapshot:
@@ -167,12 +184,12 @@ class Snapshot:
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
         """Find the revision of the live template again after either has changed."""
-        uid = key = ""
+        own = OwnRevisions()
         if isinstance(workload, Known):
             live = workload.value
-            owned = [one for one in revisions.values() if one.owner_uid == live.uid]
+            owned = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
             uid = self.kind.find_current(live, owned)
-            key = self.kind.current_key(live, uid)
+            own = OwnRevisions(owned, revisions.get(uid), self.kind.current_key(live, uid))
         return Snapshot(
             self.ref,
             self.kind,
@@ -182,8 +199,7 @@ class Snapshot:
             self.events,
             denied_since,
             self.written,
-            uid,
-            key,
+            own,
         )
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:

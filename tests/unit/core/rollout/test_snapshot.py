@@ -154,7 +154,10 @@ def test_a_change_of_one_thing_leaves_all_others() -> None:
     known = seen(deployment(), replica_set(conditions=(denied,)), pod(), told).begin(2.0)
     changes: dict[Watched, dict[str, object]] = {
         later(deployment(), 300): {"workload": known.workload},
-        later(replica_set(conditions=(denied,)), 300): {"revisions": known.revisions},
+        later(replica_set(conditions=(denied,)), 300): {
+            "revisions": known.revisions,
+            "own": known.own,
+        },
         later(pod(), 300): {"pods": known.pods},
         replace(told, message=CleanText("more")): {"events": known.events},
     }

@@ -63,7 +63,7 @@ properties: $(INSTALLED) ## search for counterexamples to the properties, with e
 	$(BIN)/python -m pytest -n auto --long -m hypothesis --hypothesis-profile searching $(PYTEST_ARGS)
 
 .PHONY: check-model
-check-model: $(INSTALLED) ## search the model of a cluster for counterexamples, over a million states
+check-model: $(INSTALLED) ## search the model of a cluster for counterexamples, over two million states
 	$(BIN)/python -m tests.model --moves 6 --states 1000000 --recoveries 1
 
 FUZZ_SECONDS ?= 600

@@ -11,8 +11,8 @@ was before and follows that through the same states, so that a rollback is verif
 predicate as a rollout. A leg begins with RECORDING: the record names all its writes before the
 first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
-that either confirms the verdict or sends the attempt back to FOLLOWING. INSPECTING reads every
-object of the attempt once more, to report what is not as it was left. Nothing is written in
+that either confirms the verdict or sends the attempt back to FOLLOWING. INSPECTING reads what
+the attempt wrote and has not just read, to report what somebody has changed. Nothing is written in
 INSPECTING, in CLOSING, which releases the lock, or in ENDED.
 
 RETREAT is the only way from FORWARD to BACK, and nothing leads from BACK to FORWARD: at most one

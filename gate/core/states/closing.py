@@ -1,4 +1,4 @@
-"""CLOSING and ENDED: the lock is released and the record kept, then nothing is asked for."""
+"""CLOSING and ENDED: the locks are released, then nothing is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""INSPECTING: every object that was written is read once more, to report what has changed."""
+"""INSPECTING: what was written and not just read is read once more, to report what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one strict predicate, which tells from a single view whether a rollout is done."""
+"""When a Deployment's rollout is done: for a policy, and with every pod replaced."""
 
 from __future__ import annotations
 

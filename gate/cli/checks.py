@@ -12,7 +12,7 @@ from gate.config import Settings
 def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Each check is asked once, about the Deployments that NAME or the manifest names.
 
-    Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be told, 2 and 3 where it
+    Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be decided, 2 and 3 where it
     cannot be asked. With --show: print a ready-made check; nothing is asked.
     """
     from gate.app import entry

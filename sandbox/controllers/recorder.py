@@ -119,7 +119,7 @@ class Recorder:
 
     def _event(self, about: JSON, kind: str, reason: str, message: str) -> JSON:
         stamp = self._moments.stamp()
-        # A combined event is made anew by client-go, which leaves its reporter out.
+        # A combined event is created again by client-go, which leaves its reporter out.
         reporter = "" if message.startswith(COMBINED) else self._component
         return {
             "apiVersion": "v1",

@@ -1,7 +1,7 @@
 """The sandbox on a socket: HTTPS on 127.0.0.1 alone, in the asyncio loop of the calling thread.
 
 `serve` runs until its event is set and leaves nothing behind: watches end, the port is free, and
-the kubeconfig file is gone. Certificate and token are made anew each time.
+the kubeconfig file is gone. Certificate and token are created again each time.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def edit_as(scene: Scene, manager: str, resource: str, name: str, patch: JSON) -
     [
         ("deleted", "gone", "deleted", "somebody else deleted it"),
         longer("changed", "changed", "changed", "kubectl-edit changed data.mode"),
-        longer("recreated", "changed", "recreated", "made it anew"),
+        longer("recreated", "changed", "recreated", "created it again"),
     ],
 )
 def test_a_good_version_whose_configuration_goes_away(

@@ -43,7 +43,7 @@ def test_undo_goes_to_the_revision_that_it_names(scene: Scene) -> None:
     assert result.document["deployments"][0]["new"]["replicaset"] == first
     again = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
     assert_verified(again)
-    words = "goes to revision 3 (shop/web:2), without its restart, so its pods are made anew"
+    words = "goes to revision 3 (shop/web:2), without its restart, so its pods are created again"
     assert words in again.stderr
 
 

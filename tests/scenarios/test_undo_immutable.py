@@ -45,7 +45,7 @@ def test_history_marks_no_undo_over_what_became_immutable(scene: Scene) -> None:
 def test_a_refused_undo_names_the_deletion_that_lets_it_work(
     scene: Scene, versions: tuple[int, ...]
 ) -> None:
-    """What is deleted is made anew, with what runs: the undo goes back no further."""
+    """What is deleted is created again, with what runs: the undo goes back no further."""
     leave_immutable(scene, *versions)
     refused = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(refused, "SetIncomplete", "configmap/settings is immutable now")

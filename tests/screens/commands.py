@@ -21,7 +21,7 @@ def pause_and_resume(stage: Stage) -> None:
 
 
 def restart(stage: Stage) -> None:
-    """The pods are made anew."""
+    """The pods are created again."""
     stage.scene.serve(web())
     stage.run("restart web")
 

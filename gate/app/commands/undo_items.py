@@ -125,7 +125,7 @@ def _describe(
         there = revision_name(replica_set) if replica_set is not None else shown
         note("undo", f"{found.ref} is at {there} already, verified at {version.judged_at}")
         return
-    without = " without its restart, so its pods are made anew," if is_restart_left else ""
+    without = " without its restart, so its pods are created again," if is_restart_left else ""
     note("undo", f"{found.ref} goes to {shown},{without} verified at {version.judged_at}")
     others = [str(ref) for ref in bodies if ref != found.ref]
     if others:

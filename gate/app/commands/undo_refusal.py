@@ -82,7 +82,9 @@ def _hint_of_immutable(found: UndoSubject, refs: Sequence[Ref]) -> str:
     number = found.settings.to_revision
     flags = () if number is None else ("--to-revision", str(number))
     delete = cluster.command("kubectl", "delete", *named, namespace=namespace)
-    return f"delete what is immutable: {delete}; then make it anew: {found.command('undo', *flags)}"
+    return (
+        f"delete what is immutable: {delete}; then create it again: {found.command('undo', *flags)}"
+    )
 
 
 def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Iterator[str]:

@@ -167,7 +167,7 @@ def _target_set(
     for ref in sorted({ref for refs in lacks.values() for ref in refs}):
         fact = beside.get(ref)
         if isinstance(fact, Known) and is_locked(fact.value):
-            console.warn(f"{ref} is immutable now: to write it anew it has to be deleted first")
+            console.warn(f"{ref} is immutable now: delete it first to write it again")
     conflicts: dict[Ref, tuple[str, ...]] = {}
     for live, target in zip(lives, targets, strict=True):
         choice = choose_version(target.snapshot, histories[live.ref], digests)

@@ -132,7 +132,7 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
             return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
-            return f"{name}: what serves cannot be told ({why}): no way back"
+            return f"{name}: cannot tell what serves ({why}): no way back"
         case _:
             if target.snapshot.live is None:
                 return f"{name}: nothing serves yet, so a failure has nowhere to return to"

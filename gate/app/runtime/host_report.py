@@ -41,7 +41,7 @@ class Hosting:
             return cls(world, settings, console, sink, sink.remarks(result, reports))
         except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
             bug = f"{place_of(error)}; this is a bug of rollout-gate"
-            console.warn(f"the CI host could not be told: {bug}")
+            console.warn(f"could not report to the CI host: {bug}")
             return cls(world, settings, console, Plain(), "")
 
     def frame_text(self, text: str) -> str:

@@ -115,7 +115,7 @@ class CompareKeys(Keys):
     min_delta: values.Delta = key("and beyond that by so much")
     test: values.Test = key("the test over both samples")
     alpha: values.Alpha = key("the probability at which the test rejects")
-    tolerance: values.Delta = key("the shift that is borne, as a share of the old median")
+    tolerance: values.Delta = key("the shift that is tolerated, as a share of the old median")
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -47,7 +47,7 @@ def _after_deletion(name: str, found: Finding) -> str:
         case FindingKind.DELETED:
             return ""
         case FindingKind.RECREATED:
-            return f"{name} was deleted by this run, and {_who(found)} made it anew"
+            return f"{name} was deleted by this run, and {_who(found)} created it again"
         case FindingKind.UNREAD:
             return f"{name} was deleted by this run; whether it is gone could not be read"
         case _:
@@ -107,7 +107,7 @@ def _differing(name: str, found: Finding, did: str) -> str:
             return f"{name} is being deleted by somebody else: {_waiting(found)}"
         case FindingKind.RECREATED:
             who = _who(found)
-            return f"{name} was deleted after this run {did} it, and {who} made it anew"
+            return f"{name} was deleted after this run {did} it, and {who} created it again"
         case FindingKind.NOT_AS_SENT:
             what = f"the server keeps another {_fields(found)} than was sent"
             return f"{name} was not restored: {what} (an admission webhook may set it)"

@@ -171,7 +171,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     if live is None:
         took_back = takes_back_part(attempt) and (attempt.ledger.restored or attempt.ledger.deleted)
         return _never_written(failure) if took_back else failure
-    message = CleanText("somebody else made it anew since that attempt began")
+    message = CleanText("somebody else created it again since that attempt began")
     return Ending(Outcome.SUPERSEDED, Reason.SUPERSEDED, message)
 
 

@@ -88,7 +88,7 @@ _WORDS: Final = {
     Outcome.USAGE: "cannot be asked like this",
     Outcome.REFUSED: "the source cannot be asked",
     Outcome.FAILED: "fails",
-    Outcome.INCONCLUSIVE: "cannot be told",
+    Outcome.INCONCLUSIVE: "cannot be decided",
 }
 _WORDS_OF_TROUBLE: Final = {
     Trouble.TLS: "there is no TLS with the source",

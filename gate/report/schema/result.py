@@ -74,7 +74,8 @@ class NewVersion(Version):
     """The version that this attempt rolled out, or was about to."""
 
     image_ids: Annotated[
-        list[str], Meta(description="What the nodes really ran, by digest, as far as pods told.")
+        list[str],
+        Meta(description="What the nodes really ran, by digest, as far as pods reported it."),
     ]
 
 
@@ -101,7 +102,7 @@ class ReplicaSetResult(TypedDict):
     wanted: int
     ready: int
     available: int
-    pods: Annotated[list[str], Meta(description="Pods that are alike are told together.")]
+    pods: Annotated[list[str], Meta(description="Pods that are alike are listed together.")]
 
 
 class TreeResult(TypedDict):
@@ -196,7 +197,7 @@ class AtEnd(TypedDict):
     ]
     managers: Annotated[
         list[str],
-        Meta(description="Field managers that changed it or made it anew, as far as it names any."),
+        Meta(description="Field managers that changed or re-created it, as far as it names any."),
     ]
     fields: Annotated[list[str], Meta(description="Paths that differ, at most 50.")]
     finalizers: Annotated[list[str], Meta(description="What its deletion waits for.")]

@@ -44,7 +44,7 @@ _STANDS: Final[Mapping[Standing, str]] = {
     "not-as-sent": "not as it was sent",
     "deleted": "does not exist",
     "being-deleted": "being deleted",
-    "recreated": "made anew",
+    "recreated": "created again",
     "unread": "not known",
 }
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}

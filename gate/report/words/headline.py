@@ -221,7 +221,7 @@ def _describe_superseded(result: Result, deployment: DeploymentResult) -> str:
     name, is_deleted = deployment_name(result, deployment), deployment["reason"] == Reason.DELETED
     did = what_others_did(deployment)
     if is_left_alone(result, deployment) and did != "is deleting":
-        left = "was not made anew" if is_deleted else "was left alone"
+        left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
     if did == "deleted":
         and_made = " and made again" if is_made_again(result, deployment) else ""

@@ -306,7 +306,7 @@ def test_a_pause_meets_the_write_of_a_run(gate: Gate, server: ApiServer) -> None
 
 @pytest.mark.contract("B787")
 def test_a_pause_is_of_the_deployment_that_was_read(gate: Gate, server: ApiServer) -> None:
-    """One that was made anew under the name is another one."""
+    """One that was created again under the name is another one."""
     server.put(web("1"))
 
     def make_anew() -> None:

@@ -115,7 +115,7 @@ def test_a_bug_of_a_sink_is_a_warning(
     ended = gate("apply", file=[manifest(web())], output="text")
     assert ended.code == 0
     assert "VERIFIED (exit 0)" in ended.out
-    assert "the CI host could not be told: KeyError in test_host_report.py" in ended.err
+    assert "could not report to the CI host: KeyError in test_host_report.py" in ended.err
     assert "sesame" not in ended.err
 
 

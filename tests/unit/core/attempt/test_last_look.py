@@ -83,7 +83,7 @@ MEDDLING = [
         Finding(FindingKind.CHANGED, ("kubectl-edit",), ("data.mode",)),
         "kubectl-edit changed data.mode",
     ),
-    (make_anew, Finding(FindingKind.RECREATED, ("kubectl",)), "and kubectl made it anew"),
+    (make_anew, Finding(FindingKind.RECREATED, ("kubectl",)), "and kubectl created it again"),
     (add, AS_WRITTEN, ""),
 ]
 
@@ -317,7 +317,7 @@ def test_what_is_pruned_and_made_anew_is_said() -> None:
     player.server.put(config("c"), "kubectl")
     attempt = player.run()
     assert [*differences(attempt)] == [
-        "configmap/settings was deleted by this run, and kubectl made it anew"
+        "configmap/settings was deleted by this run, and kubectl created it again"
     ]
 
 

@@ -25,6 +25,6 @@ def test_the_digest_of_a_secret_is_keyed_with_its_uid() -> None:
 
 
 def test_the_digest_of_anything_else_is_the_same_in_each_object() -> None:
-    """What was deleted and made anew is still what was verified."""
+    """What was deleted and created again is still what was verified."""
     digests = {body_digest("ConfigMap", uid, KEYS) for uid in ("u-1", "u-2")}
     assert len(digests) == 1

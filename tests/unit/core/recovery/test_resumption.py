@@ -326,7 +326,7 @@ def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
 
 @pytest.mark.contract("B533")
 def test_one_that_was_deleted_leaves_the_others_to_their_end() -> None:
-    """A Deployment that is gone is not made anew; the other goes back: 8 is the worse."""
+    """A Deployment that is gone is not created again; the other goes back: 8 is the worse."""
     server = serving()
     server.behaviour["shop/web:v2"] = "stuck"
     record = died(server)
@@ -528,7 +528,7 @@ def recreated(server: Server, ref: Ref) -> None:
         (lambda server, ref: server.edit(ref, "x", {"spec.replicas": 9}), Standing.BEFORE),
         (recreated, Standing.OTHERS),
     ],
-    ids=["not written", "written", "deleted", "edited", "scaled", "made anew"],
+    ids=["not written", "written", "deleted", "edited", "scaled", "created again"],
 )
 def test_whose_a_deployment_is(change: Change, is_: Standing) -> None:
     """A Deployment is told by its template, its fields and its uid."""

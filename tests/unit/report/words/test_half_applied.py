@@ -164,7 +164,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "deleted": (
         lambda: meddled(None, *ONE),
         8,
-        "somebody else deleted deployment/web, which was not made anew",
+        "somebody else deleted deployment/web, which was not created again",
         "web other",
         "runs nothing: it was deleted, and no pod of it was left; wanted shop/web:v2",
     ),

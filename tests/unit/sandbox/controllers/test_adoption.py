@@ -19,7 +19,7 @@ from tests.unit.sandbox.controllers.bed import (
 
 
 def test_an_orphaned_replica_set_is_taken_over(bed: Bed) -> None:
-    """A Deployment that is deleted alone and made anew has the same pods."""
+    """A Deployment that is deleted alone and created again has the same pods."""
     bed.deploy(web())
     before = [pod["metadata"]["name"] for pod in bed.pods]
     bed.delete("deployments.apps", "web", Propagation.ORPHAN)

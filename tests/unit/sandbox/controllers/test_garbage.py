@@ -84,7 +84,7 @@ def test_an_object_of_an_absent_owner_goes_unless_its_kind_is_unknown(bed: Bed, 
 
 
 def test_an_owner_of_the_same_name_and_another_uid_is_absent(bed: Bed) -> None:
-    """A Deployment that was made anew does not own what the old one left."""
+    """A Deployment that was created again does not own what the old one left."""
     first = bed.api.create("configmaps", NAMESPACE, config_map("owner"), TEAM)
     other = {**reference(first), "uid": "another"}
     bed.api.create("configmaps", NAMESPACE, config_map("owned", other), TEAM)

@@ -14,6 +14,7 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Revision
 from gate.core.plan.plan import Plan, Target, plan_to_take_back
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.snapshot import OwnRevisions
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import planned
 from tests.unit.core.server import Server
@@ -66,7 +67,8 @@ def test_a_version_of_unknown_age_is_too_old(made: str) -> None:
 
 def with_sets(target: Target, sets: Mapping[str, Revision]) -> Target:
     """Return a target that has other ReplicaSets."""
-    return replace(target, snapshot=replace(target.snapshot, revisions=FrozenMap(sets)))
+    own = OwnRevisions(tuple(sets.values()))
+    return replace(target, snapshot=replace(target.snapshot, revisions=FrozenMap(sets), own=own))
 
 
 @pytest.mark.contract("B32", "B138")

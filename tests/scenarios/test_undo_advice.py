@@ -155,7 +155,7 @@ def test_verify_advises_no_undo_over_what_became_immutable(scene: Scene) -> None
     apply_and_keep(scene, settings("two"), web(2, behaviour=CRASH))
     scene.objects.patch("configmaps", "settings", {"immutable": True})
     verified = scene.gate("verify", "web", *DOCUMENT)
-    assert warned(verified, "configmap/settings is immutable now", "deleted first")
+    assert warned(verified, "configmap/settings is immutable now", "delete it first")
     shown, words = advised(scene, verified)
     assert "undo cannot restore configmap/settings" in " ".join(shown.split())
     assert "--deployment-only" in words

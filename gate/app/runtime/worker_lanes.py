@@ -30,7 +30,7 @@ from gate.engine import Broken, Inbox
 from gate.kube.reads import MOST_READ_SINGLY
 
 WRITE_LANES = 16
-"""How many writes are under way at most, after a signal; without one the core sends fewer."""
+"""How many writes are under way at most; only after a signal is it more than one at a time."""
 OBJECT_LANES = 8
 """How many objects are read at once; the last look may have hundreds to read."""
 

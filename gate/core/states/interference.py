@@ -28,7 +28,6 @@ from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.reads import awaits_read, read_all
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
-from gate.core.writes.order import losses_to_read
 
 
 def next_trigger(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Trigger | None:
@@ -145,18 +144,13 @@ def _find_ending(attempt: Attempt, state: StateBehaviour, *, steps_back: bool) -
 
 
 def _answer_signal(attempt: Attempt, state: StateBehaviour, *, steps_back: bool) -> Trigger | None:
-    """Answer a signal: wait for the writes under way, then roll back or end, by policy.
-
-    A write of the way out whose answer was lost is read first: what was done has to go back.
-    """
+    """Answer a signal: wait for the write under way, then roll back or end, by policy."""
     if attempt.now >= attempt.interference.interrupted_at + INTERRUPT_SECONDS:
         return Trigger.INTERRUPTED
     if attempt.awaits(Write):
         return None
     if steps_back:
         return Trigger.INTERRUPTED
-    if attempt.course.leg is Leg.FORWARD and losses_to_read(attempt):
-        return None
     if attempt.course.leg is Leg.BACK:
         return None if state.has_writes_ahead else Trigger.INTERRUPTED
     may_retreat = Trigger.RETREAT in TRANSITIONS[attempt.course.leg][attempt.course.state]

@@ -8,12 +8,10 @@ from dataclasses import replace
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Write
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_rejection
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
-from gate.core.writes.order import losses_to_read
 from gate.core.writes.queue import next_write
 
 
@@ -29,13 +27,9 @@ class Writing(StateBehaviour):
         return next_write(attempt)
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
-        """Go on once all writes are answered; a refusal ends the way out or turns it back.
-
-        What else is under way then is awaited first, so that the way back covers it.
-        """
+        """Go on once all writes are answered; a refusal ends the way out or turns it back."""
         if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
-            is_known = not attempt.awaits(Write) and not losses_to_read(attempt)
-            return _answer_rejection(attempt) if is_known else None
+            return _answer_rejection(attempt)
         if attempt.writes.queue or attempt.asks:
             return None
         if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:

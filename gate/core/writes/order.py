@@ -1,18 +1,14 @@
-"""Which writes of the queue are decided next: several objects of one kind in parallel.
+"""Which write of the queue is decided next: one after another, or several objects in parallel.
 
-An attempt has `retry` and `uncertain` only for the write at the head of its queue. While several
-writes are under way, the object that an answer is about is brought to the head, and what is known
-of the previous head is set aside.
-
-The server sets the pace. A leg begins with one write, and each that is answered makes room for one
-more, up to `MOST_AT_ONCE`. While the answer to a write is lost, nothing else is sent.
+An attempt has `retry` and `uncertain` only for the write at the head of its queue. After a signal
+time is short and several writes are under way: then the object that an answer is about is brought
+to the head, and what is known of the previous head is set aside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from gate.core.attempt.state import Attempt, Undecided
@@ -22,9 +18,6 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
 from gate.core.protocol.effects import Read, Write
 
-MOST_AT_ONCE: Final = 8
-"""How many writes are under way at most, except after a signal. A server that fails is asked for
-ten things at once (`gate.kube.pace`), so that none of these waits."""
 _DATA: Final = (("v1", "ConfigMap"), ("v1", "Secret"))
 
 
@@ -59,57 +52,20 @@ def with_at_head(attempt: Attempt, ref: Ref) -> Attempt:
 def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the objects whose next write may be decided now, in order.
 
-    Objects of one kind are written in parallel. Configuration comes before the Deployments;
-    deletions come after them, one by one. After a signal time is short: all of a kind go back at
-    once.
+    After a signal, objects of one kind go back in parallel. Configuration comes before the
+    Deployments; deletions come after them, one by one.
     """
-    if not attempt.writes.queue or _is_stopped(attempt):
+    if not attempt.writes.queue:
         return ()
+    if attempt.course.leg is Leg.FORWARD or attempt.interference.signal_number is None:
+        return () if attempt.asks else (attempt.writes.queue[0].ref,)
     busy = {
         effect.ref
         for effect in attempt.requests.outstanding.values()
         if isinstance(effect, Read | Write)
     }
-    if attempt.interference.signal_number is not None:
-        everything = dict.fromkeys(_first_in_line(attempt.writes.queue))
-        return tuple(ref for ref in everything if ref not in busy)
-    if len(busy) >= _most_at_once(attempt):
-        return ()
-    lost = losses_to_read(attempt)
-    in_line = lost or dict.fromkeys(islice(_first_in_line(attempt.writes.queue), 2 * MOST_AT_ONCE))
-    return tuple(ref for ref in in_line if ref not in busy)
-
-
-def sends_no_more(attempt: Attempt) -> bool:
-    """Tell whether the way out is over once it is known what of it was written."""
-    is_over = attempt.writes.rejection is not None or attempt.interference.signal_number is not None
-    return attempt.course.leg is Leg.FORWARD and is_over
-
-
-def _is_stopped(attempt: Attempt) -> bool:
-    """Tell whether nothing may be written any more: the attempt ends with the answers it awaits."""
-    interference = attempt.interference
-    return interference.lock_lost is not None or interference.contact.refusal is not None
-
-
-def _most_at_once(attempt: Attempt) -> int:
-    """Return how many writes may be under way, by the number that this leg saw answered."""
-    ledger = attempt.ledger
-    if attempt.course.leg is Leg.FORWARD:
-        answered = len(ledger.written)
-    else:
-        answered = len(ledger.restored) + len(ledger.patched) + len(ledger.deleted)
-    return min(1 + answered, MOST_AT_ONCE)
-
-
-def losses_to_read(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the objects that a write with a lost answer was sent to and that are to be read."""
-    writes = attempt.writes
-    undecided = dict(writes.set_aside.items())
-    if writes.queue:
-        undecided = {writes.queue[0].ref: Undecided(writes.retry), **undecided}
     return tuple(
-        ref for ref, one in undecided.items() if one.retry is not None and one.retry.uncertain
+        ref for ref in dict.fromkeys(_first_in_line(attempt.writes.queue)) if ref not in busy
     )
 
 

@@ -32,17 +32,11 @@ from gate.core.writes.foreign_changes import (
     without_foreign,
 )
 from gate.core.writes.lost_response import has_landed
-from gate.core.writes.order import (
-    answers_lost,
-    losses_to_read,
-    sendable,
-    sends_no_more,
-    with_at_head,
-)
+from gate.core.writes.order import answers_lost, sendable, with_at_head
 from gate.core.writes.other_users import find_users
 from gate.core.writes.removed_owners import owners_to_put_back, stands_unowned
 from gate.core.writes.request import send, send_body
-from gate.core.writes.way_out import next_out, with_lost_answer_known
+from gate.core.writes.way_out import next_out
 
 FRESH_SECONDS = 1.0
 """How old the decision to go back may be at the first write before Deployments are read again."""
@@ -50,8 +44,8 @@ FRESH_SECONDS = 1.0
 
 def next_write(attempt: Attempt) -> Step:
     """Return what the next write asks for; the attempt unchanged if all have to wait."""
-    if sends_no_more(attempt):
-        return _lost_found_out(attempt)
+    if attempt.writes.rejection is not None:
+        return attempt, ()
     for ref in sendable(attempt):
         at_head = with_at_head(attempt, ref)
         moved, effects = _at_head(at_head)
@@ -60,46 +54,17 @@ def next_write(attempt: Attempt) -> Step:
     return attempt, ()
 
 
-def _lost_found_out(attempt: Attempt) -> Step:
-    """Return what tells which writes with a lost answer were done: nothing more is sent.
-
-    In the end a refused write is at the head of the queue again.
-    """
-    for ref in losses_to_read(attempt):
-        if _is_read(attempt, (ref,)):
-            continue
-        lost = with_at_head(attempt, ref)
-        moved, effects = _found_out(lost)
-        if moved is not lost:
-            return moved, effects
-    rejection = attempt.writes.rejection
-    return attempt if rejection is None else with_at_head(attempt, rejection.ref), ()
-
-
-def _found_out(attempt: Attempt) -> Step:
-    """Return what tells whether the write at the head was done; it is not sent again."""
-    retry = attempt.writes.retry
-    if retry is not None and not retry.read:
-        return _read_head(attempt)
-    return with_lost_answer_known(attempt), ()
-
-
 def _at_head(attempt: Attempt) -> Step:
     """Return what the head of the queue asks for; the attempt unchanged if it has to wait."""
     head, retry = attempt.writes.queue[0], attempt.writes.retry
     if retry is not None and not retry.read:
-        return _read_head(attempt)
+        if attempt.now < attempt.requests.not_before:
+            return attempt, ()
+        read = Read(attempt.requests.next_id, head.ref, whole_rollout=False)
+        return attempt.with_effect(read), (read,)
     if attempt.course.leg is Leg.BACK:
         return _next_back(attempt, head, retry)
     return next_out(attempt, head, retry)
-
-
-def _read_head(attempt: Attempt) -> Step:
-    """Read the object of the next write, not before the server wants to be asked again."""
-    if attempt.now < attempt.requests.not_before:
-        return attempt, ()
-    read = Read(attempt.requests.next_id, attempt.writes.queue[0].ref, whole_rollout=False)
-    return attempt.with_effect(read), (read,)
 
 
 # -- on the way back -------------------------------------------------------------------------------

@@ -83,22 +83,8 @@ def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
 
 
 def given_up(attempt: Attempt, rejection: Rejection) -> Attempt:
-    """Return the attempt whose way out ends with a write that cannot be done.
-
-    Of several that cannot be done, the first one counts.
-    """
-    if attempt.writes.rejection is not None:
-        return attempt.past_head()
+    """Return the attempt whose way out ends with a write that cannot be done."""
     plan = plan_to_take_back(attempt.plan)
     return replace(
         attempt, plan=plan, writes=replace(attempt.writes, rejection=rejection, retry=None)
     )
-
-
-def with_lost_answer_known(attempt: Attempt) -> Attempt:
-    """Return the attempt that knows by a read whether the write at the head was done."""
-    head = attempt.writes.queue[0]
-    live = attempt.ledger.live.get(head.ref)
-    if live is not None and is_done(attempt, head, live):
-        return went_out(attempt.past_head(), head, live)
-    return attempt.past_head()

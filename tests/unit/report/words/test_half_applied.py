@@ -103,7 +103,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         4,
         f"{HALF} went back",
         "web baseline, api baseline",
-        UNDONE.replace("/web-", "/api-"),
+        "",
     ),
     "rejected-behind-one": (
         lambda: cut_off(serving("web", "api"), *TWO, after=2),

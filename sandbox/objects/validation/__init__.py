@@ -1,8 +1,9 @@
 """Validation: what the controllers rest on, and what no update may change.
 
 A real server looks at every field of every kind. The sandbox looks at names and labels
-(`metadata`, `names`, `selectors`), at what its controllers compute with (`workloads`, `pods`), and
-at fields that are fixed once they are written (`fixed`). All else is stored as it was sent.
+(`metadata`, `names`, `selectors`), at what its controllers compute with (`workloads`), at pod specs
+(`pod`), and at fields that are fixed once they are written (`fixed`). All else is stored as it was
+sent.
 A check appends to the list that it is given, so that one walk finds every error in its order.
 """
 
@@ -16,20 +17,24 @@ from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import Found
 from sandbox.objects.validation.fixed import check_fixed_fields
 from sandbox.objects.validation.metadata import check_metadata, check_metadata_update
-from sandbox.objects.validation.pods import check_pod
+from sandbox.objects.validation.pod.spec import check_pod
 from sandbox.objects.validation.workloads import (
+    check_cron_job,
+    check_daemon_set,
     check_deployment,
+    check_job,
     check_replica_set,
-    check_template_alone,
+    check_stateful_set,
 )
 
 _CONTENT: Mapping[str, Callable[[Found, JSON], None]] = {
     "pods": check_pod,
     "deployments.apps": check_deployment,
     "replicasets.apps": check_replica_set,
-    "statefulsets.apps": check_template_alone,
-    "daemonsets.apps": check_template_alone,
-    "jobs.batch": check_template_alone,
+    "statefulsets.apps": check_stateful_set,
+    "daemonsets.apps": check_daemon_set,
+    "jobs.batch": check_job,
+    "cronjobs.batch": check_cron_job,
 }
 """What is asked of a kind's spec."""
 

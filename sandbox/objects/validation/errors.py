@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sandbox.failure import FieldError
@@ -46,6 +46,11 @@ def duplicate(field: str, value: Any) -> FieldError:
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {_format_value(value)}")
 
 
+def not_found(field: str, value: Any) -> FieldError:
+    """Return that what a value names is not there."""
+    return FieldError(field, "FieldValueNotFound", f"Not found: {_format_value(value)}")
+
+
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
     """Return that a value is none of a closed set, told in the order given."""
     listed = ", ".join(quote_text(each) for each in supported)
@@ -65,10 +70,28 @@ def check_at_least_zero(found: Found, field: str, value: int) -> None:
         found.append(invalid(field, value, NEGATIVE))
 
 
-def check_messages(found: Found, field: str, value: str, messages: Iterable[str]) -> None:
+def check_messages(found: Found, field: str, value: Any, messages: Iterable[str]) -> None:
     """Each message of a format check is an error of its own."""
     for message in messages:
         found.append(invalid(field, value, message))
+
+
+def check_required(
+    found: Found, field: str, value: Any, check: Callable[[Any], Iterable[str]] = lambda _: ()
+) -> None:
+    """A value is there, neither empty nor 0, and in the format that `check` looks at."""
+    if value:
+        check_messages(found, field, value, check(value))
+    else:
+        found.append(make_required_error(field))
+
+
+def check_one_of(found: Found, field: str, value: str, supported: Iterable[str]) -> None:
+    """A value is there and is one of a closed set."""
+    if not value:
+        found.append(make_required_error(field))
+    elif value not in supported:
+        found.append(not_supported(field, value, supported))
 
 
 def quote_text(text: str) -> str:

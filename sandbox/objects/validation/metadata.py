@@ -46,7 +46,7 @@ def check_metadata(found: Found, resource: Resource, metadata: JSON) -> None:
     """Name, labels, annotations, owners and finalizers of an object."""
     _check_name(found, resource, metadata)
     check_labels(found, "metadata.labels", metadata.get("labels"))
-    _check_annotations(found, metadata.get("annotations") or {})
+    check_annotations(found, "metadata.annotations", metadata.get("annotations") or {})
     for owner in metadata.get("ownerReferences", ()):
         for name in ("kind", "name", "uid"):
             if not owner[name]:
@@ -68,13 +68,13 @@ def _check_name(found: Found, resource: Resource, metadata: JSON) -> None:
         found.append(make_required_error("metadata.name", "name or generateName is required"))
 
 
-def _check_annotations(found: Found, annotations: Mapping[str, str]) -> None:
+def check_annotations(found: Found, field: str, annotations: Mapping[str, str]) -> None:
     """Keys are qualified names of any case; all together have a limit."""
     for key in sorted(annotations):
-        check_messages(found, "metadata.annotations", key, label_key(key.lower()))
+        check_messages(found, field, key, label_key(key.lower()))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > ANNOTATIONS_BYTES:
-        found.append(too_long("metadata.annotations", ANNOTATIONS_BYTES))
+        found.append(too_long(field, ANNOTATIONS_BYTES))
 
 
 def check_metadata_update(found: Found, old: JSON, new: JSON) -> None:

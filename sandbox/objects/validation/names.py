@@ -1,4 +1,4 @@
-"""The formats of names, labels and percentages, and what the server says of a wrong one.
+"""The formats of names, labels, ports and keys, and what the server says of a wrong one.
 
 Each check returns its messages, none where the value is good (apimachinery `util/validation` and
 `api/validate/content`). Results are remembered: the same few names come again and again.
@@ -13,11 +13,15 @@ Messages = tuple[str, ...]
 
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
+PORT_NAME_LENGTH = 15
+LARGEST_PORT = 65535
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_KEY})?"
+_CONFIG_KEY = "[-._a-zA-Z0-9]+"
+_HEADER = "[-A-Za-z0-9]+"
 _PERCENT = "[0-9]+%"
 LONGEST_PERCENT = 19
 
@@ -115,6 +119,54 @@ def path_segment(value: str) -> Messages:
 def mask_trailing_dash(name: str) -> str:
     """Return the prefix of a generated name as its format is checked: a last dash is no end."""
     return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
+
+
+@lru_cache(maxsize=1024)
+def port_name(value: str) -> Messages:
+    """Check the name of a port (IANA service name)."""
+    said = []
+    if len(value) > PORT_NAME_LENGTH:
+        said.append(_at_most(PORT_NAME_LENGTH))
+    if re.fullmatch("[-a-z0-9]+", value) is None:
+        said.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if re.search("[a-z]", value) is None:
+        said.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        said.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        said.append("must not begin or end with a hyphen")
+    return tuple(said)
+
+
+def port_number(value: int) -> Messages:
+    """Check the number of a port."""
+    if 1 <= value <= LARGEST_PORT:
+        return ()
+    return (f"must be between 1 and {LARGEST_PORT}, inclusive",)
+
+
+@lru_cache(maxsize=1024)
+def config_key(value: str) -> Messages:
+    """Check a key of a ConfigMap or Secret."""
+    said = []
+    if len(value) > SUBDOMAIN_LENGTH:
+        said.append(_at_most(SUBDOMAIN_LENGTH))
+    if re.fullmatch(_CONFIG_KEY, value) is None:
+        says = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+        said.append(_pattern(says, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+    if value in {".", ".."}:
+        said.append(f"must not be '{value}'")
+    elif value.startswith(".."):
+        said.append("must not start with '..'")
+    return tuple(said)
+
+
+def header_name(value: str) -> Messages:
+    """Check the name of an HTTP header."""
+    if re.fullmatch(_HEADER, value):
+        return ()
+    says = "a valid HTTP header must consist of alphanumeric characters or '-'"
+    return (_pattern(says, _HEADER, "X-Header-Name"),)
 
 
 def percent(value: str) -> Messages:

@@ -13,7 +13,7 @@ from sandbox.objects.validation.errors import (
     not_supported,
 )
 from sandbox.objects.validation.names import percent
-from sandbox.objects.validation.pods import check_template
+from sandbox.objects.validation.pod.spec import check_template
 from sandbox.objects.validation.selectors import (
     check_selector,
     in_go_order,
@@ -52,9 +52,54 @@ def check_replica_set(found: Found, replica_set: JSON) -> None:
     _check_template_and_selector(found, spec)
 
 
-def check_template_alone(found: Found, workload: JSON) -> None:
-    """The pod template of a kind that no controller here runs."""
-    check_template(found, "spec.template", workload["spec"]["template"])
+def check_stateful_set(found: Found, stateful_set: JSON) -> None:
+    """The pod template, with a volume for each claim as its pods will have them."""
+    spec = stateful_set["spec"]
+    template, pod_spec = spec["template"], spec["template"]["spec"]
+    names = [claim["metadata"].get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
+    claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
+    others = [each for each in pod_spec.get("volumes", ()) if each["name"] not in names]
+    with_claims = {**template, "spec": {**pod_spec, "volumes": claims + others}}
+    check_template(found, "spec.template", with_claims)
+    _check_runs_always(found, spec, "StatefulSet")
+
+
+def check_daemon_set(found: Found, daemon_set: JSON) -> None:
+    """The pod template."""
+    check_template(found, "spec.template", daemon_set["spec"]["template"])
+    _check_runs_always(found, daemon_set["spec"], "DaemonSet")
+
+
+def check_job(found: Found, job: JSON) -> None:
+    """The pod template."""
+    _check_job_template(found, "spec.template", job["spec"]["template"])
+
+
+def check_cron_job(found: Found, cron_job: JSON) -> None:
+    """The pod template of its Jobs."""
+    template = cron_job["spec"]["jobTemplate"]["spec"]["template"]
+    _check_job_template(found, "spec.jobTemplate.spec.template", template)
+
+
+def _check_job_template(found: Found, field: str, template: JSON) -> None:
+    """The pods of a Job come to an end, which those that are always restarted do not."""
+    check_template(found, field, template)
+    at, policy = f"{field}.spec.restartPolicy", template["spec"]["restartPolicy"]
+    if policy == "Always":
+        found.append(make_required_error(at, 'valid values: "OnFailure", "Never"'))
+    elif policy not in {"OnFailure", "Never"}:
+        found.append(not_supported(at, policy, ["OnFailure", "Never"]))
+
+
+def _check_runs_always(found: Found, spec: JSON, kind: str) -> None:
+    """Pods of these kinds are restarted whatever happens, for as long as they are wanted."""
+    field, pod_spec = "spec.template.spec", spec["template"]["spec"]
+    policy = pod_spec["restartPolicy"]
+    if policy != "Always":
+        found.append(not_supported(f"{field}.restartPolicy", policy, ["Always"]))
+    if "activeDeadlineSeconds" in pod_spec:
+        says = f"activeDeadlineSeconds in {kind} is not Supported"
+        found.append(forbidden(f"{field}.activeDeadlineSeconds", says))
 
 
 def _check_template_and_selector(found: Found, spec: JSON) -> None:
@@ -67,9 +112,7 @@ def _check_template_and_selector(found: Found, spec: JSON) -> None:
         return
     _check_matching(found, spec, selector)
     check_template(found, "spec.template", spec["template"])
-    policy = spec["template"]["spec"]["restartPolicy"]
-    if policy != "Always":
-        found.append(not_supported("spec.template.spec.restartPolicy", policy, ["Always"]))
+    _check_runs_always(found, spec, "ReplicaSet")
 
 
 def _check_required_selector(found: Found, selector: JSON | None) -> None:

@@ -23,6 +23,7 @@ from gate.errors import UsageError
 from gate.report.views.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
 from tests.long import longer
+from tests.table import each
 from tests.unit.app.rehearsal.conftest import Played, Signals
 
 Write = Callable[..., str]
@@ -253,6 +254,27 @@ def test_a_kind_that_the_sandbox_does_not_have_is_named(played: Played, manifest
     assert "the sandbox has no Widget (example.com/v1)" in said
     assert "deploy.yaml:14" in said
     assert "ConfigMap" in said
+
+
+@each(
+    ("mistake", "words"),
+    [
+        ("volumeMounts: [{name: a, mountPath: /a}]", 'volumeMounts[0].name: Not found: "a"'),
+        ("ports: [{containerPort: 99999}]", "ports[0].containerPort: Invalid value: 99999"),
+        ("readinessProbe: {periodSeconds: 5}", "readinessProbe: Required value: must specify"),
+    ],
+)
+def test_a_manifest_that_a_server_refuses_is_not_rehearsed(
+    played: Played, manifest: Write, mistake: str, words: str
+) -> None:
+    """Exit 2 with the field, whatever is to go wrong: no table says `ok` of it."""
+    file = Path(manifest())
+    file.write_text(file.read_text().replace(':2"}', f':2", {mistake}}}'))
+    assert rehearse(played.world, load("rehearse", {"file": [str(file)]}, environ={})) == 2
+    said = played.err.getvalue()
+    assert 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].' in said
+    assert words in said
+    assert not played.out.getvalue()
 
 
 def test_a_manifest_without_a_deployment_has_nothing_to_rehearse(

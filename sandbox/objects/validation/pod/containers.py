@@ -1,0 +1,137 @@
+"""Containers and init containers: names, images, ports and mounts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sandbox.json import JSON
+from sandbox.objects.validation.errors import (
+    Found,
+    check_messages,
+    check_one_of,
+    check_required,
+    duplicate,
+    forbidden,
+    invalid,
+    make_required_error,
+    not_found,
+    not_supported,
+)
+from sandbox.objects.validation.names import dns_label, port_name, port_number
+from sandbox.objects.validation.pod.environment import check_env, check_env_from
+from sandbox.objects.validation.pod.handlers import check_lifecycle, check_probes
+from sandbox.objects.validation.pod.resources import check_requirements
+from sandbox.objects.validation.pod.volumes import check_relative_path
+
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
+_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_ONLY_FOR_SIDECARS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+
+
+def check_containers(found: Found, field: str, spec: JSON, volumes: Collection[str]) -> None:
+    """The containers proper: at least one, with names and host ports of their own."""
+    containers: Sequence[JSON] = spec["containers"] or ()
+    if not containers:
+        found.append(make_required_error(field))
+    names: set[str] = set()
+    for index, container in enumerate(containers):
+        at = f"{field}[{index}]"
+        _check_container(found, at, container, volumes)
+        if container["name"] in names:
+            found.append(duplicate(f"{at}.name", container["name"]))
+        names.add(container["name"])
+        check_lifecycle(found, f"{at}.lifecycle", container, spec)
+        check_probes(found, at, container)
+        _check_restart_policy(found, at, container)
+    _check_host_ports(found, field, containers)
+
+
+def check_init_containers(found: Found, field: str, spec: JSON, volumes: Collection[str]) -> None:
+    """Init containers; only those that run on (sidecars) have probes and hooks."""
+    names = {container["name"] for container in spec["containers"] or ()}
+    for index, container in enumerate(spec.get("initContainers", ())):
+        at = f"{field}[{index}]"
+        _check_container(found, at, container, volumes)
+        _check_restart_policy(found, at, container)
+        if container["name"] in names:
+            found.append(duplicate(f"{at}.name", container["name"]))
+        elif container["name"]:
+            names.add(container["name"])
+        _check_host_ports(found, field, [container])
+        if container.get("restartPolicy") == "Always":
+            check_lifecycle(found, f"{at}.lifecycle", container, spec)
+            check_probes(found, at, container)
+            continue
+        for name in _ONLY_FOR_SIDECARS:
+            if name in container:
+                says = "may not be set for init containers without restartPolicy=Always"
+                found.append(forbidden(f"{at}.{name}", says))
+
+
+def _check_container(found: Found, field: str, container: JSON, volumes: Collection[str]) -> None:
+    """What holds of containers of both kinds."""
+    check_required(found, f"{field}.name", container["name"], dns_label)
+    check_required(found, f"{field}.image", container.get("image"))
+    policy = container["terminationMessagePolicy"]
+    check_one_of(found, f"{field}.terminationMessagePolicy", policy, _MESSAGE_POLICIES)
+    _check_ports(found, f"{field}.ports", container.get("ports", ()))
+    check_env(found, f"{field}.env", container.get("env", ()))
+    check_env_from(found, f"{field}.envFrom", container.get("envFrom", ()))
+    _check_mounts(found, f"{field}.volumeMounts", container.get("volumeMounts", ()), volumes)
+    policy = container["imagePullPolicy"]
+    check_one_of(found, f"{field}.imagePullPolicy", policy, _PULL_POLICIES)
+    check_requirements(found, f"{field}.resources", container["resources"])
+
+
+def _check_restart_policy(found: Found, field: str, container: JSON) -> None:
+    policy = container.get("restartPolicy")
+    if policy is not None:
+        check_one_of(found, f"{field}.restartPolicy", policy, _RESTART_POLICIES)
+
+
+def _check_ports(found: Found, field: str, ports: Sequence[JSON]) -> None:
+    names: set[str] = set()
+    for index, port in enumerate(ports):
+        at = f"{field}[{index}]"
+        if name := port.get("name"):
+            messages = port_name(name)
+            check_messages(found, f"{at}.name", name, messages)
+            if not messages and name in names:
+                found.append(duplicate(f"{at}.name", name))
+            names.add(name)
+        check_required(found, f"{at}.containerPort", port["containerPort"], port_number)
+        if host_port := port.get("hostPort"):
+            check_messages(found, f"{at}.hostPort", host_port, port_number(host_port))
+        if port["protocol"] not in _PROTOCOLS:
+            found.append(not_supported(f"{at}.protocol", port["protocol"], _PROTOCOLS))
+
+
+def _check_host_ports(found: Found, field: str, containers: Sequence[JSON]) -> None:
+    taken: set[str] = set()
+    for index, container in enumerate(containers):
+        for position, port in enumerate(container.get("ports", ())):
+            if not port.get("hostPort"):
+                continue
+            address = f"{port['protocol']}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if address in taken:
+                found.append(duplicate(f"{field}[{index}].ports[{position}].hostPort", address))
+            taken.add(address)
+
+
+def _check_mounts(
+    found: Found, field: str, mounts: Sequence[JSON], volumes: Collection[str]
+) -> None:
+    paths: set[str] = set()
+    for index, mount in enumerate(mounts):
+        at, name, path = f"{field}[{index}]", mount["name"], mount["mountPath"]
+        check_required(found, f"{at}.name", name)
+        if name not in volumes:
+            found.append(not_found(f"{at}.name", name))
+        check_required(found, f"{at}.mountPath", path)
+        if path in paths:
+            found.append(invalid(f"{at}.mountPath", path, "must be unique"))
+        paths.add(path)
+        # The server names the list, not the mount.
+        check_relative_path(found, f"{field}.subPath", mount.get("subPath", ""))

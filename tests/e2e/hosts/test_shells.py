@@ -147,7 +147,9 @@ def test_a_signal_to_the_script_beside_helm_is_heard_by_the_gate(
     sandbox.serve("web")
     sandbox.write(tmp_path / "web.yaml", "web", 2, "never-ready")
     sandbox.gate("apply", "-f", tmp_path / "web.yaml", "--on-failure", "keep", "--timeout", "1s")
-    by = replace(agent(sandbox, tmp_path), words=(shell, "-xe"))
+    # A shell cannot trap what was ignored when it began, as under nohup.
+    signals = ("env", f"--default-signal={','.join(str(int(one)) for one, _ in ENDING)}")
+    by = replace(agent(sandbox, tmp_path), words=(*signals, shell, "-xe"))
     with by.start(EXAMPLES / "shell" / "helm.sh", "web", "chart", "default") as running:
         running.wait_for_line("progress +deployment/web")
         running.send(number)

@@ -57,7 +57,7 @@ CASES = [pytest.param(1, marks=[pytest.mark.slow, pytest.mark.contract("B7")])]
 
 @pytest.mark.parametrize(
     ("source", "shown"),
-    [
+    [  # sources that are read and never run: the skipped one shows no row
         (MARKED, {"B1", "B2", "B3", "B4", "B5", "B6", "B7"}),
         ('@pytest.mark.contract("B1")\n@pytest.mark.skip("later")\ndef test_it(): ...\n', set()),
         ("def test_it():\n    'pytest.mark.contract(\"B1\")'\n", set()),

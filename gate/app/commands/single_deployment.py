@@ -1,4 +1,4 @@
-"""What commands about one Deployment share: its guards, and a plan that follows it."""
+"""What commands about one Deployment share: phases, guards, and a plan that follows it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gate.app.command_context import CommandContext
-from gate.app.execution.run import Ready
+from gate.app.command_context import CommandContext, connect
+from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
+from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions, return_target
 from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
 from gate.app.preflight.target_age import within_age
 from gate.app.preflight.way_back_dry_run import with_way_back
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import Live, read_live, read_object, selector_of
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import workload_ref
+from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
+from gate.core.model.lock import lock_of
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
@@ -26,6 +30,34 @@ from gate.kube.access import Permission, list_needed, one_change
 from gate.kube.failures import Forbidden
 
 _Read = TypeVar("_Read")
+
+
+def run_single(
+    start: CommandStart, name: str, plan: Callable[[CommandContext, str], Ready]
+) -> Attempt:
+    """Go through the phases of a command about one Deployment; they are those of an apply.
+
+    `plan` is called under the lock, once what a dead gate left is finished.
+    """
+    with start.ends_at_signal():
+        # Connect and guard: the right cluster, and a Deployment that may be changed.
+        context = connect(start)
+        live = guard_deployment(context, name)
+
+        # Lock the Deployment.
+        context = context.with_locks([lock_of(live.object.ref)])
+
+    # Recover: finish what a gate that died under this lock left.
+    ended = cut_off(finish_open_records(Recovery(context)))
+    if ended is not None:
+        return ended
+
+    with start.ends_at_signal():
+        # Plan: everything else that can refuse it, up to the dry run of the way back.
+        ready = plan(context.with_lock_lane(), name)
+
+    # Run: record the plan, write, follow, judge, and go back if it fails.
+    return run(ready)
 
 
 def guard_deployment(context: CommandContext, name: str) -> Live:

@@ -88,19 +88,19 @@ LAST_OUTCOME: Final = Family(
 LAST_INFO: Final = Family(
     f"{PREFIX}last_attempt_info",
     Type.GAUGE,
-    "Always 1: why the last attempt ended as it did, what made it, and in which cluster.",
+    "Always 1; its labels give the command, reason, gate version and cluster of the last attempt.",
     {"command": (), "reason": (), "version": (), "cluster_uid": ()},
 )
 PHASE: Final = Family(
     f"{PREFIX}phase_duration_seconds",
     Type.GAUGE,
-    "How long the run has been in each phase, on the way forward and on the way back.",
+    "How long the run spent in each phase of the rollout and of the rollback.",
     {"leg": tuple(leg.value for leg in Leg), "phase": _PHASES},
 )
 DELAY: Final = Family(
     f"{PREFIX}evidence_to_rollback_seconds",
     Type.GAUGE,
-    "From the evidence that decided against the new version to the first write of the rollback.",
+    "From the observation that condemned the new version to the first write of the rollback.",
 )
 CHECKS: Final = Family(
     f"{PREFIX}check_measurements_total",
@@ -114,7 +114,7 @@ CHECKS: Final = Family(
 REQUESTS: Final = Family(
     f"{PREFIX}api_requests_total",
     Type.COUNTER,
-    "Requests to the API server, watches and repetitions included.",
+    "Requests to the API server, including watches and retries.",
     {"verb": (*VERBS, OTHER), "code": ()},
 )
 

@@ -177,24 +177,24 @@ def watch_signals(continued: Callable[[], None]) -> Iterator[None]:
     main thread is doing, and `continued` is called, in the watching thread, when the process
     resumes after a stop (Ctrl-Z).
     """
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
     before = signal.signal(signal.SIGCONT, lambda _number, _frame: None)
-    woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    woken = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     clock = SystemClock()
-    ended = clock.start(lambda: _watch(told, continued), "signals")
+    ended = clock.start(lambda: _watch(read_end, continued), "signals")
     try:
         yield
     finally:
         signal.set_wakeup_fd(woken)
         signal.signal(signal.SIGCONT, before if before is not None else signal.SIG_DFL)
-        os.close(tell)
+        os.close(write_end)
         clock.wait(math.inf, ended)
 
 
-def _watch(told: int, continued: Callable[[], None]) -> None:
+def _watch(read_end: int, continued: Callable[[], None]) -> None:
     """Read signal numbers until the writing end of the pipe is closed."""
-    with os.fdopen(told, "rb", buffering=0) as numbers:
+    with os.fdopen(read_end, "rb", buffering=0) as numbers:
         ending: list[int] = []
         while came := numbers.read(_MOST_NUMBERS):
             if signal.SIGCONT in came:
@@ -202,7 +202,7 @@ def _watch(told: int, continued: Callable[[], None]) -> None:
             ending += [number for number in came if number in ENDING_SIGNALS]
             if len(ending) > 1:
                 _exit(ending[1])
-            if ending and not select.select([told], [], [], UNHEARD_SECONDS)[0]:
+            if ending and not select.select([read_end], [], [], UNHEARD_SECONDS)[0]:
                 _end_unheard(ending[0])
 
 

@@ -216,7 +216,7 @@ class Group:
                     work()
             except Abandoned:
                 pass  # the world has ended: nobody waits for this thread any more
-            except Exception as error:  # noqa: BLE001 - told before the next has its turn
+            except Exception as error:  # noqa: BLE001 - reported before the next thread runs
                 _tell(error)
             finally:
                 ended.set()

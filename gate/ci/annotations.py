@@ -68,10 +68,10 @@ def _of_all(result: Result) -> Iterator[Annotation]:
 
 def _of_deployments(result: Result) -> Iterator[Annotation]:
     """Yield what else failed: each Deployment but the one that `_of_all` is about."""
-    told = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
+    headline_subject = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
     for deployment in result["deployments"]:
         level = _level(result, grade(deployment["outcome"]))
-        if level is not None and deployment is not told:
+        if level is not None and deployment is not headline_subject:
             causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]
             title = f"{deployment_name(result, deployment)}: {deployment['outcome']}"
             message = causes[0] if causes else deployment["reason"]

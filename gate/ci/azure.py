@@ -66,5 +66,5 @@ def _issue(annotation: Annotation) -> str:
 
 
 def _command(name: str, properties: dict[str, str], data: str) -> str:
-    told = ";".join(f"{key}={text.translate(_PROPERTY)}" for key, text in properties.items())
-    return f"##vso[{f'{name} {told}'.rstrip()}]{_disarm_commands(data.translate(_DATA))}\n"
+    assignments = ";".join(f"{key}={text.translate(_PROPERTY)}" for key, text in properties.items())
+    return f"##vso[{f'{name} {assignments}'.rstrip()}]{_disarm_commands(data.translate(_DATA))}\n"

@@ -73,6 +73,8 @@ def format_annotation(annotation: Annotation) -> str:
     if annotation.file:
         properties |= {"file": annotation.file}
         properties |= {"line": str(annotation.line)} if annotation.line else {}
-    told = ",".join(f"{name}={value.translate(_PROPERTY)}" for name, value in properties.items())
+    assignments = ",".join(
+        f"{name}={value.translate(_PROPERTY)}" for name, value in properties.items()
+    )
     message = annotation.message[:_MOST_CHARACTERS].translate(_DATA)
-    return f"::{annotation.level} {told}::{message}\n"
+    return f"::{annotation.level} {assignments}::{message}\n"

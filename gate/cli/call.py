@@ -75,10 +75,10 @@ class Call:
         if self.settings is not None:
             return str(getattr(self.settings, name))
         flag = f"--{name.replace('_', '-')}"
-        told = self.environ.get(f"ROLLOUT_GATE_{name.upper()}", "")
+        value = self.environ.get(f"ROLLOUT_GATE_{name.upper()}", "")
         for argument, following in zip(self.arguments, (*self.arguments, "")[1:], strict=True):
             if argument in (flag, short):
-                told = following
+                value = following
             elif argument.startswith(f"{flag}="):
-                told = argument.partition("=")[2]
-        return told
+                value = argument.partition("=")[2]
+        return value

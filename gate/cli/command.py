@@ -1,4 +1,4 @@
-"""How a command is made: its name chooses its options, and its settings are all that it is told."""
+"""How a command is made: its name chooses its options, and its settings are its only input."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
         mine = _flags_of(name)
 
         def run(**given: Any) -> int:
-            told = {item.name: given.pop(item.name) for item in mine}
-            flags = {option: value for option, value in told.items() if value not in (None, ())}
+            values = {item.name: given.pop(item.name) for item in mine}
+            flags = {option: value for option, value in values.items() if value not in (None, ())}
             call = click.get_current_context().find_object(Call) or Call((), os.environ)
             settings = call.settings = load(name, flags, environ=call.environ)
             with _surroundings(call) as world:

@@ -29,7 +29,7 @@ class Failure:
     outcome: Outcome
     exit_code: int
     reason: Reason
-    told: tuple[tuple[str, str], ...]
+    problems: tuple[tuple[str, str], ...]
 
 
 def report_failure(error: BaseException, call: Call) -> int:
@@ -71,11 +71,13 @@ def failure_of(error: BaseException, call: Call) -> Failure:
     if isinstance(error, GateError):
         return Failure(error.outcome, error.exit_code, error.reason, error.list_problems())
     if isinstance(error, Signalled):
-        told = ((f"{error} ended it before anything was written", ""),)
-        return Failure(Outcome.INTERRUPTED, SIGNAL_BASE + error.number, Reason.INTERRUPTED, told)
+        problems = ((f"{error} ended it before anything was written", ""),)
+        return Failure(
+            Outcome.INTERRUPTED, SIGNAL_BASE + error.number, Reason.INTERRUPTED, problems
+        )
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        told = (("interrupted", ""),)
-        return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, told)
+        problems = (("interrupted", ""),)
+        return Failure(Outcome.INTERRUPTED, INTERRUPTED_CODE, Reason.INTERRUPTED, problems)
     return failure_of(Bug(error), call)
 
 
@@ -93,7 +95,7 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:
     lines = []
-    for problem, hint in failure.told:
+    for problem, hint in failure.problems:
         lines += [f"error: {_one_line(problem)}", *([f"hint: {hint}"] if hint else [])]
     call.stderr.write("".join([*trace, *(f"{line}\n" for line in lines)]))
 
@@ -108,7 +110,7 @@ def _log(failure: Failure, trace: list[str], call: Call) -> None:
     with log.bind_facts(run=run, trace_id=known.trace_id, span_id=known.span_id):
         for line in "".join(trace).splitlines():
             log.debug("traceback", text=line)
-        for problem, hint in failure.told:
+        for problem, hint in failure.problems:
             facts = {"reason": failure.reason.value, "exit_code": failure.exit_code, "hint": hint}
             log.error(failure.outcome.value, text=problem, **facts)
 
@@ -122,8 +124,8 @@ def _document(failure: Failure, call: Call) -> Result:
     started_at = call.wall().isoformat(timespec="milliseconds")
     traceparent = trace_context(call.environ).traceparent
     run = Run(__version__, "", "", started_at, 0.0, 0.0, traceparent=traceparent)
-    message = "; ".join(problem for problem, _ in failure.told)
-    hint = "\n".join(dict.fromkeys(hint for _, hint in failure.told if hint))
+    message = "; ".join(problem for problem, _ in failure.problems)
+    hint = "\n".join(dict.fromkeys(hint for _, hint in failure.problems if hint))
     return minimal(failure.outcome, failure.exit_code, failure.reason, message, run, hint=hint)
 
 
@@ -141,7 +143,7 @@ def _tell_host(failure: Failure, call: Call) -> None:
         return
     from gate.ci.publishing import publish, sink_of
 
-    with contextlib.suppress(Exception):  # the error itself is told on stderr already
+    with contextlib.suppress(Exception):  # stderr has the error already
         result = _document(failure, call)
         sink = sink_of(call.environ, call.wall())
         publish(sink.additions(result, ()))

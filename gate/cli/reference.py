@@ -117,8 +117,8 @@ def _help(item: Setting) -> str:
 def _file_note(item: Setting) -> str:
     if not item.option.on_command_line:
         return "; only in a file"
-    told = f"; in a file `{item.option.file_key}`" if item.option.file_key else "; not in a file"
-    return "" if item.option.in_file else told
+    place = f"; in a file `{item.option.file_key}`" if item.option.file_key else "; not in a file"
+    return "" if item.option.in_file else place
 
 
 def _commands_of(item: Setting) -> str:

@@ -228,18 +228,18 @@ def prometheus_access(keys: ServerKeys | None, flags: Flags, environ: Mapping[st
     Credentials (a token, or a user and a password) all come from one source: the first that has
     any.
     """
-    told = access_of(keys, environ)
-    token, user = told.token, told.user
+    configured = access_of(keys, environ)
+    token, user = configured.token, configured.user
     if flags.token_file is not None:
         token, user = SecretFile(flags.token_file), None
     elif any(environ.get(name, "").strip() for name in SECRET_VARIABLES):
         token, user = _of_environment(environ)
-    certificate, private_key = told.certificate, told.key
+    certificate, private_key = configured.certificate, configured.key
     if flags.cert_file or flags.key_file:
         certificate, private_key = flags.cert_file or "", flags.key_file or ""
     said = {name.lower() for name, _ in flags.headers}
-    headers = tuple(header for header in told.headers if header[0].lower() not in said)
-    authority = flags.ca_file or told.authority
+    headers = tuple(header for header in configured.headers if header[0].lower() not in said)
+    authority = flags.ca_file or configured.authority
     return Access(token, user, (*headers, *flags.headers), authority, certificate, private_key)
 
 

@@ -189,8 +189,8 @@ def _problems(entry: Entry, details: ErrorDetails) -> Iterator[_Problem]:
 def _problem(entry: Entry, fault: Fault) -> _Problem:
     """Return the problem with a part of a value, with the line of that part."""
     about = inside(fault.path) if fault.subject is None else fault.subject
-    told = f"{about}: {fault.message}" if about else fault.message
-    return _Problem(f"{entry.place_of(fault.path)}: {told}", fault.hint)
+    message = f"{about}: {fault.message}" if about else fault.message
+    return _Problem(f"{entry.place_of(fault.path)}: {message}", fault.hint)
 
 
 def _conflict(conflict: Conflict, winners: Layer) -> _Problem:

@@ -233,23 +233,23 @@ def _holder(identity: str, said: str) -> Holder:
 
     """
     try:
-        told = json.loads(said)
-        locks = _locks(told["locks"])
-        records_in = _locks(told.get("records_in") or ())
-        said_url = clean_line(str(told["url"]))
+        note = json.loads(said)
+        locks = _locks(note["locks"])
+        records_in = _locks(note.get("records_in") or ())
+        said_url = clean_line(str(note["url"]))
     except (ValueError, KeyError, TypeError):
         return Holder(clean_line(identity))
     url = said_url if said_url.startswith(("https://", "http://")) else ""
-    wrote = str(told.get("identity") or "")
+    wrote = str(note.get("identity") or "")
     is_another = bool(identity and wrote and identity != wrote)
     return Holder(
         identity=clean_line(identity),
         url="" if is_another else url,
         locks=locks,
-        process=None if is_another else _process(told.get("process")),
+        process=None if is_another else _process(note.get("process")),
         records_in=records_in,
         held_last_by=clean_line(wrote),
-        was_released=told.get("released") is True,
+        was_released=note.get("released") is True,
     )
 
 

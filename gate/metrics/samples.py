@@ -40,8 +40,8 @@ def samples_of(run: RunMetrics) -> Iterator[Sample]:
             yield Sample(LAST_OUTCOME, (*one.place, outcome.value), float(outcome is one.outcome))
     for one in last.values():
         reason, version = one.reason.value, run.about.version
-        told = (one.command, reason, version, run.cluster_uid)
-        yield Sample(LAST_INFO, (*one.place, *told), 1.0)
+        label_values = (one.command, reason, version, run.cluster_uid)
+        yield Sample(LAST_INFO, (*one.place, *label_values), 1.0)
     yield from _of_the_whole(run, place)
 
 

@@ -44,8 +44,8 @@ class Address:
         hint = f"as in {example}"
         parts = _split(text, hint)
         if parts.username is not None or parts.password is not None:
-            told = "credentials come from files or the environment"
-            raise UsageError("a URL cannot hold a user or a password", hint=told)
+            advice = "credentials come from files or the environment"
+            raise UsageError("a URL cannot hold a user or a password", hint=advice)
         host, port = _host(parts, text, hint)
         if not allow_link_local and is_link_local(host):
             raise UsageError(f"{host} is a link-local or metadata address", hint=ALLOW)

@@ -96,19 +96,19 @@ class Masker:
             self._keep_owned(object_, meta["managedFields"], known=known)
         return object_
 
-    def policy(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def policy(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Mask a policy in the form of a configuration file: what its checks run and ask for."""
-        checks = [self._check(each) for each in told.get("checks", ())]
-        return {**told, **({"checks": checks} if checks else {})}
+        checks = [self._check(each) for each in document.get("checks", ())]
+        return {**document, **({"checks": checks} if checks else {})}
 
-    def _check(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        match told:
+    def _check(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        match document:
             case {"command": [program, *arguments]}:
-                return {**told, "command": [program, *map(self.text, arguments)]}
+                return {**document, "command": [program, *map(self.text, arguments)]}
             case {"http": {"url": str(url), **others}}:
-                return {**told, "http": {"url": self._url(url), **others}}
+                return {**document, "http": {"url": self._url(url), **others}}
             case _:
-                return dict(told)
+                return dict(document)
 
     def _url(self, url: str) -> str:
         return _URL.sub(lambda parts: f"{parts[1]}{self.text(parts[2])}", url, count=1)

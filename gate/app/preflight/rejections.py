@@ -84,13 +84,13 @@ def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> Refuse
     called = name(item.ref)
     # The server names no namespace: with several, its words do not say which object it is.
     named = item.ref.name in error.message and called == str(item.ref)
-    told = error.message if named else f"{called}: {error.message}"
+    text = error.message if named else f"{called}: {error.message}"
     if isinstance(error, Rejected):
         paths = _paths(error, explained)
-        return ObjectRejected(told, hint=hint, ref=item.ref, paths=paths)
+        return ObjectRejected(text, hint=hint, ref=item.ref, paths=paths)
     if named and hint == error.hint:
         return error
-    return RefusedError(told, reason=error.reason, hint=hint)
+    return RefusedError(text, reason=error.reason, hint=hint)
 
 
 def _paths(error: Rejected, explained: Fields) -> tuple[str, ...]:

@@ -147,9 +147,9 @@ def rehearse(world: World, settings: Settings) -> int:
 
     def query(start: CommandStart) -> int:
         rehearsing = Rehearsing(world, settings)
-        told = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
-        _print(start.console, settings, told)
-        return _exit_code(told) if settings.all_ else told["rehearsals"][0]["exit_code"]
+        document = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
+        _print(start.console, settings, document)
+        return _exit_code(document) if settings.all_ else document["rehearsals"][0]["exit_code"]
 
     return run_query(world, "rehearse", settings, query)
 
@@ -196,15 +196,15 @@ def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals
     return document([found.row], found.warnings, found.at_worst_seconds, subject=subject)
 
 
-def _print(console: Console, settings: Settings, told: Rehearsals) -> None:
+def _print(console: Console, settings: Settings, document: Rehearsals) -> None:
     if settings.output == "json":
-        console.write(json.dumps(told, indent=2) + "\n")
+        console.write(json.dumps(document, indent=2) + "\n")
     else:
         style = console.style(settings)
-        console.write(rehearsals_text(told, style, whole=not console.stdout.isatty()))
+        console.write(rehearsals_text(document, style, whole=not console.stdout.isatty()))
 
 
-def _exit_code(told: Rehearsals) -> int:
+def _exit_code(document: Rehearsals) -> int:
     """Return 0 if every failure is caught and nothing harmless is taken for one, else 6."""
-    fine = all(each["as_expected"] for each in told["rehearsals"])
+    fine = all(each["as_expected"] for each in document["rehearsals"])
     return EXIT_CODES[Outcome.VERIFIED if fine else Outcome.FAILED]

@@ -89,8 +89,8 @@ def _why(result: dict[str, Any]) -> str:
     causes = [cause for each in result["deployments"] for cause in each["causes"]]
     if causes:
         return f"{causes[0]['reason']}: {causes[0]['message']}"
-    told = _of_check(result) if result["deployments"] else result["message"]
-    return f"{result['reason']}: {told}" if told else str(result["reason"])
+    summary = _of_check(result) if result["deployments"] else result["message"]
+    return f"{result['reason']}: {summary}" if summary else str(result["reason"])
 
 
 def _of_check(result: dict[str, Any]) -> str:

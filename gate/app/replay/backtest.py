@@ -33,9 +33,9 @@ def backtest(world: World, settings: Settings, paths: Iterable[str]) -> int:
     """Judge each recording under its own policy and under the settings'; exit 0 or 2."""
 
     def query(start: CommandStart) -> int:
-        told = _judge_files([*_files(paths)], settings)
-        _print(start.console, settings, told)
-        return EXIT_CODES[Outcome.USAGE if told["unreadable"] else Outcome.VERIFIED]
+        document = _judge_files([*_files(paths)], settings)
+        _print(start.console, settings, document)
+        return EXIT_CODES[Outcome.USAGE if document["unreadable"] else Outcome.VERIFIED]
 
     return run_query(world, "backtest", settings, query)
 
@@ -80,9 +80,9 @@ def _judgement(judged: Judged) -> Judgement:
     }
 
 
-def _print(console: Console, settings: Settings, told: Backtest) -> None:
+def _print(console: Console, settings: Settings, document: Backtest) -> None:
     if settings.output == "json":
-        console.write(json.dumps(told, indent=2) + "\n")
+        console.write(json.dumps(document, indent=2) + "\n")
     else:
         style = console.style(settings)
-        console.write(backtest_text(told, style, whole=not console.stdout.isatty()))
+        console.write(backtest_text(document, style, whole=not console.stdout.isatty()))

@@ -51,10 +51,12 @@ _KINDS: Final[dict[type[Question], tuple[type[Answer], ...]]] = {
 class RecordedAnswers:
     """Answers each `Ask` with the next measurement of its check in the recording."""
 
-    def __init__(self, recorded: Iterable[Check], told: Iterable[Check]) -> None:
+    def __init__(self, recorded: Iterable[Check], configured: Iterable[Check]) -> None:
         """Take the checks of the recorded run, and those of the replay."""
         then = {check.name: check for check in recorded}
-        same = [check for check in told if check.name in then and alike(then[check.name], check)]
+        same = [
+            check for check in configured if check.name in then and alike(then[check.name], check)
+        ]
         self._known = frozenset(check.name for check in same)
         self._named = frozenset(then)
         self._awaited: dict[str, Ask] = {}

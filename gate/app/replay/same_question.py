@@ -8,16 +8,16 @@ from gate.core.checks.spec import Check, Command, Http, Metric
 from gate.wire.masking import MASKED
 
 
-def alike(recorded: Check, told: Check) -> bool:
-    """Tell whether `recorded` asked all that `told` asks; how answers are judged may differ.
+def alike(recorded: Check, configured: Check) -> bool:
+    """Tell whether `recorded` asked all that `configured` asks; how answers are judged may differ.
 
     What is masked in the recording counts as the same.
     """
-    deployments = (recorded.deployment, told.deployment)
-    match recorded.probe, told.probe:
+    deployments = (recorded.deployment, configured.deployment)
+    match recorded.probe, configured.probe:
         case Metric() as then, Metric() as now:
             return (
-                recorded.user_variables == told.user_variables
+                recorded.user_variables == configured.user_variables
                 and ("" in deployments or deployments[0] == deployments[1])
                 and _same_queries(then, now)
             )

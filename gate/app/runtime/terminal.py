@@ -134,10 +134,10 @@ class Terminal:
         try:
             painted = picture(columns - 1, height_for(rows))
             return [replace(line, text=self.mask(line.text)) for line in painted]
-        except Exception as error:  # noqa: BLE001 - told as of any thread, and gone on without it
+        except Exception as error:  # noqa: BLE001 - reported like any thread's, and the run goes on
             self._picture = None
-            told = (type(error), error, error.__traceback__, threading.current_thread())
-            threading.excepthook(threading.ExceptHookArgs(told))
+            details = (type(error), error, error.__traceback__, threading.current_thread())
+            threading.excepthook(threading.ExceptHookArgs(details))
             return ()
 
     def _lines(self, *, last: bool) -> str:

@@ -142,8 +142,8 @@ class Rollout:
         match event:
             case Observed(_, Pod() as pod):
                 return self._after_pod(event.at, snapshot, pod.uid)
-            case Observed(_, ClusterEvent() as told):
-                return self._after_pod(event.at, snapshot, told.about_uid)
+            case Observed(_, ClusterEvent() as reported):
+                return self._after_pod(event.at, snapshot, reported.about_uid)
             case Vanished(_, Kind.POD, uid):
                 return self._after_pod(event.at, snapshot, uid)
             case Listed(_, Kind.POD | Kind.EVENT):

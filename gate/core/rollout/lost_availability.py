@@ -45,8 +45,8 @@ class Availability:
         its readiness later, and its status says when it came back.
         """
         known = tuple(tracks)
-        told = (track.start_seconds or 0.0 for track in known)
-        starts = [seconds for seconds in told if seconds <= deadline_seconds]
+        startup_seconds = (track.start_seconds or 0.0 for track in known)
+        starts = [seconds for seconds in startup_seconds if seconds <= deadline_seconds]
         served = [track for track in known if track.has_served]
         lost = sorted(track.unready_since for track in served if not track.pod.ready)
         grace = max(LEAST_SECONDS, STARTS * max(starts, default=0.0))

@@ -1,7 +1,7 @@
 """What our field manager applied of an object: as the body of an apply, and as a digest.
 
 `metadata.managedFields` says which fields an Apply of our manager owns, so the part that is ours
-can be told from defaults and from what others set, without a copy of any manifest.
+can be distinguished from defaults and from what others set, without a copy of any manifest.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def check_lines(rows: Sequence[CheckResult], style: Style) -> list[str]:
     ranked = sorted(rows, key=lambda row: (_rank(row), not row["required"]))
     if len(ranked) <= MOST_LINES:
         return [_line(row, style) for row in ranked]
-    told = [row for row in ranked if row["verdict"] != ConclusionKind.PASS][: MOST_LINES - 1]
-    return [*(_line(row, style) for row in told), _rest(ranked[len(told) :], style)]
+    shown = [row for row in ranked if row["verdict"] != ConclusionKind.PASS][: MOST_LINES - 1]
+    return [*(_line(row, style) for row in shown), _rest(ranked[len(shown) :], style)]
 
 
 def _rest(rows: Sequence[CheckResult], style: Style) -> str:

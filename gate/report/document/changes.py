@@ -81,9 +81,9 @@ def _in_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Dif
         return
     before, after = ({item[key]: item for item in items} for items in (old, new))
     for index, name in enumerate(dict.fromkeys([*after, *before])):
-        told = f"{key}={clean_line(str(name))}" if _format_value(name) != MASKED else str(index)
+        label = f"{key}={clean_line(str(name))}" if _format_value(name) != MASKED else str(index)
         yield from _differences(
-            f"{path}[{told}]", before.get(name, _ABSENT), after.get(name, _ABSENT)
+            f"{path}[{label}]", before.get(name, _ABSENT), after.get(name, _ABSENT)
         )
 
 

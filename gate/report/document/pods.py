@@ -58,8 +58,8 @@ def _container_state(track: PodTrack, status: ContainerStatus, *, alone: bool) -
         kept = track.containers.get(status.name)
         said = (kept.pull_message if kept is not None else "") or status.waiting_message
         kind = f"{name}{status.waiting_reason}"
-        told = "" if said == status.waiting_reason or _is_crash_loop(status) else said
-        text = _join_parts(kind, told, _history(status))
+        detail = "" if said == status.waiting_reason or _is_crash_loop(status) else said
+        text = _join_parts(kind, detail, _history(status))
         return PodState(PodRank.FAILING, kind, text)
     if status.terminated is not None and status.terminated.exit_code != 0:
         ended = status.terminated

@@ -33,7 +33,7 @@ def outputs(result: Result) -> Mapping[str, str]:
     return {name: _UNPLAIN.sub("", value) for name, value in found.items()}
 
 
-def _format_bool(value: bool) -> str:  # noqa: FBT001 - it is the one thing that is told
+def _format_bool(value: bool) -> str:  # noqa: FBT001 - its only argument
     return "true" if value else "false"
 
 

@@ -52,13 +52,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing; `title` and `told` say in words what it shows.
+    """A drawing; `title` and `caption` say in words what it shows.
 
     `states` is whether it shows pods, `measured` whether it shows measurements.
     """
 
     title: str
-    told: str
+    caption: str
     height: float
     top: float
     lanes: tuple[Lane, ...]
@@ -136,11 +136,11 @@ def _marks(result: Result, x: Scale) -> list[Mark]:
 
 
 def _moments(result: Result) -> Iterator[tuple[float, str, str]]:
-    told: set[str] = set()
+    events: set[str] = set()
     for line in result["timeline"]:
         event = line["event"]
-        if event in _EVENTS and event not in told:
-            told.add(event)
+        if event in _EVENTS and event not in events:
+            events.add(event)
             yield line["at_seconds"], _EVENTS[event], "good" if event == "applied" else "bad"
     written = _rollback_seconds(result)
     if written is not None:

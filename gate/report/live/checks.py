@@ -38,8 +38,8 @@ def _view(check: Check, run: CheckRun | None, said: Conclusion) -> CheckView:
     mark = _CONCLUDED.get(said.kind) or (_MEASURED[last.kind] if last is not None else Mark.MOVING)
     only = "" if check.decides else "reports only"
     often = ", ".join(_often(run.tally)) if run is not None else ""
-    told = ", ".join(part for part in (often, only) if part)
-    return CheckView(check.name, mark, _value(last), bounds_of(check), told)
+    detail = ", ".join(part for part in (often, only) if part)
+    return CheckView(check.name, mark, _value(last), bounds_of(check), detail)
 
 
 def _value(last: Measurement | None) -> str:

@@ -149,15 +149,15 @@ def _cause_mark(deployment: DeploymentView) -> Mark:
 
 
 def _replica_set(replica_set: ReplicaSetView, detail: Detail) -> Branch:
-    told = f"{replica_set.ready} of {replica_set.wanted} ready, {replica_set.images}"
+    counts = f"{replica_set.ready} of {replica_set.wanted} ready, {replica_set.images}"
     name, short = (f"{replica_set.role} {name}" for name in (replica_set.name, replica_set.short))
     if _serves(replica_set):
-        return Branch(Mark.GOOD, name, told, short=short)
+        return Branch(Mark.GOOD, name, counts, short=short)
     below: list[Branch] = []
     if replica_set.trouble and detail.kinds:
         below.append(Branch(Mark.BAD, "", replica_set.trouble))
     below += _pods(replica_set, detail)
-    return Branch(None, name, told, short=short, below=tuple(below))
+    return Branch(None, name, counts, short=short, below=tuple(below))
 
 
 def _serves(replica_set: ReplicaSetView) -> bool:

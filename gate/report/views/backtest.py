@@ -70,8 +70,8 @@ def backtest_text(found: Backtest, style: Style, *, whole: bool = False) -> str:
         style.paint(line, Tone.UNSURE) if line.startswith(_TURNED) else line for line in lines
     ]
     unreadable = [f"not judged: {each['problem']}" for each in found["unreadable"]]
-    told = [head, *painted, "", _summary(found), *map(style.printable, unreadable)]
-    return "\n".join(told).lstrip("\n") + "\n"
+    page_lines = [head, *painted, "", _summary(found), *map(style.printable, unreadable)]
+    return "\n".join(page_lines).lstrip("\n") + "\n"
 
 
 _HEAD: Final = ("", "recording", "then", "at", "now", "at", "why")

@@ -83,8 +83,8 @@ class Bug(GateError):
     outcome = Outcome.INTERNAL_ERROR
 
     def __init__(self, error: BaseException) -> None:
-        message = f"internal error: {place_of(error)}; this is a bug of rollout-gate"
-        hint = "run it again with --log-level debug, and report what it says"
+        message = f"internal error: {place_of(error)}; this is a bug in rollout-gate"
+        hint = "run it again with --log-level debug, and report its output"
         super().__init__(message, reason=Reason.INTERNAL_ERROR, hint=hint)
 
 

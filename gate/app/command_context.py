@@ -66,6 +66,6 @@ class CommandContext:
 
 def connect(start: CommandStart, tape: Tape | None = None) -> CommandContext:
     """Open the session of a command, until its end; sends nothing."""
-    heard = tape.on_answer if tape is not None else None
-    session = open_session(start.world, start.settings, start.stack, start.console, heard)
+    on_answer = tape.on_answer if tape is not None else None
+    session = open_session(start.world, start.settings, start.stack, start.console, on_answer)
     return CommandContext(start.world, start.settings, start.console, session, tape=tape)

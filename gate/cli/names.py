@@ -15,7 +15,9 @@ def deployment_name(text: str) -> str:
     """Return the name of the Deployment that `text` means; BadParameter where it means none."""
     kind, slash, name = text.rpartition("/")
     if slash and kind not in _KINDS:
-        raise click.BadParameter(f"{text} is no Deployment: web, deployment/web or deploy/web")
+        raise click.BadParameter(
+            f"{text} is not a Deployment name; use web, deployment/web or deploy/web"
+        )
     if not SUBDOMAIN.fullmatch(name):
         raise click.BadParameter(f"{text} cannot be the name of a Deployment")
     return name

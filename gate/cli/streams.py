@@ -60,9 +60,17 @@ def finish(
         _say_instead(stderr, stdout)
         stderr.outlet.drain(clock.now(), ends_at)
     if rest := stdout.outlet.unsent(stdout):
-        _say_last(stderr, f"stdout ends before its last {_amount(rest)}: nobody read on", clock)
+        _say_last(
+            stderr,
+            f"stdout ends before its last {_amount(rest)}: the reader closed the pipe",
+            clock,
+        )
     if not has_document and (rest := stderr.outlet.unsent(stderr)):
-        _say_last(stdout, f"stderr ends before its last {_amount(rest)}: nobody read on", clock)
+        _say_last(
+            stdout,
+            f"stderr ends before its last {_amount(rest)}: the reader closed the pipe",
+            clock,
+        )
 
 
 def _say_instead(stderr: Output, stdout: Output) -> None:

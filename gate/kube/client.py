@@ -41,7 +41,7 @@ CONNECTIONS_OF_A_VERDICT: Final = 5
 LOOK_SECONDS: Final = 5.0
 """How often connections are looked at: kube-apiserver ends one without a request after 32 s."""
 
-Heard = Callable[[str, str, Query, bytes], None]
+OnAnswer = Callable[[str, str, Query, bytes], None]
 
 
 class Reply(NamedTuple):
@@ -72,12 +72,12 @@ class Client:
         limits: Limits | None = None,
         contact: Contact | None = None,
         stopping: threading.Event | None = None,
-        heard: Heard | None = None,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """Share `contact` with the watches.
 
-        `heard` is called with each answer as it came: method, path, query and body. It is called
-        from the thread that asked.
+        `on_answer` is called with each answer as it came: method, path, query and body, from the
+        thread that asked.
         """
         self.connection = connection
         self.limits = limits or Limits()
@@ -86,7 +86,7 @@ class Client:
         self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
         self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
-        self._heard = heard
+        self._on_answer = on_answer
         self.pace = Pace(clock, self._stopping)
 
     def get(
@@ -220,8 +220,8 @@ class Client:
             # A connection that was read to its end is back in the pool already.
             response.close()
         answer = b"".join(parts)
-        if self._heard is not None:
-            self._heard(method, path, query, answer)
+        if self._on_answer is not None:
+            self._on_answer(method, path, query, answer)
         return Reply(response.status, answer)
 
     def _chunk(self, response: urllib3.BaseHTTPResponse, ends_at: float) -> bytes:

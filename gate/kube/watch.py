@@ -177,21 +177,21 @@ class Watch:
     def _decode_line(self, line: bytes) -> Observed | Vanished | None:
         """Take the position from a line, and its event if it has one."""
         try:
-            heard = decode.watch_line(line)
+            decoded = decode.watch_line(line)
         except decode.DecodeError as error:
             raise BadAnswer(f"a line of the watch cannot be read: {error}") from error
-        if heard.error is not None:
+        if decoded.error is not None:
             self._position = ""
             raise translation.from_status(
-                {"code": heard.error.code, "message": heard.error.message}
+                {"code": decoded.error.code, "message": decoded.error.message}
             )
-        self._position = heard.resource_version or self._position
-        if heard.object is None:
+        self._position = decoded.resource_version or self._position
+        if decoded.object is None:
             return None
         at = self._clock.now()
-        if heard.type is WatchType.DELETED:
-            return Vanished(at, self._scope.kind, heard.object.uid)
-        return Observed(at, heard.object)
+        if decoded.type is WatchType.DELETED:
+            return Vanished(at, self._scope.kind, decoded.object.uid)
+        return Observed(at, decoded.object)
 
     # -- one connection ------------------------------------------------------------------------
 
@@ -205,17 +205,17 @@ class Watch:
         response = self._client.stream(self._path, self._watch_query(), silence)
         self._response, self._opened = response, True
         self._note_grant()
-        heard_at, rest = self._clock.now(), b""
+        received_at, rest = self._clock.now(), b""
         try:
             for chunk in self._arriving(response):
                 *lines, rest = (rest + chunk).split(b"\n")
                 if lines:
-                    heard_at = self._clock.now()
+                    received_at = self._clock.now()
                     self._note_success()
                 yield from (line for line in lines if line.strip())
                 if len(rest) > self._limits.line_bytes:
                     raise BadAnswer("a line of the watch does not end")
-                if self._clock.now() - heard_at > silence:
+                if self._clock.now() - received_at > silence:
                     raise TimedOut("the watch says nothing any more")
         finally:
             self._response = None

@@ -242,11 +242,11 @@ class Recorder:
         }
 
     def _line(self, at: float, line: bytes) -> Made:
-        heard = _LINE.decode(line)
+        decoded = _LINE.decode(line)
         return {
             "t": self._since(at),
-            "type": heard.type,
-            "object": self._masker.mask_object(heard.object),
+            "type": decoded.type,
+            "object": self._masker.mask_object(decoded.object),
         }
 
     def _make_list_line(self, at: float, namespace: str, page: bytes) -> Made:

@@ -56,7 +56,7 @@ class Seen:
     at: float
 
 
-Heard = Observed | Vanished | Listed | Measured | ContactFailed | Seen
+TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen
 _Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 
 
@@ -110,7 +110,7 @@ class Recording:
     applied: tuple[LiveObject, ...]
     policy: Mapping[str, Any]
 
-    def events(self) -> Iterator[Heard]:
+    def events(self) -> Iterator[TraceEvent]:
         """Read what was received; `at` is seconds since the apply returned and never goes back.
 
         What a watch received before the apply's response comes at 0. What a run did about its
@@ -126,10 +126,10 @@ class Recording:
                 if found.type in (RETURNED, ENDED):
                     return
                 at = max(at, found.t)
-                heard = self._read_line(at, line, found, pages)
+                events = self._read_line(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
-            yield from heard
+            yield from events
 
     def end(self) -> dict[str, Any] | None:
         """Read how the run ended, None if the recording does not hold it.
@@ -147,7 +147,9 @@ class Recording:
                 raise _unreadable(self.path, number, error) from None
         return None
 
-    def _read_line(self, at: float, line: bytes, found: _Line, pages: _Pages) -> tuple[Heard, ...]:
+    def _read_line(
+        self, at: float, line: bytes, found: _Line, pages: _Pages
+    ) -> tuple[TraceEvent, ...]:
         if found.type == LISTED:
             return self._join_pages(at, found, pages)
         if found.type == MEASURED:
@@ -158,7 +160,7 @@ class Recording:
             return (Seen(at),)
         return _decode_watch_line(at, line)
 
-    def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[Heard, ...]:
+    def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[TraceEvent, ...]:
         """Join the pages of a list; it is returned with the last one."""
         body, namespace = bytes(line.object), line.namespace or ""
         kind = registry.watched_kind(_OF_KIND.decode(body).kind.removesuffix("List"))
@@ -205,7 +207,7 @@ def _workload(body: bytes) -> LiveObject:
     return live
 
 
-def _decode_watch_line(at: float, line: bytes) -> tuple[Heard, ...]:
+def _decode_watch_line(at: float, line: bytes) -> tuple[TraceEvent, ...]:
     event = decode.watch_line(line)
     if event.object is None:
         return ()

@@ -46,7 +46,7 @@ def test_one_attempt_at_a_time(scene: Scene, program: PlayedGate, command: str) 
         assert_refused(second, "Locked", "deployment/web is locked by shop/web/7")
         assert "https://github.com/shop/web/actions/runs/7" in second.stderr
         assert re.search(
-            r"Lease runs out at \S+T\S+Z unless renewed; waiting until \S+T\S+Z at", second.stderr
+            r"Lease expires at \S+T\S+Z unless renewed; waiting until \S+T\S+Z at", second.stderr
         )
         assert 10 <= second.duration_seconds < 15
         assert first.wait().exit_code == 0
@@ -153,7 +153,7 @@ def test_a_gate_that_was_suspended_looks_at_its_lock_first(
             result = first.wait(300.0)
             taken = second.wait(300.0)
     assert_ended(result, 8, "superseded", "Locked")
-    given_back = "which has given it back" in result.document["message"]
+    given_back = "which has released it" in result.document["message"]
     assert "the lock was taken by" in result.document["message"]
     assert given_back is not still_holds
     [warning] = [each for each in result.document["warnings"] if "the lock of" in each]
@@ -274,7 +274,7 @@ def test_a_quota_without_a_lease_says_how_to_go_on(scene: Scene, gate: CheckedGa
     refused = gate("apply", "-f", path)
     assert_refused(refused, "Rejected", "the lock cannot be taken", "exceeded quota")
     assert "kubectl describe resourcequota" in refused.stderr
-    assert "to go on without lock and record: --no-lock" in refused.stderr
+    assert "to continue without lock and record: --no-lock" in refused.stderr
     assert_verified(gate("apply", "-f", path, "--no-lock", "--output", "json"))
 
 
@@ -291,7 +291,7 @@ def test_without_the_rights_there_is_a_warning(scene: Scene, gate_with_rules: Ma
     assert_refused(refused, "Forbidden", "leases.coordination.k8s.io")
     result = gate("apply", "-f", path, "--output", "json")
     assert_verified(result)
-    assert warned(result, "no lock", "get, create, patch leases.coordination.k8s.io")
+    assert warned(result, "without a lock", "get, create, patch leases.coordination.k8s.io")
     silent = gate("apply", "-f", path, "--no-lock", "--output", "json")
     assert not warned(silent, "lock")
     assert not scene.objects.list_all("leases")
@@ -380,7 +380,7 @@ def test_locks_are_listed_and_given_back(scene: Scene, program: PlayedGate) -> N
     shown = program("locks").stdout
     assert "dead, unfinished" in shown
     assert "deployment/web is unfinished; to finish it: rollout-gate recover web" in shown
-    assert_usage(program("locks", "--release", "web"), "agreed")
+    assert_usage(program("locks", "--release", "web"), "confirmation")
     freed = program("locks", "--release", "deployment/web", "--yes")
     assert freed.exit_code == 0, str(freed)
     assert "whose process has ended; it is free" in freed.stderr

@@ -264,9 +264,9 @@ def test_a_pause_is_told_when_it_is_seen_and_when_it_ends(scene: Scene) -> None:
     with scene.applying(web(2, behaviour="ready=9")) as running:
         running.wait_for_line("progress +deployment/web: 0 of 2 new pods available, 2 old")
         pause(scene)
-        running.wait_for_line("paused +deployment/web is paused: it stands still", 5.0)
+        running.wait_for_line("paused +deployment/web is paused: it does not progress", 5.0)
         scene.kubectl("rollout", "resume", "deployment/web", check=True)
-        running.wait_for_line("resumed +deployment/web goes on: its pause has ended", 5.0)
+        running.wait_for_line("resumed +deployment/web continues: it was resumed", 5.0)
         result = running.wait()
     assert_verified(result)
     assert "is paused: it goes on after" not in result.stderr

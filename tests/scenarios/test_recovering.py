@@ -199,7 +199,7 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     invalid = web(3) | {"spec": web(3)["spec"] | {"replicas": -1}}
     result = program("apply", "-f", scene.manifest(invalid), "--output", output)
     assert result.exit_code == 3, str(result)
-    said = "nothing was written beside the end of what an earlier attempt had left"
+    said = "nothing was written, except to finish an earlier attempt"
     assert f"refused (exit 3, Rejected): {said}" in result.stderr
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
@@ -547,7 +547,7 @@ def test_what_only_observed_is_finished_without_a_verdict(
     result = recover(scene)
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
-    assert "nothing is left to be finished" in recover(scene).stderr
+    assert "no attempt is unfinished" in recover(scene).stderr
 
 
 def prod(scene: Scene) -> None:

@@ -66,7 +66,8 @@ def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: Pla
     scene.objects.wait_complete("web")
     assert recover(scene, "web").exit_code == 0
     result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "has changed since, and what it was then is not")
+    changed = "has changed since, and its content at that time is not"
+    assert_refused(result, "SetIncomplete", changed)
     assert "somebody else" not in result.stderr
 
 
@@ -78,7 +79,7 @@ def test_an_undo_after_a_recovery_blames_nobody(scene: Scene, program: PlayedGat
     kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
     assert recover(scene, "web").exit_code == 5
     result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "what it was then is not remembered")
+    assert_refused(result, "SetIncomplete", "its content at that time is not in the history")
     assert "changed since by" not in result.stderr
 
 
@@ -174,7 +175,7 @@ def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
     assert "hint: name the Deployments that were applied with it" in result.stderr
     result = gate("recover")
     assert_refused(result, "Forbidden", 'cannot list resource "leases"')
-    assert "hint: it takes the right to list leases.coordination.k8s.io in shop" in result.stderr
+    assert "hint: this needs the right to list leases.coordination.k8s.io in shop" in result.stderr
     assert "of one Deployment: rollout-gate recover NAME -n shop" in result.stderr
     assert "--rbac" not in result.stderr
     result = gate("recover", "api", "--output", "json")

@@ -32,8 +32,8 @@ def test_reads_that_become_forbidden_are_lost_contact(
     lines = [line["message"] for line in result.document["timeline"] if line["event"] == "contact"]
     assert lines
     *asked, last = lines
-    assert all(line.startswith("refused, asking again: ") for line in asked)
-    assert last.startswith("the API server refuses us: ")
+    assert all(line.startswith("refused, retrying: ") for line in asked)
+    assert last.startswith("the API server refuses this user: ")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 

@@ -37,7 +37,7 @@ def verify_two(scene: Scene, *flags: str) -> str:
 def test_an_undo_that_would_be_refused_is_not_advised(
     scene: Scene, flags: tuple[str, ...], code: int
 ) -> None:
-    """The Secret changed with the version, and what it was is not kept: both other ways work."""
+    """The Secret changed with the version, and what it was was not kept: both other ways work."""
     second = verify_two(scene)
     behaviour = CRASH if code == 6 else "ready=0"
     result = scene.apply(secret("dGhyZWU="), web(3, behaviour=behaviour), flags=flags)
@@ -48,7 +48,7 @@ def test_an_undo_that_would_be_refused_is_not_advised(
     assert "--deployment-only" in words
     plain = [word for word in words if word != "--deployment-only"]
     refused = scene.gate(*plain, *DOCUMENT)
-    assert_refused(refused, "SetIncomplete", "secret/keys has changed since", "is not kept")
+    assert_refused(refused, "SetIncomplete", "secret/keys has changed since", "was not kept")
     assert "somebody else" not in refused.stderr
     assert_verified(scene.gate(*words, *DOCUMENT))
     assert_runs(scene.objects, "shop/web:2")
@@ -88,7 +88,7 @@ def test_a_refusal_blames_somebody_else_for_their_change_alone(scene: Scene) -> 
     result = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(result, "SetIncomplete")
     (line,) = [one for one in result.stderr.splitlines() if one.startswith("error: ")]
-    assert "secret/keys has changed since, and what it was then is not kept" in line
+    assert "secret/keys has changed since, and its content at that time was not kept" in line
     assert "configmap/settings was changed since by somebody else" in line
 
 
@@ -127,7 +127,7 @@ def test_without_a_lock_an_undo_of_the_deployment_is_advised_and_works(scene: Sc
 
 @pytest.mark.contract("B869", "B766")
 def test_of_what_no_gate_verified_no_undo_of_the_configuration_is_advised(scene: Scene) -> None:
-    """An undo returns its pod template alone: the advice says what that leaves."""
+    """An undo returns only its pod template: the advice says what that leaves."""
     scene.serve(settings("one"), web())
     shown, words = advised(scene, scene.apply(settings("two"), web(2, behaviour=CRASH), flags=KEEP))
     assert "undo cannot restore configmap/settings" in " ".join(shown.split())

@@ -118,7 +118,7 @@ def test_a_secret_that_is_gone_is_said_to_be_gone(scene: Scene) -> None:
     assert failed.exit_code == 5, str(failed)
     scene.objects.delete("secrets", "keys")
     refused = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(refused, "SetIncomplete", "secret/keys is gone, and what it was then")
+    assert_refused(refused, "SetIncomplete", "secret/keys is gone, and its content at that time")
 
 
 @pytest.mark.contract("B798")
@@ -128,4 +128,4 @@ def test_where_all_that_is_left_failed_its_manifest_comes_first(scene: Scene) ->
     assert_rolled_back(scene.apply(web(2, behaviour=CRASH)), "CrashLoop")
     refused = scene.gate("undo", "web", *DOCUMENT)
     assert_refused(refused, "NoBaseline", "revision 2 (shop/web:2): it failed")
-    assert "hint: apply the manifest of the version that is to run; " in refused.stderr
+    assert "hint: apply the manifest of the version that should run; " in refused.stderr

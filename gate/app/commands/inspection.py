@@ -12,7 +12,7 @@ from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import Live, read_live, selector_of, standing
+from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.config import Settings
@@ -49,7 +49,7 @@ def status(start: CommandStart, name: str) -> int:
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
-    rollout = standing(live, session.clock.now())
+    rollout = judge_now(live, session.clock.now())
     stopped = 0
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
@@ -82,7 +82,7 @@ def _follow_rollout(
                 return rollout, 0
             if kind is VerdictKind.SUPERSEDED and not deployment.deleting:
                 # Somebody rolls out another version: follow that one now.
-                rollout = standing(Live(live.object, deployment, rollout.snapshot), now)
+                rollout = judge_now(Live(live.object, deployment, rollout.snapshot), now)
             else:
                 rollout = watching.follow(rollout)
     except Signalled as signalled:

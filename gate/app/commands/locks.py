@@ -104,7 +104,7 @@ def _list_locks(session: Session, leases: Leases, command: str) -> tuple[Held, .
     try:
         return leases.all(session.namespace)
     except Forbidden as error:
-        right = f"it takes the right to list leases.coordination.k8s.io in {session.namespace}"
+        right = f"this needs the right to list leases.coordination.k8s.io in {session.namespace}"
         words = ("rollout-gate", command, "NAME")
         one = leases.cluster.command(*words, namespace=session.namespace)
         hint = f"{right}; of one Deployment: {one}" if command == "recover" else right
@@ -131,7 +131,9 @@ def _release(context: CommandContext) -> int:
     """Release a lock on behalf of its holder, after asking; what it remembers stays."""
     session, settings, console = context.session, context.settings, context.console
     if settings.all_namespaces:
-        raise UsageError("--release and --all-namespaces: a lock is given back in its namespace")
+        raise UsageError(
+            "--release and --all-namespaces exclude each other: name the lock's namespace with -n"
+        )
     first_questions.announce(context)
     leases = Leases(lock_client(session))
     lock = _parse_lock(session.namespace, settings.release or "")
@@ -139,9 +141,9 @@ def _release(context: CommandContext) -> int:
     if held is None:
         listing = leases.cluster.command("rollout-gate", "locks", namespace=lock.namespace)
         raise RefusedError(
-            f"there is no lock of {lock} in namespace {lock.namespace}",
+            f"no lock exists for {lock} in namespace {lock.namespace}",
             reason=Reason.NOT_FOUND,
-            hint=f"see which there are: {listing}",
+            hint=f"list the locks: {listing}",
         )
     if held.is_free:
         console.note("lock", f"nobody holds {lock}")
@@ -167,7 +169,7 @@ def _iter_release_lines(
     has_ended = is_dead(held, processes)
     if not has_ended:
         yield (
-            f"while that run lives it goes on, and takes the lock again within {_RENEWAL}; where"
+            f"if that run is alive it goes on and takes the lock again within {_RENEWAL}; where"
             " another run has it by then, it stops and writes nothing more (exit 8)"
         )
     if is_unfinished:
@@ -187,11 +189,11 @@ def ask_for_consent(world: World, held: Held) -> bool:
     """Ask the person at the terminal; UsageError if there is no terminal."""
     if not world.stdin.isatty():
         raise UsageError(
-            "giving back somebody's lock has to be agreed to",
-            hint="on a terminal, or with --yes",
+            "releasing somebody else's lock needs a confirmation",
+            hint="answer on a terminal, or pass --yes",
         )
     was = "was" if is_dead(held, world.processes) else "is"
     known = what_is_known_of(held.holder, world.processes)
-    question = f"{held.lock} {was} held by {held.holder}, {known}. Give it back? [y/N] "
+    question = f"{held.lock} {was} held by {held.holder}, {known}. Release it? [y/N] "
     write_safely(world.stderr, question)
     return world.stdin.readline().strip().lower() in _YES

@@ -34,8 +34,8 @@ from gate.kube.failures import Forbidden
 from gate.kube.lease import Held, Leases
 from gate.sources.source import Sources
 
-NOTHING_LEFT: Final = Passed("nothing is left to be finished")
-NO_RECORD: Final = Passed("no record is left of anything that is to be finished")
+NOTHING_LEFT: Final = Passed("no attempt is unfinished")
+NO_RECORD: Final = Passed("no record of an unfinished attempt exists")
 
 
 def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
@@ -53,7 +53,10 @@ def run_recover(start: CommandStart, names: tuple[str, ...]) -> Attempt | Passed
         # Connect and guard: the right cluster, and a namespace that may be written to.
         context = connect(start)
         if settings.all_namespaces and names:
-            raise UsageError("a NAME and --all-namespaces: a Deployment is named in its namespace")
+            raise UsageError(
+                "a NAME and --all-namespaces exclude each other: "
+                "name the Deployment's namespace with -n"
+            )
         first_questions.announce(context, everywhere=settings.all_namespaces)
         here = [] if settings.all_namespaces else [context.session.namespace]
         first_questions.check_cluster(context, here)
@@ -146,7 +149,7 @@ def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tu
             f"{named} has no Lease: whether an attempt left anything stands in another one, and"
             f" this user may not list leases.coordination.k8s.io in namespace {namespace}",
             reason=error.reason,
-            hint="name the Deployments that were applied with it, or ask for that right",
+            hint="name the Deployments that were applied with it, or get that right",
         ) from error
 
 
@@ -261,7 +264,7 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends) -> None:
         with suppress(Locked), ExitStack() as stack:
             keeper = _take_locks(replace(context, settings=settings), stack, [lock])
             if keeper is None or not keeper.open_records:
-                note = f"{lock}: its gate died and left no record; its lock is given back"
+                note = f"{lock}: its gate died and left no record; its lock is released"
                 recovery.context.console.note("recover", note)
             _finish_under(recovery, keeper, ends)
     except RefusedError as error:

@@ -42,7 +42,7 @@ def plan_restart(context: CommandContext, name: str) -> Ready:
     session, settings = context.session, context.settings
     live = read_guarded(context, name)
     ref = live.object.ref
-    hint = f"when whoever paused it agrees, resume it: {_resume_command(session, ref)}"
+    hint = f"ask whoever paused it, then resume it: {_resume_command(session, ref)}"
     refuse_paused([live.object], hint=hint)
     at = session.clock.wall().isoformat(timespec="seconds").replace("+00:00", "Z")
     annotated = {"metadata": {"annotations": {RESTARTED_AT: at}}}

@@ -37,7 +37,7 @@ def prepare_items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
     template = replica_set.template if replica_set is not None else None
     body = _body_of_template(found, version, template)
     shown = _name(found, Choice(None, replica_set) if replica_set is not None else choice)
-    found.console.note("undo", f"{found.ref} goes to {shown}, its pod template alone")
+    found.console.note("undo", f"{found.ref} goes to {shown}, only its pod template")
     judged = found.history.of_template(template) if template is not None else None
     if judged is not None and judged.why is not None:
         did = "failed" if judged.failed else "was left unverified"
@@ -46,7 +46,7 @@ def prepare_items(found: UndoSubject, choice: Choice) -> tuple[Prepared, ...]:
         found.console.warn(f"no verification of {shown} is remembered")
     names = configuration_names(template or found.live.workload.template)
     if names:
-        found.console.warn(f"its configuration is left as it is now: {', '.join(names)}")
+        found.console.warn(f"its configuration stays as it is now: {', '.join(names)}")
     return (_prepare_object(found, found.ref, body),)
 
 

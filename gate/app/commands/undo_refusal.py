@@ -26,9 +26,9 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )
-    to_one = f"to go to one of them all the same: {found.command('undo', '--to-revision', 'N')}"
+    to_one = f"to return to one of them anyway: {found.command('undo', '--to-revision', 'N')}"
     is_alone = len(found.live.snapshot.list_owned()) == 1
-    apply = "apply the manifest of the version that is to run"
+    apply = "apply the manifest of the version that should run"
     return RefusedError(
         f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
         reason=Reason.NO_BASELINE,
@@ -96,9 +96,12 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
     lost = [ref for ref in missing.not_kept if ref not in (*known, *secrets)]
     for refs, why in (
         (theirs, "was not as a gate had written it when that version was verified"),
-        ([ref for ref in gone if ref not in theirs], "is gone, and what it was then is not kept"),
-        (secrets, "has changed since, and what it was then is not kept"),
-        (lost, "has changed since, and what it was then is not remembered"),
+        (
+            [ref for ref in gone if ref not in theirs],
+            "is gone, and its content at that time was not kept",
+        ),
+        (secrets, "has changed since, and its content at that time was not kept"),
+        (lost, "has changed since, and its content at that time is not in the history"),
     ):
         if refs:
             yield f"{', '.join(map(str, refs))} {why}"

@@ -162,7 +162,7 @@ def _target_set(
     """
     objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
     candidates = Candidates(targets, objects, histories, beside=beside)
-    digests = candidates.standing()
+    digests = candidates.live_digests()
     lacks = lacking_after(candidates, digests, {})
     for ref in sorted({ref for refs in lacks.values() for ref in refs}):
         fact = beside.get(ref)

@@ -75,9 +75,9 @@ def run(ready: Ready) -> Attempt:
 
     stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
-    heard = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
+    observers = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
     console.is_locked = lock_lane is not None
-    listener, look = _Steps(console, heard), partial(_look_at_locks, clock, lock_lane)
+    listener, look = _Steps(console, observers), partial(_look_at_locks, clock, lock_lane)
     engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
     with suppress(RuntimeError):  # no thread can be started; the run can do without these two
         clock.start(client.keep_ready, "connections")
@@ -134,7 +134,7 @@ def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
     """Name what was written when a bug of ours breaks off a run."""
     if sent:
         names = ", ".join(map(str, sent))
-        console.warn(f"broken off after writes to {names}: they stand as they are")
+        console.warn(f"stopped after writes to {names}: these objects stay as they are")
 
 
 def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:

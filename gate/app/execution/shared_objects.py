@@ -41,7 +41,7 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
             held |= dict.fromkeys(there, why)
             continue
         except ApiError as error:
-            why = f"who else uses it could not be read: {error.message}"
+            why = f"the other users of this object could not be read: {error.message}"
             held |= dict.fromkeys(there, why)
             continue
         for other in leases:

@@ -233,8 +233,8 @@ def take_within(
 def _held_by(held: Held | None, clock: Clock, free_at: float) -> str:
     """Say who holds a lock and when its Lease expires; None means that it was taken just now."""
     if held is None:
-        return "somebody else, who was faster"
-    return f"{held.holder}, whose Lease runs out at {_moment(clock, free_at)} unless renewed"
+        return "another run, which was faster"
+    return f"{held.holder}, whose Lease expires at {_moment(clock, free_at)} unless renewed"
 
 
 def _moment(clock: Clock, at: float) -> str:

@@ -56,7 +56,8 @@ class ClosingTexts:
             began_at += self._clock.now() - kept_at
             return history_text(after)
         except Exception as error:  # noqa: BLE001 - whatever it is, the lock is to be given back
-            warn(f"what became of {closing.ref} is not remembered: {type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}"
+            warn(f"the outcome for {closing.ref} is not in the history: {why}")
             return None
         finally:
             self._left_seconds -= self._clock.now() - began_at
@@ -66,7 +67,10 @@ class ClosingTexts:
         after = before.after(shown, self._holder.identity, self._holder.url, self._at)
         if self._left_seconds > 0 or not after.bodies:
             return after
-        warn(f"what was applied with {closing.ref} is not remembered: there was no time to pack it")
+        warn(
+            f"what was applied with {closing.ref} is not in the history: "
+            "the run ended before it could be saved"
+        )
         return replace(after, bodies=FrozenMap())
 
     def _mask_version(self, version: JudgedVersion) -> JudgedVersion:

@@ -128,23 +128,22 @@ def _not_taken(
     lock: Lock, error: Rejected, cluster: ClusterName, *, goes_without: bool
 ) -> RefusedError:
     """Return the error for a Lease that admission rejects, such as a quota of 0, with a hint."""
-    hint = "the server does not admit its Lease"
+    hint = "the server rejects its Lease"
     if "quota" in error.message:
         look = cluster.command("kubectl", "describe", "resourcequota", namespace=lock.namespace)
         hint = f"the quota has no room for its Lease: {look}"
-    hint += "; to go on without lock and record: --no-lock" if goes_without else ""
+    hint += "; to continue without lock and record: --no-lock" if goes_without else ""
     return RefusedError(
         f"{lock}: the lock cannot be taken: {error.message}", reason=error.reason, hint=hint
     )
 
 
 def _without(lock: Lock, error: ApiError) -> str:
+    without = "running without a lock and without a record"
     if isinstance(error, NotFound):
-        return f"no lock is held and no record is kept: {error.message}"
+        return f"{without}: {error.message}"
     rule = "get, create, patch leases.coordination.k8s.io"
-    return (
-        f"no lock is held and no record is kept: not allowed in namespace {lock.namespace}: {rule}"
-    )
+    return f"{without}: not allowed in namespace {lock.namespace}: {rule}"
 
 
 # -- permissions -----------------------------------------------------------------------------------

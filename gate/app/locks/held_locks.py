@@ -41,7 +41,7 @@ class Lost(Exception):
         known = holder.identity
         if not known:
             last = holder.held_last_by if holder.held_last_by != me.identity else ""
-            known = f"{last or 'another gate'}, which has given it back"
+            known = f"{last or 'another gate'}, which has released it"
         super().__init__(str(replace(holder, identity=known)))
 
 
@@ -107,7 +107,7 @@ class HeldLocks:
             except _CHANGED:
                 pass
             held = self._seen_again(lock)
-        raise ResourceVersionConflict(f"the lock of {lock} changes all the time")
+        raise ResourceVersionConflict(f"the lock of {lock} keeps changing")
 
     def insist(self, lock: Lock, write: Write, *, frees: bool = False) -> None:
         """Write as `write` does, retrying transient failures for a second and a half.

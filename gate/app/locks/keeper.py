@@ -230,7 +230,7 @@ class Keeper:
             if record.leg is Leg.FORWARD and not error.transient:
                 task.inbox.put(Broken(_without_record(task.record_in, error)))
                 return
-            self._warn(f"the record could not be written: {error.message}")
+            self._warn(f"the record could not be saved: {error.message}")
             if record.leg is Leg.BACK:
                 break
             if not self._may_wait(max(_NAP_SECONDS, error.retry_after_seconds or 0.0)):
@@ -344,9 +344,9 @@ class Keeper:
                 self.record_stays()
             history = annotations.get(HISTORY)
             if history is None or error.transient or self._held.get(lock).history == history:
-                self._warn(f"the lock of {lock} was not given back: {error.message}; it expires")
+                self._warn(f"the lock of {lock} could not be released: {error.message}; it expires")
                 return
-            self._warn(f"what became of {lock} is not remembered: {error.message}")
+            self._warn(f"the outcome for {lock} is not in the history: {error.message}")
             bare = {name: text for name, text in annotations.items() if name != HISTORY}
             self._end(lock, bare, stays=stays)
 
@@ -393,7 +393,8 @@ class Keeper:
 def _without_record(lock: Lock, error: ApiError) -> RefusedError:
     """Return the refusal of an attempt that nobody could finish if it were killed."""
     return RefusedError(
-        f"{lock}: the record of what is to be written cannot be kept: {error.message}",
+        f"{lock}: the record of the planned writes cannot be saved: {error.message}",
         reason=error.reason,
-        hint="without one a gate that dies cannot be finished; to go on all the same: --no-lock",
+        hint="without it, nobody can finish this attempt if the gate dies; "
+        "to continue anyway: --no-lock",
     )

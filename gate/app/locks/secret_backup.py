@@ -65,7 +65,7 @@ class SecretsBeside:
                 objects_kept, returned = read_kept(stored.text)
                 found = {one.ref: one for one in objects_kept}
         except (ApiError, DecodeError) as error:
-            self._warn(f"what Secrets were before cannot be read: {error}")
+            self._warn(f"the saved Secrets cannot be read: {error}")
         objects = tuple(found.get(one.ref, one) for one in record.objects)
         return replace(
             record, objects=objects, target_set=_with_bodies(record.target_set, returned)

@@ -137,7 +137,10 @@ def _too_large(history: History, digests: Collection[str]) -> Iterator[str]:
         names = _names(version.members.items(), digests)
         if names:
             at = f"as verified at {version.judged_at}"
-            yield f"{names}, {at}, is too large to be kept: a return to it could not restore it"
+            yield (
+                f"{names}, {at}, is too large to be saved: "
+                "a later return to this version could not restore it"
+            )
 
 
 def _not_kept(history: History, digests: Collection[str], error: ApiError) -> str:
@@ -148,7 +151,9 @@ def _not_kept(history: History, digests: Collection[str], error: ApiError) -> st
 
 
 def _not_pruned(error: ApiError) -> str:
-    return f"what was kept of Secrets, and is needed no more, is not deleted: {error.message}"
+    return (
+        f"saved copies of Secrets that are no longer needed could not be deleted: {error.message}"
+    )
 
 
 def _names(members: Iterable[tuple[Ref, str]], digests: Collection[str]) -> str:

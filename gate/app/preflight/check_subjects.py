@@ -96,15 +96,15 @@ def _subject_problems(check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]
 
 def _unanswerable(settings: Settings, check: Check) -> Iterator[UsageError]:
     if isinstance(check.probe, Metric) and not settings.prometheus_url:
-        hint = "--prometheus-url URL says which, or the configuration's prometheus: url"
-        yield UsageError(f"check {check.name}: there is no Prometheus to ask", hint=hint)
+        hint = "pass --prometheus-url URL, or set prometheus: url in the configuration"
+        yield UsageError(f"check {check.name}: no Prometheus is configured", hint=hint)
     if isinstance(check.probe, Command):
         yield from _missing_program(check, check.probe.arguments[0])
 
 
 def _missing_program(check: Check, program: str) -> Iterator[UsageError]:
     if shutil.which(program, path=os.environ.get("PATH", os.defpath)) is None:
-        hint = "commands run on this machine, without a shell"
+        hint = "commands run on this machine and without a shell"
         yield UsageError(f"check {check.name}: no program {program[:200]!a} is found", hint=hint)
 
 

@@ -162,7 +162,7 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
         raise _refusal(barred)
     doomed = [one for one in deciding if _why_it_cannot_pass(*one)]
     if doomed and settings.strict_checks:
-        hint = "correct the check, or leave out --strict-checks"
+        hint = "correct the check, or drop --strict-checks"
         message = "; ".join(_why_it_cannot_pass(*one) for one in doomed)
         kinds = [asked.measurement.kind for _, asked in doomed]
         raise RefusedError(message, reason=_reason_of(kinds), hint=hint)
@@ -220,7 +220,7 @@ def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[
         )
     match found.kind:
         case Kind.ERROR if not found.permanent:
-            yield f"check {name} could not be asked now: {found.message}"
+            yield f"check {name} got no answer now: {found.message}"
         case Kind.ERROR if not trial.check.decides:
             yield complaint(asked)
         case Kind.FAIL if trial.serves:

@@ -40,7 +40,9 @@ def announce(
     places = ", all namespaces" if everywhere else places
     console.note("cluster", f"{connection.server}{named_context}{places}, user {connection.user}")
     if connection.insecure:
-        console.warn("TLS is off: the server is not verified, and the token may be read on the way")
+        console.warn(
+            "the server is not verified: it may be an impostor, and others may read the token"
+        )
 
 
 def check_cluster(
@@ -67,7 +69,7 @@ def _check_uid(uid: Fact[str], expected: str) -> None:
         return
     found = uid.value if isinstance(uid, Known) else "not readable"
     raise RefusedError(
-        f"this is not the expected cluster: its uid is {found}, expected {expected}",
+        f"this is not the expected cluster: it has the uid {found}, expected {expected}",
         reason=Reason.PROTECTED,
         hint="the uid is that of the namespace kube-system; is the context right?",
     )
@@ -92,7 +94,7 @@ def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
         raise RefusedError(
             f"namespace {name} is being deleted",
             reason=Reason.REJECTED,
-            hint="nothing can be created in it any more",
+            hint="nothing can be created in it now",
         )
 
 

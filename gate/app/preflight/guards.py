@@ -19,7 +19,7 @@ from gate.core.ssa import managed_fields, unions
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict
 
-_RESUME = "somebody paused it for a reason; go on with --resume"
+_RESUME = "find out why it was paused; to resume it, pass --resume"
 
 
 def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
@@ -60,7 +60,7 @@ def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Nam
         raise RefusedError(
             f"{name(live.ref)} is being deleted{waits}",
             reason=Reason.DELETED,
-            hint=f"begin again when it is gone: {wait}",
+            hint=f"wait until it is gone, then run again: {wait}",
         )
 
 
@@ -78,9 +78,9 @@ def refuse_empty(
         asked = item.sent_body().get("spec", {}).get("replicas") if made is None else made
         if item.is_workload and asked == 0:
             raise RefusedError(
-                f"{name(item.ref)} has replicas: 0, so that no pod would prove it",
+                f"{name(item.ref)} has replicas: 0, so no pod would show whether the version works",
                 reason=Reason.VACUOUS,
-                hint="leave out --require-pods to apply it all the same",
+                hint="drop --require-pods to apply it anyway",
             )
 
 
@@ -122,7 +122,7 @@ def refuse_excluded(prepared: Iterable[Prepared], name: Naming = str) -> None:
                 f"{name(item.ref)}: {field} does not go with the manifest, and others own it:"
                 f" {', '.join(managers)}",
                 reason=Reason.CONFLICT,
-                hint=f"make it ours, so that it goes: {flags}",
+                hint=f"take it over, so that it is removed: {flags}",
             )
 
 
@@ -133,7 +133,7 @@ def refuse_protected(namespaces: Iterable[str], protected: Sequence[str]) -> Non
             raise RefusedError(
                 f"namespace {namespace} is protected",
                 reason=Reason.PROTECTED,
-                hint="it is named by --protected-namespace; are context and namespace right?",
+                hint="--protected-namespace names it; are context and namespace right?",
             )
 
 
@@ -159,7 +159,7 @@ def conflict_refusal(
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
     of_what = "that this would return" if item.is_return else "of the manifest"
     settling = _settling(item, conflicts)
-    ways = [*settling, f"{'or ' if settling else ''}write over them this once: --force-conflicts"]
+    ways = [*settling, f"{'or ' if settling else ''}overwrite them this once: --force-conflicts"]
     return RefusedError(
         f"{name(item.ref)}: others own fields {of_what}: {fields}",
         reason=Reason.CONFLICT,

@@ -25,7 +25,7 @@ def guard_manifest(context: CommandContext, manifest: Manifest) -> Manifest:
     console.take_places({i.ref: (i.source.file, i.source.line) for i in manifest.objects})
     if manifest.unread:
         folders = ", ".join(map(escape_line, manifest.unread))
-        console.warn(f"subfolders are not read: {folders}; name each with -f")
+        console.warn(f"subfolders are skipped: {folders}; pass each with -f")
     namespaces = {item.ref.namespace for item in manifest.objects}
     first_questions.check_cluster(context, namespaces, created_namespaces(manifest))
     return manifest

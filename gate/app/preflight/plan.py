@@ -160,7 +160,7 @@ def _try_dry_run(
         return _dry_run(writer, item, name)
     except NotFound as error:
         if item.ref.namespace in made_here:
-            return f"{name(item.ref)} was not tried: its namespace is made with it"
+            return f"{name(item.ref)} was not tried: its namespace does not exist yet"
         raise rejection(item, error, name) from None
     except RefusedError as error:
         if NO_DRY_RUN in error.message:
@@ -222,7 +222,10 @@ def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, war
     configuration = sorted(i.ref for i in changed if i.ref.kind in ("ConfigMap", "Secret"))
     if configuration and not any(item.is_workload for item in changed):
         names = ", ".join(map(naming(item.ref for item in items), configuration))
-        warn(f"only configuration changes ({names}): running pods keep what they started with")
+        warn(
+            f"this apply changes only configuration ({names}): "
+            "running pods do not pick it up until they restart"
+        )
 
 
 def warn_of_short_timeout(

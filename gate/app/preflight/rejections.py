@@ -112,7 +112,7 @@ def with_places(error: RefusedError, manifest: Manifest) -> RefusedError:
     if item is None:
         return error
     hints = [*_hints_with_places(item, error), *([error.hint] if error.hint else [])]
-    hint = "; ".join(hints) or f"mend what the server names, in {item.source}"
+    hint = "; ".join(hints) or f"correct what the server names, in {item.source}"
     return RefusedError(error.message, reason=error.reason, hint=hint)
 
 
@@ -120,8 +120,8 @@ def _hints_with_places(item: ManifestObject, error: ObjectRejected) -> Iterator[
     unknown = dict.fromkeys(_UNKNOWN.findall(error.message))
     others = dict.fromkeys(path for path in error.paths if path not in unknown)
     for advice, paths in (
-        ("no such field; correct or leave out", unknown),
-        ("mend what the server names, in", others),
+        ("this field does not exist; correct or remove it", unknown),
+        ("correct what the server names, in", others),
     ):
         if paths:
             places = [f"{place_of(item, path)}: {path.lstrip('.')}" for path in paths]

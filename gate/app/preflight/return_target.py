@@ -53,7 +53,7 @@ def with_target_set(
     others = {ref: fact for ref, fact in beside.items() if ref not in named}
     selection = select(candidates, {**others, **_read(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
-    lacks = lacking_after(chosen, candidates.standing(), _digest_applied_objects(plan))
+    lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
     target_set = replace(selection.target_set, undo_lacks=lacks)
     return replace(plan, targets=selection.targets, target_set=target_set)
 

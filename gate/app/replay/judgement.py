@@ -59,7 +59,7 @@ from gate.report.schema.result import CheckResult
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line
 from gate.wire.measurements import Measured
-from gate.wire.trace import Heard, Seen
+from gate.wire.trace import Seen, TraceEvent
 
 
 class Stands(enum.StrEnum):
@@ -89,7 +89,7 @@ class Recording:
     before: tuple[Watched, ...]
     before_live: Mapping[Ref, Fact[LiveObject]]
     applied: tuple[LiveObject, ...]
-    events: Iterable[Heard]
+    events: Iterable[TraceEvent]
     checks: tuple[Check, ...] = ()
 
 
@@ -197,7 +197,7 @@ class _Player:
                 attempt = start_following(attempt, applied, known)
         return attempt
 
-    def play(self, event: Heard) -> None:
+    def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
         self._wake_until(event.at)
         if isinstance(event, Seen):

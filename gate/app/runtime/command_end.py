@@ -172,7 +172,7 @@ def _report_verdict(world: World, settings: Settings, console: Console, attempt:
         hosting.remark()
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
         _debug(world, settings, error)
-        console.warn(f"the report broke off: {place_of(error)}; this is a bug of rollout-gate")
+        console.warn(f"the report broke off: {place_of(error)}; this is a bug in rollout-gate")
     return attempt.exit_code
 
 
@@ -203,7 +203,7 @@ def _threads_watched(console: Console) -> Iterator[None]:
     def tell(about: threading.ExceptHookArgs) -> None:
         if about.exc_value is not None and about.thread is not None:
             place = place_of(about.exc_value)
-            console.warn(f"{about.thread.name} broke: {place}; this is a bug of rollout-gate")
+            console.warn(f"{about.thread.name} broke: {place}; this is a bug in rollout-gate")
 
     threading.excepthook = tell
     try:

@@ -40,7 +40,7 @@ class Hosting:
                 console.warn(warning)
             return cls(world, settings, console, sink, sink.remarks(result, reports))
         except Exception as error:  # noqa: BLE001 - no fault of a report may change the verdict
-            bug = f"{place_of(error)}; this is a bug of rollout-gate"
+            bug = f"{place_of(error)}; this is a bug in rollout-gate"
             console.warn(f"could not report to the CI host: {bug}")
             return cls(world, settings, console, Plain(), "")
 

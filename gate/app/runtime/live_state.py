@@ -71,7 +71,7 @@ def read_live(session: Session, name: str) -> Live:
     return Live(found, found.workload, snapshot)
 
 
-def standing(live: Live, now: float) -> Rollout:
+def judge_now(live: Live, now: float) -> Rollout:
     """Judge the current state without waiting for time to pass.
 
     A progress deadline condition counts at once, and so do earlier restarts of a pod that is not

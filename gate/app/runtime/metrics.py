@@ -91,7 +91,7 @@ def _quietly(console: Console, work: Callable[[], None]) -> None:
     try:
         work()
     except Exception as error:  # noqa: BLE001 - no fault of metrics may change an end
-        console.warn(f"metrics: {place_of(error)}; this is a bug of rollout-gate")
+        console.warn(f"metrics: {place_of(error)}; this is a bug in rollout-gate")
 
 
 class _Delivery:

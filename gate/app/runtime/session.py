@@ -17,7 +17,7 @@ from gate.app.runtime.world import Connect, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.engine import Inbox
-from gate.kube.client import Client, Heard, Query
+from gate.kube.client import Client, OnAnswer, Query
 from gate.kube.connection import Connection, Options
 from gate.kube.contact import Contact
 from gate.kube.lists import workload_names
@@ -52,14 +52,14 @@ def connect_session(
     clock: Clock,
     connect: Connect,
     sources: Sources,
-    heard: Heard | None = None,
+    on_answer: OnAnswer | None = None,
     plugin_named: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
     """Connect as the settings say, for the block; raises what `connect` raises.
 
-    `heard` is called with each response of the server, for recordings; `plugin_named` with the name
-    of the credential plugin, before it runs. The end does not wait for anything: requests under way
-    in other threads end by themselves.
+    `on_answer` is called with each response of the server, for recordings; `plugin_named` with the
+    name of the credential plugin, before it runs. The end does not wait for anything: requests
+    under way in other threads end by themselves.
     """
     connection = connect(_options(settings, plugin_named), clock)
     if settings.namespace:
@@ -73,7 +73,7 @@ def connect_session(
         limits=Limits(retry_seconds=settings.connect_timeout),
         contact=Contact(clock, inbox.put),
         stopping=stopping,
-        heard=heard,
+        on_answer=on_answer,
     )
     with ExitStack() as stack:
         stack.callback(connection.close)
@@ -96,7 +96,7 @@ def open_session(
     settings: Settings,
     stack: ExitStack,
     console: Console,
-    heard: Heard | None = None,
+    on_answer: OnAnswer | None = None,
 ) -> Session:
     """Connect to the world's cluster for as long as the stack is open."""
 
@@ -105,7 +105,7 @@ def open_session(
 
     sources = check_sources.open_sources(world.answering, settings, world.clock, stack)
     session = stack.enter_context(
-        connect_learning_secrets(world, settings, sources, heard, note_plugin)
+        connect_learning_secrets(world, settings, sources, on_answer, note_plugin)
     )
     world.secrets.spare([session.namespace, session.connection.context])
     if world.metrics is not None:
@@ -118,7 +118,7 @@ def connect_learning_secrets(
     world: World,
     settings: Settings,
     sources: Sources,
-    heard: Heard | None = None,
+    on_answer: OnAnswer | None = None,
     plugin_named: Callable[[str], None] | None = None,
 ) -> Iterator[Session]:
     """Connect as `connect_session` does; learn credentials and Secrets that are read."""
@@ -128,7 +128,7 @@ def connect_learning_secrets(
         connection.credentials.tell(world.secrets.add)
         return connection
 
-    learning = partial(_on_answer, world.secrets, heard)
+    learning = partial(_on_answer, world.secrets, on_answer)
     with connect_session(
         settings, world.clock, connect, sources, learning, plugin_named
     ) as session:
@@ -137,18 +137,18 @@ def connect_learning_secrets(
 
 def _on_answer(
     secrets: SecretValues,
-    heard: Heard | None,
+    on_answer: OnAnswer | None,
     method: str,
     path: str,
     query: Query,
     body: bytes,
 ) -> None:
-    """Learn the values of Secrets that were read or written, then pass the response to `heard`."""
+    """Learn the values of Secrets that were read or written, then pass the response on."""
     if "/secrets" in path:
         for secret in _secrets_in(body):
             secrets.add_secret(secret)
-    if heard is not None:
-        heard(method, path, query, body)
+    if on_answer is not None:
+        on_answer(method, path, query, body)
 
 
 def _secrets_in(body: bytes) -> Iterator[Mapping[str, Any]]:

@@ -59,7 +59,7 @@ class Watching:
 
         Events are folded with owners first, so that each object can be assigned to its Deployment.
         """
-        heard: list[Message] = []
+        events: list[Message] = []
         ends_at = self._session.clock.now() + seconds
         while not self._is_settled():
             left = ends_at - self._session.clock.now()
@@ -72,8 +72,8 @@ class Watching:
                     hint="--connect-timeout sets how long it is tried",
                 )
             self._note(event)
-            heard.append(event)
-        for event in sorted(heard, key=_rank):
+            events.append(event)
+        for event in sorted(events, key=_rank):
             self._take_in(event)
 
     def target(self, ref: Ref) -> Target:

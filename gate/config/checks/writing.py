@@ -92,20 +92,20 @@ def _path(path: JsonPath) -> str:
 
 def _rest(check: Check) -> Said:
     schedule, usual = check.schedule, Schedule()
-    bears, borne = check.tolerances, Tolerances()
+    limits, default_limits = check.tolerances, Tolerances()
     yield "initial-delay", schedule.initial_delay_seconds, usual.initial_delay_seconds
     yield "count", schedule.count, usual.count
     yield "during", schedule.during.value, usual.during.value
-    yield "allowed-failures", bears.allowed_failures, borne.allowed_failures
-    yield "consecutive-failures", bears.consecutive_failures, borne.consecutive_failures
+    yield "allowed-failures", limits.allowed_failures, default_limits.allowed_failures
+    yield "consecutive-failures", limits.consecutive_failures, default_limits.consecutive_failures
     yield (
         "allowed-consecutive-errors",
-        bears.allowed_consecutive_errors,
-        borne.allowed_consecutive_errors,
+        limits.allowed_consecutive_errors,
+        default_limits.allowed_consecutive_errors,
     )
-    yield "allowed-no-data", bears.allowed_no_data, borne.allowed_no_data
-    yield "min-passes", bears.min_passes, borne.min_passes
-    yield "max-age", bears.max_age_seconds, borne.max_age_seconds
+    yield "allowed-no-data", limits.allowed_no_data, default_limits.allowed_no_data
+    yield "min-passes", limits.min_passes, default_limits.min_passes
+    yield "max-age", limits.max_age_seconds, default_limits.max_age_seconds
     yield "required", check.required, True
     yield "dry-run", check.dry_run, False
     yield "deployment", check.deployment, ""

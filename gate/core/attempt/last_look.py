@@ -124,8 +124,10 @@ def _who_changed(
     named = [name for name, held in theirs.items() if _overlap(paths, held)]
     if not named:
         then = _entries(left.answer)
-        anew = [entry for entry in _entries(live) if entry not in then]
-        named = [str(entry.get("manager")) for entry in anew if _has_written(entry, ours, paths)]
+        new_entries = [entry for entry in _entries(live) if entry not in then]
+        named = [
+            str(entry.get("manager")) for entry in new_entries if _has_written(entry, ours, paths)
+        ]
     return tuple(map(_printable, dict.fromkeys(named)))
 
 

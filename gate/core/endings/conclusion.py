@@ -223,7 +223,7 @@ def _end_rejected(attempt: Attempt) -> Ending:
     message = cause.message
     if attempt.writes.uncertain and rejection.reason is Reason.TIMEOUT:
         name = attempt.plan.name_of(rejection.ref)
-        text = f"{name}: the answer to a write was lost, and it was not seen done"
+        text = f"{name}: the answer to a write was lost, and nothing shows that it was done"
         return Ending(Outcome.LOST_CONTACT, Reason.UNREACHABLE, CleanText(text))
     if _taken_over(attempt, rejection.ref):
         message = CleanText(

@@ -21,7 +21,7 @@ from gate.core.ssa.managed_fields import owned_fields
 from gate.core.writes.obstacles import substance
 
 
-class Standing(enum.StrEnum):
+class ObjectState(enum.StrEnum):
     """Who last changed an object."""
 
     WRITTEN = "written"
@@ -32,35 +32,35 @@ class Standing(enum.StrEnum):
     """Somebody else changed or deleted it."""
 
 
-def standing(kept: Kept, fact: Fact[LiveObject]) -> Standing:
+def classify_object(kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
     """Return who last changed an object that a rollback returns to its state from before."""
     if not isinstance(fact, Known):
-        return Standing.OTHERS if kept.uid else Standing.BEFORE
+        return ObjectState.OTHERS if kept.uid else ObjectState.BEFORE
     live = fact.value
     if kept.uid and live.uid != kept.uid:
-        return Standing.OTHERS
+        return ObjectState.OTHERS
     if kept.expected is None:
         touched = live.resource_version != kept.resource_version
-        return Standing.WRITTEN if touched or not kept.changes else Standing.BEFORE
+        return ObjectState.WRITTEN if touched or not kept.changes else ObjectState.BEFORE
     before = kept.before.value if isinstance(kept.before, Known) else None
     if before is not None and kept.changes and _as_before(kept, before, live):
-        return Standing.BEFORE
+        return ObjectState.BEFORE
     if _as_expected(kept, live):
-        return Standing.WRITTEN
+        return ObjectState.WRITTEN
     if before is not None and _same_template(before, live):
-        return Standing.BEFORE
-    return Standing.WRITTEN if _still_ours(kept, live) else _standing_of_fields(kept, live)
+        return ObjectState.BEFORE
+    return ObjectState.WRITTEN if _still_ours(kept, live) else _classify_fields(kept, live)
 
 
-def standing_of_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> Standing:
+def classify_member(kept: Kept, fact: Fact[LiveObject], body: Body) -> ObjectState:
     """Return who last changed an object that a rollback returns to `body` instead.
 
     Such an object in its state from before the attempt is not restored yet: it is WRITTEN.
     """
     if isinstance(fact, Known) and contains(body.thaw(), fact.value.body.thaw()):
-        return Standing.BEFORE
-    found = standing(kept, fact)
-    return Standing.WRITTEN if found is Standing.BEFORE else found
+        return ObjectState.BEFORE
+    found = classify_object(kept, fact)
+    return ObjectState.WRITTEN if found is ObjectState.BEFORE else found
 
 
 def _as_before(kept: Kept, before: LiveObject, live: LiveObject) -> bool:
@@ -96,20 +96,22 @@ def _still_ours(kept: Kept, live: LiveObject) -> bool:
     return applied_of(0.0, None, expected, kept.field_manager).still_stands(live.workload)
 
 
-def _standing_of_fields(kept: Kept, live: LiveObject) -> Standing:
+def _classify_fields(kept: Kept, live: LiveObject) -> ObjectState:
     """Classify an object that others changed in part, by the fields that our write changes.
 
     WRITTEN if any of them is as our write leaves it, else BEFORE if any is as before.
     """
     expected = trial(kept)
     if expected is None or live.workload is not None or not isinstance(kept.before, Known):
-        return Standing.OTHERS
+        return ObjectState.OTHERS
     before, after = kept.before.value.body.thaw(), expected.body.thaw()
     owned = owned_fields(expected.managed.thaw()["managedFields"], kept.field_manager)
     ours = field_set.select_changed(after, before, owned)
     if _is_any_alike(after, live.body.thaw(), ours):
-        return Standing.WRITTEN
-    return Standing.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else Standing.OTHERS
+        return ObjectState.WRITTEN
+    return (
+        ObjectState.BEFORE if _is_any_alike(before, live.body.thaw(), ours) else ObjectState.OTHERS
+    )
 
 
 def _is_any_alike(one: Any, other: Any, named: field_set.Fields | None) -> bool:

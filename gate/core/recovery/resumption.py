@@ -24,7 +24,7 @@ from gate.core.plan.journal_record import Followed, Kept, Record, Resumed
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
-from gate.core.recovery.object_state import Standing, standing, standing_of_member, trial
+from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
@@ -45,10 +45,10 @@ class _Sorted:
 
     record: Record
     found: Found
-    by_ref: Mapping[Ref, Standing]
+    by_ref: Mapping[Ref, ObjectState]
 
-    def of(self, standing: Standing) -> list[Kept]:
-        return [kept for kept in self.record.objects if self.by_ref[kept.ref] is standing]
+    def of(self, state: ObjectState) -> list[Kept]:
+        return [kept for kept in self.record.objects if self.by_ref[kept.ref] is state]
 
     def live(self, ref: Ref) -> LiveObject | None:
         fact = self.found[ref]
@@ -69,8 +69,8 @@ def resume(
     an `undo` asks for it. The attempt then goes back, complete or not, if every Deployment that it
     followed has a baseline.
     """
-    standings = {kept.ref: _standing(record, kept, found[kept.ref]) for kept in record.objects}
-    sorted_ = _Sorted(record, found, standings)
+    states = {kept.ref: _classify(record, kept, found[kept.ref]) for kept in record.objects}
+    sorted_ = _Sorted(record, found, states)
     if record.leg is Leg.FORWARD and _is_untouched(sorted_):
         return None
     resumed = Resumed(
@@ -80,7 +80,9 @@ def resume(
         unkept=FrozenMap(_unkept(sorted_)),
         departed=FrozenMap(_find_departed(sorted_)),
         left_alone=tuple(
-            kept.ref for kept in sorted_.of(Standing.OTHERS) if not _is_followed(record, kept.ref)
+            kept.ref
+            for kept in sorted_.of(ObjectState.OTHERS)
+            if not _is_followed(record, kept.ref)
         ),
     )
     plan = Plan(
@@ -105,24 +107,24 @@ def _is_untouched(sorted_: _Sorted) -> bool:
 
     A write that changes nothing leaves no trace: done or not, the object is as it should be.
     """
-    written = sorted_.of(Standing.WRITTEN)
-    if sorted_.of(Standing.OTHERS) or any(kept.changes for kept in written):
+    written = sorted_.of(ObjectState.WRITTEN)
+    if sorted_.of(ObjectState.OTHERS) or any(kept.changes for kept in written):
         return False
     return _is_half_applied(sorted_) or not written
 
 
-def _standing(record: Record, kept: Kept, fact: Fact[LiveObject]) -> Standing:
+def _classify(record: Record, kept: Kept, fact: Fact[LiveObject]) -> ObjectState:
     """Return who last changed an object.
 
     If it looks written but the record says that our write never reached it, others did it.
     """
     body = record.target_set.bodies.get(kept.ref)
     if record.leg is Leg.BACK and body is not None:
-        found = standing_of_member(kept, fact, body)
+        found = classify_member(kept, fact, body)
     else:
-        found = standing(kept, fact)
-    is_theirs = found is Standing.WRITTEN and kept.changes and kept.is_unreached
-    return Standing.OTHERS if is_theirs else found
+        found = classify_object(kept, fact)
+    is_theirs = found is ObjectState.WRITTEN and kept.changes and kept.is_unreached
+    return ObjectState.OTHERS if is_theirs else found
 
 
 def _is_followed(record: Record, ref: Ref) -> bool:
@@ -139,7 +141,7 @@ def _target(followed: Followed, snapshot: Snapshot) -> Target:
 
 def _find_restorable(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     """Return the written objects that can be restored."""
-    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(ObjectState.WRITTEN))
     return {
         kept.ref: live
         for kept, live in lives
@@ -149,7 +151,7 @@ def _find_restorable(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 def _unkept(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     """Return the written objects for which nothing to return to is known."""
-    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.WRITTEN))
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(ObjectState.WRITTEN))
     return {
         kept.ref: live
         for kept, live in lives
@@ -161,7 +163,7 @@ def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
     """Return what the attempt had already restored; on the way out that is nothing."""
     if sorted_.record.leg is Leg.FORWARD:
         return {}
-    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(Standing.BEFORE))
+    lives = ((kept, sorted_.live(kept.ref)) for kept in sorted_.of(ObjectState.BEFORE))
     members = sorted_.record.target_set.bodies
     return {
         kept.ref: live
@@ -179,7 +181,7 @@ def _find_departed(sorted_: _Sorted) -> dict[Ref, Cause]:
     departed: dict[Ref, Cause] = {}
     for followed in sorted_.record.followed:
         ref = followed.ref
-        if sorted_.by_ref.get(ref) is not Standing.OTHERS and not _put_back(sorted_, ref):
+        if sorted_.by_ref.get(ref) is not ObjectState.OTHERS and not _put_back(sorted_, ref):
             continue
         gone = isinstance(sorted_.found[ref], Absent)
         reason = Reason.DELETED if gone else Reason.SUPERSEDED
@@ -193,14 +195,14 @@ def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
     record = sorted_.record
     paused = record.leg is Leg.BACK and record.policy.on_failure is OnFailure.PAUSE
     changed = any(kept.ref == ref and kept.changes for kept in record.objects)
-    return paused and changed and sorted_.by_ref.get(ref) is Standing.BEFORE
+    return paused and changed and sorted_.by_ref.get(ref) is ObjectState.BEFORE
 
 
 def _find_lost(sorted_: _Sorted) -> dict[Ref, Cause]:
     """Return what was changed but cannot be restored, because the record does not keep it."""
     return {
         kept.ref: Cause(Reason.NO_BASELINE, CleanText(kept.before.why))
-        for kept in sorted_.of(Standing.WRITTEN)
+        for kept in sorted_.of(ObjectState.WRITTEN)
         if kept.changes and not _can_return(sorted_.record, kept)
         if isinstance(kept.before, Unknown)
     }
@@ -213,7 +215,7 @@ def _can_return(record: Record, kept: Kept) -> bool:
 
 def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     """Tell whether an attempt that died on its way out goes back."""
-    ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not Standing.OTHERS}
+    ours = {ref for ref in sorted_.by_ref if sorted_.by_ref[ref] is not ObjectState.OTHERS}
     if _is_half_applied(sorted_):
         return True
     if _is_held(plan, ours, at):
@@ -230,7 +232,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
 
 def _is_half_applied(sorted_: _Sorted) -> bool:
     """Tell whether an attempt on its way out died before it had made all of its changes."""
-    return any(kept.changes for kept in sorted_.of(Standing.BEFORE))
+    return any(kept.changes for kept in sorted_.of(ObjectState.BEFORE))
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:

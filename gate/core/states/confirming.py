@@ -84,7 +84,7 @@ class Confirming(StateBehaviour):
     ) -> Iterator[Line]:
         """Say that the reads did not confirm the verdict, or what they confirmed against it."""
         if trigger is Trigger.REFUTED and not attempt.requests.unread:
-            yield "refuted", "a second read did not bear the verdict out; going on"
+            yield "refuted", "a second read did not confirm the failure; following on"
         if trigger is Trigger.CONFIRMED:
             yield from describe_failures(attempt, verdicts)
 

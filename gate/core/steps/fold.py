@@ -61,11 +61,13 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             return _lease_lost(attempt, holder, locks)
         case ControllersSilent() | ControllersActed():
             since = event.since if isinstance(event, ControllersSilent) else math.inf
-            heard = {
+            rollouts = {
                 ref: rollout.controllers_silent(event.at, since)
                 for ref, rollout in attempt.workloads.rollouts.items()
             }
-            return replace(attempt, workloads=replace(attempt.workloads, rollouts=FrozenMap(heard)))
+            return replace(
+                attempt, workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts))
+            )
         case _:
             after, facts = fold_answer(attempt, event)
             for fact in facts:

@@ -54,16 +54,16 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
 def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:
     was, now = before.interference.contact, after.interference.contact
     if now.refusal is not None and was.refusal is None:
-        yield "contact", f"the API server refuses us: {now.refusal.why}"
+        yield "contact", f"the API server refuses this user: {now.refusal.why}"
     for what, refusal in now.refusals.items():
         if what not in was.refusals:
-            yield "contact", f"refused, asking again: {refusal.why}"
+            yield "contact", f"refused, retrying: {refusal.why}"
     if now.lost is not None and was.lost is None:
-        yield "contact", f"no contact with the API server: {now.lost}"
+        yield "contact", f"the API server is unreachable: {now.lost}"
     if now.lost is None and was.lost is not None:
         yield "contact", "the API server answers again"
     if after.requests.unreadable and not before.requests.unreadable:
-        yield "unread", "what runs could not be read; asking again"
+        yield "unread", "the live state could not be read; retrying"
 
 
 def _narrate_measurements(before: Attempt, after: Attempt) -> Iterator[Line]:
@@ -173,8 +173,8 @@ def _rollout_changes(
 def _describe_pause(name: str, live: Workload) -> Line:
     """Return the line of a pause that begins or ends: all that waits for it stands still."""
     if live.paused:
-        return "paused", f"{name} is paused: it stands still until it is resumed"
-    return "resumed", f"{name} goes on: its pause has ended"
+        return "paused", f"{name} is paused: it does not progress until it is resumed"
+    return "resumed", f"{name} continues: it was resumed"
 
 
 def _troubles(before: Rollout, after: Rollout) -> Iterator[Line]:

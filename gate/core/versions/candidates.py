@@ -41,7 +41,7 @@ class Candidates:
         """Return, by object, the digest of what our manager has applied so far."""
         return {one.ref: applied_digest(live_before(one)) for one in self.objects}
 
-    def standing(self) -> dict[Ref, str]:
+    def live_digests(self) -> dict[Ref, str]:
         """Return the digests of `before`, and those of the objects beside the attempt."""
         return {**digests_of(self.beside), **self.before()}
 

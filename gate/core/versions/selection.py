@@ -138,7 +138,7 @@ def _needs_verified(candidates: Candidates) -> bool:
 
 def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
     """Yield the changed or bad Deployments that must not return to what runs, each with why."""
-    digests = candidates.standing()
+    digests = candidates.live_digests()
     for target in candidates.targets:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
@@ -166,7 +166,7 @@ def _is_bad(candidates: Candidates, target: Target) -> bool:
     apply of it, however often it is repeated, has nothing to take back.
     """
     history = candidates.history(target.ref)
-    left = left_unverified(target, history, candidates.standing())
+    left = left_unverified(target, history, candidates.live_digests())
     if left is None or not left.failed:
         return False
     if any(map(left.is_part_of, history.once_verified[:1])):
@@ -215,7 +215,7 @@ def _version(
         return target.baseline, None
     history = candidates.history(target.ref)
     if version is None:
-        left = left_unverified(target, history, candidates.standing())
+        left = left_unverified(target, history, candidates.live_digests())
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
         if not (known_bad or goes_on):
@@ -335,13 +335,13 @@ def _left_beside(
     A failed rollback left them: the earlier version beside the bad one's configuration. Or the
     version that is returned to is from before they existed.
     """
-    standing, verified = candidates.standing(), _verified_members(candidates, returns)
+    live_digests, verified = candidates.live_digests(), _verified_members(candidates, returns)
     for target in candidates.targets:
         why = _BROUGHT_UNVERIFIED if target.ref in returns else _LEFT_UNVERIFIED
-        left = left_unverified(target, candidates.history(target.ref), standing)
+        left = left_unverified(target, candidates.history(target.ref), live_digests)
         for ref, digest in left.members.items() if left is not None else ():
             is_known = target.ref in returns and ref in verified
-            if not (is_workload(ref) or is_known) and digest and standing.get(ref) == digest:
+            if not (is_workload(ref) or is_known) and digest and live_digests.get(ref) == digest:
                 yield ref, why
 
 

@@ -257,7 +257,7 @@ def _why_passed(rs: Revision, snapshot: Snapshot, history: History) -> str:
         return "it is the version that runs, before a restart"
     judged = history.of_template(rs.template)
     if judged is None:
-        return "no verification of it is remembered"
+        return "there is no record that it was verified"
     return f"verified earlier, at {judged.judged_at}"
 
 

@@ -75,10 +75,10 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
         return None
     manager = write.field_manager
     then = managed_fields.owned_fields(_thaw_managed_fields(written.after), manager)
-    anew = subtract(managed_fields.owned_fields(_thaw_managed_fields(live), manager), then)
+    added = subtract(managed_fields.owned_fields(_thaw_managed_fields(live), manager), then)
     if live.workload is not None:
-        anew = _without_spec(anew, {"f:template", "f:replicas"})
-    return select_changed(live.body.thaw(), written.after.body.thaw(), anew)
+        added = _without_spec(added, {"f:template", "f:replicas"})
+    return select_changed(live.body.thaw(), written.after.body.thaw(), added)
 
 
 def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:

@@ -72,7 +72,7 @@ def _phase(attempt: Attempt) -> str:
     if attempt.interference.signal_number is not None:
         doing = f"{signal_name(attempt.interference.signal_number)}: {doing}"
     if attempt.interference.contact.why_not is not None:
-        doing = f"no contact with the API server: {attempt.interference.contact.why_not}"
+        doing = f"the API server is unreachable: {attempt.interference.contact.why_not}"
     return doing
 
 

@@ -26,7 +26,7 @@ Action = Literal[
     "deleting",
     "deleted",
 ]
-Standing = Literal[
+StateAtEnd = Literal[
     "as-written",
     "changed",
     "not-as-sent",
@@ -188,7 +188,7 @@ class AtEnd(TypedDict):
     """How an object stood when it was read last, beside what this attempt left of it."""
 
     state: Annotated[
-        Standing,
+        StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
             " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"

@@ -43,7 +43,7 @@ def waiting_for(attempt: Attempt, now: float, cluster: ClusterName = _UNNAMED) -
 
 def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     if attempt.interference.contact.why_not is not None:
-        yield f"no contact with the API server: {attempt.interference.contact.why_not}"
+        yield f"the API server is unreachable: {attempt.interference.contact.why_not}"
     match attempt.course.state:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])

@@ -24,9 +24,9 @@ CHANGED_MEANWHILE: Final = (
     "somebody else changed it meanwhile: look at what they did, then run the same command again"
 )
 WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
-    Reason.INTERNAL_ERROR: (Step("this is a bug of rollout-gate: report it, with this run's log"),),
+    Reason.INTERNAL_ERROR: (Step("this is a bug in rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
-    Reason.LOCKED: (Step("let the other attempt come to its end, then apply again"),),
+    Reason.LOCKED: (Step("wait until the other attempt ends, then apply again"),),
     Reason.FORBIDDEN: (
         Step(
             "ask for the rights that are missing; of a manifest, this prints the Role:",
@@ -42,8 +42,8 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
     Reason.NOT_FOUND: (Step("check name, namespace and context"),),
     Reason.PAUSED: (Step("when whoever paused it agrees, an apply with --resume resumes it"),),
-    Reason.APPLY_REJECTED: (Step("mend what the server names, then apply again"),),
-    Reason.REJECTED: (Step("mend what the server names, then apply again"),),
+    Reason.APPLY_REJECTED: (Step("correct what the server names, then apply again"),),
+    Reason.REJECTED: (Step("correct what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
 }
 """Advice by a run's reason, for runs that followed no Deployment or in which only it counts."""

@@ -19,7 +19,7 @@ from gate.report.schema.result import (
     ObjectResult,
     Result,
     Running,
-    Standing,
+    StateAtEnd,
 )
 from gate.report.style.style import Style
 from gate.report.words.advice import cluster_of, worst_deployment
@@ -38,7 +38,7 @@ _RUNS: Final[Mapping[Running, str]] = {
     "other": "none of these versions",
     "unknown": "not known",
 }
-_STANDS: Final[Mapping[Standing, str]] = {
+_STANDS: Final[Mapping[StateAtEnd, str]] = {
     "as-written": "as this run left it",
     "changed": "changed since",
     "not-as-sent": "not as it was sent",

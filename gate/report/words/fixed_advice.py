@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.core.model.outcome import Reason
 
-RESUME: Final = "when whoever paused it agrees, resume it:"
+RESUME: Final = "ask whoever paused it, then resume it:"
 _STATUS: Final = "rollout-gate status {name} {place}"
 FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
@@ -31,11 +31,11 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.UNSCHEDULABLE: (
-        "no node takes the pods: compare their requests, selectors and tolerations with:",
+        "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",
     ),
     Reason.REPLICA_SET_CREATE_ERROR: (
-        "mend what the controller could not create, then apply again",
+        "correct what the controller could not create, then apply again",
         "",
     ),
     Reason.CONTROLLER_NOT_OBSERVING: (
@@ -47,7 +47,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.SIBLING_FAILED: (
-        "nothing was found against it: mend the Deployment that failed, then apply again",
+        "nothing is wrong with it: fix the Deployment that failed, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
@@ -59,17 +59,20 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         RESUME,
         "rollout-gate resume {name} {place}",
     ),
-    Reason.REJECTED: ("mend what the server names, then apply again", ""),
+    Reason.REJECTED: ("correct what the server names, then apply again", ""),
     Reason.IRREVERSIBLE: (
         "give the object a new name in the manifest, so that the old one stays to return to",
         "",
     ),
-    Reason.APPLY_REJECTED: ("mend what the server names, then apply again", ""),
-    Reason.GITOPS_REVERTED: ("another tool applies the failed version: go back at its source", ""),
-    Reason.LOCKED: ("let the other attempt come to its end, then apply again", ""),
-    Reason.SIBLING_LOCKED: ("let the other attempt come to its end, then apply again", ""),
+    Reason.APPLY_REJECTED: ("correct what the server names, then apply again", ""),
+    Reason.GITOPS_REVERTED: (
+        "another tool applies the failed version: revert it in that tool's source",
+        "",
+    ),
+    Reason.LOCKED: ("wait until the other attempt ends, then apply again", ""),
+    Reason.SIBLING_LOCKED: ("wait until the other attempt ends, then apply again", ""),
     Reason.NOT_RESTORED: (
-        "find out what alters it on its way in:",
+        "find out which webhook changes it:",
         "kubectl get mutatingwebhookconfigurations {cluster}",
     ),
 }

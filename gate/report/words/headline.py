@@ -14,7 +14,7 @@ from gate.report.schema.result import (
     ObjectResult,
     Result,
     Running,
-    Standing,
+    StateAtEnd,
     Version,
 )
 from gate.report.style.style import Style, Symbol, Tone
@@ -182,8 +182,8 @@ def _of_bare_objects(result: Result) -> str:
 def _is_as_before(result: Result) -> bool:
     """Tell whether all is as it was before, by what was done and by the last look."""
     done = {item["action"] for item in result["objects"]}
-    standing = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
-    found = {at_end["state"] for at_end in standing if at_end is not None}
+    looks = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
+    found = {at_end["state"] for at_end in looks if at_end is not None}
     return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
 
 
@@ -255,15 +255,15 @@ def _names(result: Result, items: list[ObjectResult]) -> str:
 
 def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
     """Tell whether a Deployment was deleted and created again, by the last look at it."""
-    return _standing(result, deployment) == "recreated"
+    return _state_at_end(result, deployment) == "recreated"
 
 
 def is_changed_by_others(result: Result, deployment: DeploymentResult) -> bool:
     """Tell whether somebody else has written a Deployment since, by the last look at it."""
-    return _standing(result, deployment) in ("changed", "recreated")
+    return _state_at_end(result, deployment) in ("changed", "recreated")
 
 
-def _standing(result: Result, deployment: DeploymentResult) -> Standing | None:
+def _state_at_end(result: Result, deployment: DeploymentResult) -> StateAtEnd | None:
     """Return how the last look found a Deployment, None if nobody looked."""
     for one in list_own_objects(result, deployment):
         if one["at_end"]:

@@ -73,7 +73,7 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
         " delete it:"
     )
     yield text, cluster.command("kubectl", "delete", *names, namespace=namespace)
-    text = "then apply the whole manifest of the version that is to run:"
+    text = "then apply the whole manifest of the version that should run:"
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
 
 

@@ -9,7 +9,7 @@ from gate.errors import GateError
 from gate.report.style.style import Style, Tone
 
 NOTHING = "nothing was written"
-NOTHING_NEW = "nothing was written beside the end of what an earlier attempt had left"
+NOTHING_NEW = "nothing was written, except to finish an earlier attempt"
 
 _HINT_LINES = 5000
 """A hint may be Roles for many namespaces, ready to be applied: if cut off, they are not YAML."""

@@ -156,7 +156,7 @@ def test_what_is_missing_of_a_document_is_said(unread: Pipe) -> None:
         timeout=LONGEST_SECONDS,
     )
     assert process.stderr.startswith("warning: stdout ends before its last ")
-    assert process.stderr.endswith(" bytes: nobody read on\n")
+    assert process.stderr.endswith(" bytes: the reader closed the pipe\n")
 
 
 @pytest.mark.long

@@ -38,7 +38,7 @@ def test_a_wrong_name_is_one_line(app: App, capsys: pytest.CaptureFixture[str]) 
     assert not app.calls
     first, hint = capsys.readouterr().err.splitlines()
     assert first.startswith("error: rollout-gate status: ")
-    assert "pod/web is no Deployment" in first
+    assert "pod/web is not a Deployment" in first
     assert hint == "hint: rollout-gate status --help"
 
 

@@ -61,7 +61,7 @@ def test_what_one_stream_lacks_is_said_on_the_other(
     standard.streams[lost].write("one\ntwo\n")
     standard.finish()
     said = standard.pipes[other].read_until("\n")
-    assert said == as_warning(f"{lost} ends before its last 2 lines: nobody read on")
+    assert said == as_warning(f"{lost} ends before its last 2 lines: the reader closed the pipe")
     assert clock.seconds < PATIENCE_SECONDS + 0.3
 
 

@@ -21,7 +21,7 @@ from gate.core.plan.plan import PlannedWrite, Target
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Read, Write
 from gate.core.recovery import resumption
-from gate.core.recovery.object_state import Standing
+from gate.core.recovery.object_state import ObjectState
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
 from gate.core.rollout.snapshot import Snapshot
@@ -187,7 +187,7 @@ def foreign_key_not_looked_for(patch: pytest.MonkeyPatch) -> None:
 
 def recovery_takes_all_for_ours(patch: pytest.MonkeyPatch) -> None:
     """What is found after a kill is taken for what the killed gate wrote."""
-    patch.setattr(resumption, "standing", lambda _kept, _fact: Standing.WRITTEN)
+    patch.setattr(resumption, "classify_object", lambda _kept, _fact: ObjectState.WRITTEN)
 
 
 def same_job_proves_death(patch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_a_terminal_is_asked(typed: bytes, answer: bool) -> None:
     """The question says whose lock it is; anything but a yes is a no."""
     outside = Outside(typed, terminal=True)
     assert ask_for_consent(cast("World", outside), HELD) is answer
-    said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Give"
+    said = "deployment/web is held by ci/7 abc (https://ci/7), whose process may still run. Release"
     assert said in outside.stderr.getvalue()
 
 
@@ -85,14 +85,14 @@ def test_of_a_dead_holder_nothing_may_still_run() -> None:
     outside = Outside(b"y\n", terminal=True)
     assert ask_for_consent(cast("World", outside), dead)
     said = outside.stderr.getvalue()
-    assert "whose process has ended. Give it back? [y/N] " in said
+    assert "whose process has ended. Release it? [y/N] " in said
     assert "still run" not in said
 
 
 @pytest.mark.contract("B528")
 def test_elsewhere_it_takes_a_flag() -> None:
     """A pipeline cannot be asked."""
-    with pytest.raises(UsageError, match="agreed"):
+    with pytest.raises(UsageError, match="confirmation"):
         ask_for_consent(cast("World", Outside(b"y\n", terminal=False)), HELD)
 
 

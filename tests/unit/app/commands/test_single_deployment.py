@@ -55,7 +55,7 @@ def test_undo_returns_to_the_version_before(gate: Gate, server: ApiServer, third
     tried = [one.json()["spec"]["template"]["spec"]["containers"] for one in server.trials()]
     assert [each[0]["image"] for each in tried] == ["shop/web:2", "shop/web:3"]
     said = [line["message"] for line in document["timeline"] if line["event"] == "undo"]
-    assert said == ["deployment/web goes to revision 2 (shop/web:2), its pod template alone"]
+    assert said == ["deployment/web goes to revision 2 (shop/web:2), only its pod template"]
     assert not [line for line in document["warnings"] if "autoscaler" in line]
     (write,) = server.writes()
     assert {"uid", "resourceVersion"} <= set(write.json()["metadata"])

@@ -282,7 +282,7 @@ def test_waiting_says_for_whom_and_until_when() -> None:
     with pytest.raises(Locked) as refused:
         take_within(asking, 20.0, cast("Console", notes), [LOCK])
     [line] = notes.lines
-    runs_out = "(https://ci/2), whose Lease runs out at 2026-01-01T12:01:00Z unless renewed"
+    runs_out = "(https://ci/2), whose Lease expires at 2026-01-01T12:01:00Z unless renewed"
     assert line == (
         f"deployment/web is locked by ci 2 {runs_out}; waiting until 2026-01-01T12:00:20Z at most"
     )

@@ -289,7 +289,7 @@ def test_the_way_back_does_not(scene: Scene) -> None:
     scene.store.failures = [DOWN] * 9
     scene.lane(SaveRecord(1, BACK))
     assert isinstance(scene.heard(), Recorded)
-    assert any("could not be written" in line for line in scene.warnings)
+    assert any("could not be saved" in line for line in scene.warnings)
 
 
 def _unheard(_said: object) -> None:
@@ -600,7 +600,7 @@ def test_a_history_that_cannot_be_made_keeps_neither_record_nor_lock(
     assert isinstance(scene.heard(), Released)
     assert scene.store.writes == ["save", "release"]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
-    assert any("is not remembered" in line for line in scene.warnings)
+    assert any("is not in the history" in line for line in scene.warnings)
 
 
 @pytest.mark.contract("B707")
@@ -613,7 +613,7 @@ def test_a_history_that_the_server_refuses_keeps_neither_record_nor_lock(scene: 
     assert isinstance(scene.heard(), Released)
     assert scene.store.writes == ["save", "release", "release"]
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
-    assert scene.warnings == [f"what became of {LOCK} is not remembered: {TOO_LONG}"]
+    assert scene.warnings == [f"the outcome for {LOCK} is not in the history: {TOO_LONG}"]
 
 
 @pytest.mark.contract("B707")

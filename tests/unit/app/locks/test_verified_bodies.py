@@ -133,7 +133,7 @@ def test_the_oldest_and_largest_are_left_out_and_named() -> None:
     assert set(history.kept) == set(scene.stored.texts) == {body(2, 300).digest}
     digest = body(1, 300).digest
     [warning] = scene.warnings
-    assert warning.startswith(f"secret/keys, as verified at day {digest}, is too large to be kept")
+    assert warning.startswith(f"secret/keys, as verified at day {digest}, is too large to be saved")
     history = scene.keep(history, body(3, 1000))
     assert dict(history.kept) == {}
     assert scene.stored.texts == {}
@@ -189,7 +189,9 @@ def test_what_is_not_deleted_is_said_and_still_remembered() -> None:
     scene.stored.failure = Forbidden("not allowed")
     after = scene.bodies.keep(HELD, history, History(), {})
     [warning] = scene.warnings
-    assert warning.startswith("what was kept of Secrets, and is needed no more, is not deleted: ")
+    assert warning.startswith(
+        "saved copies of Secrets that are no longer needed could not be deleted: "
+    )
     scene.stored.failure = None
     assert after.kept == history.kept
     assert dict(scene.bodies.keep(HELD, after, History(), {}).kept) == {}
@@ -205,7 +207,9 @@ def test_what_was_written_is_remembered_where_a_dead_gates_rest_stays() -> None:
     history = scene.keep(History(), body(1))
     assert set(history.kept) == {body(1).digest}
     [warning] = scene.warnings
-    assert warning.startswith("what was kept of Secrets, and is needed no more, is not deleted: ")
+    assert warning.startswith(
+        "saved copies of Secrets that are no longer needed could not be deleted: "
+    )
 
 
 @pytest.mark.contract("B709")

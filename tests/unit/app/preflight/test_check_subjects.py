@@ -22,8 +22,8 @@ def test_every_problem_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(UnfitChecks) as caught:
         require_answerable(settings, all_checks(settings))
     assert caught.value.problems == (
-        "check one: there is no Prometheus to ask",
-        "check two: there is no Prometheus to ask",
+        "check one: no Prometheus is configured",
+        "check two: no Prometheus is configured",
         "check no-such-program-anywhere: no program 'no-such-program-anywhere' is found",
     )
     assert caught.value.hint.count("--prometheus-url") == 1

@@ -193,7 +193,7 @@ def test_a_server_that_is_not_there_now_is_a_warning(
     ended = tried(gate, path, strict_checks=True)
     assert ended.code == 0
     assert warnings(ended) == [
-        "check errors could not be asked now: prom.example refuses the connection"
+        "check errors got no answer now: prom.example refuses the connection"
     ]
 
 
@@ -216,7 +216,7 @@ def test_with_strict_checks_it_is_a_refusal(gate: Gate, path: str, metrics: Metr
     ended = tried(gate, path, strict_checks=True)
     assert (ended.code, ended.document["reason"]) == (3, "CheckInconclusive")
     assert "cannot see the running version" in ended.err
-    assert "leave out --strict-checks" in ended.err
+    assert "drop --strict-checks" in ended.err
 
 
 @pytest.mark.contract("B453")
@@ -313,7 +313,7 @@ def test_with_strict_checks_a_url_that_fails_is_a_refusal(
     assert (ended.code, ended.document["reason"]) == (3, "CheckFailed")
     assert "fails it already: the status is 404" in ended.err
     assert "check gone: what serves now fails it already: " in ended.err
-    assert "leave out --strict-checks" in ended.err
+    assert "drop --strict-checks" in ended.err
     assert [warning.partition(":")[0] for warning in warnings(ended)] == ["check tried"]
 
 
@@ -416,7 +416,7 @@ def test_a_query_needs_a_server(gate: Gate, server: ApiServer, path: str) -> Non
         gate("verify", ("web",), check=[CHECK]),
     ):
         assert ended.code == 2
-        assert "check errors: there is no Prometheus to ask" in ended.err
+        assert "check errors: no Prometheus is configured" in ended.err
         assert "--prometheus-url" in ended.err
         assert server.seen == []
 

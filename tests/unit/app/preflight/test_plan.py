@@ -56,7 +56,7 @@ def run(gate: Gate, command: str, path: str) -> Ended:
 def warnings(ended: Ended) -> list[str]:
     """Return the warnings but that of the test's plain HTTP."""
     found: list[str] = ended.document["warnings"]
-    return [warning for warning in found if "TLS is off" not in warning]
+    return [warning for warning in found if "the server is not verified" not in warning]
 
 
 # -- where are we ----------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_a_namespace_may_be_made_by_the_manifest(
     ended = gate("apply", file=[path], allow_kind=["Namespace"])
     assert (ended.code, ended.document["outcome"]) == (0, "applied"), ended.err
     assert [seen.path.split("/")[-1] for seen in server.writes()] == ["new", "settings"]
-    assert "configmap/settings was not tried: its namespace is made with it" in warnings(ended)
+    assert "configmap/settings was not tried: its namespace does not exist yet" in warnings(ended)
 
 
 # -- may we ----------------------------------------------------------------------------------------
@@ -586,7 +586,7 @@ def test_each_conflict_has_what_settles_it(
         ".spec.replicas (kubectl)",
         ".spec.minReadySeconds (kubectl-edit)",
     ]
-    ways = "--take-over kubectl-edit; leave .spec.replicas out of the manifest; or write over"
+    ways = "--take-over kubectl-edit; leave .spec.replicas out of the manifest; or overwrite"
     assert_refused(ended, server, "Conflict", *fields, ways)
     assert ended.err.count("(kubectl") == len(fields) - 1
 
@@ -643,10 +643,10 @@ def test_what_the_server_finds_invalid_is_refused(
 def test_configuration_alone_is_warned_of(
     gate: Gate, server: ApiServer, manifest: Manifest
 ) -> None:
-    """Running pods keep what they started with; not where a pod template changes too."""
+    """Running pods do not pick it up; not where a pod template changes too."""
     server.put(web())
     server.put(settings("one"))
-    alone = "only configuration changes (configmap/settings): running pods keep"
+    alone = "this apply changes only configuration (configmap/settings): running pods do not"
 
     def warned(*objects: JSON) -> bool:
         ended = gate("preflight", file=[manifest(*objects)], silence=["all"])

@@ -106,7 +106,7 @@ def test_a_bug_is_reported_as_such(run: Run) -> None:
     assert (ended.code, document["outcome"]) == (1, "internal-error")
     assert document["reason"] == "InternalError"
     assert "KeyError in test_command_end.py:" in document["message"]
-    assert "this is a bug of rollout-gate" in ended.err
+    assert "this is a bug in rollout-gate" in ended.err
     assert "sesame" not in ended.out + ended.err
     assert "Traceback" not in ended.err
 
@@ -248,7 +248,7 @@ def test_a_bug_in_an_adapter_ends_the_attempt(
     document = assert_ended(ended, 1, "internal-error", "InternalError")
     assert "AttributeError in test_command_end.py" in document["message"]
     assert (
-        "broken off after writes to deployment/web: they stand as they are"
+        "stopped after writes to deployment/web: these objects stay as they are"
         in (document["warnings"])
     )
     assert document["timeline"][0]["event"] == "cluster"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.app.runtime.live_state import read_live, standing
+from gate.app.runtime.live_state import judge_now, read_live
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.world import outside
@@ -107,7 +107,7 @@ def test_following_folds_one_event_at_a_time(
     """Where nothing comes, time passes until it may change the verdict."""
     server.put(web("pending"))
     live = read_live(session, "web")
-    rollout = standing(live, clock.now())
+    rollout = judge_now(live, clock.now())
     (replica_set,) = live.snapshot.revisions.values()
     session.inbox.put(Observed(100.0, replica_set))
     assert watching.follow(rollout) is rollout
@@ -122,6 +122,6 @@ def test_a_standstill_is_counted_from_now_on(
 ) -> None:
     """`status --watch` does not take the time before it for its own."""
     server.put(web("pending"))
-    rollout = standing(read_live(session, "web"), clock.now())
+    rollout = judge_now(read_live(session, "web"), clock.now())
     assert rollout.verdict(100.0 + 600).kind == "progressing"
     assert rollout.verdict(100.0 + 606).reason == "ProgressDeadlineExceeded"

@@ -24,7 +24,7 @@ from gate.core.plan.plan import Plan
 from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
-from gate.core.recovery.object_state import Standing, standing
+from gate.core.recovery.object_state import ObjectState, classify_object
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
@@ -521,23 +521,23 @@ def recreated(server: Server, ref: Ref) -> None:
 @pytest.mark.parametrize(
     ("change", "is_"),
     [
-        (lambda _server, _ref: None, Standing.BEFORE),
-        (lambda server, _ref: server.put(manifest("v2")), Standing.WRITTEN),
-        (lambda server, ref: server.remove(ref), Standing.OTHERS),
-        (lambda server, ref: server.edit(ref, "x", {IMAGE: "other"}), Standing.OTHERS),
-        (lambda server, ref: server.edit(ref, "x", {"spec.replicas": 9}), Standing.BEFORE),
-        (recreated, Standing.OTHERS),
+        (lambda _server, _ref: None, ObjectState.BEFORE),
+        (lambda server, _ref: server.put(manifest("v2")), ObjectState.WRITTEN),
+        (lambda server, ref: server.remove(ref), ObjectState.OTHERS),
+        (lambda server, ref: server.edit(ref, "x", {IMAGE: "other"}), ObjectState.OTHERS),
+        (lambda server, ref: server.edit(ref, "x", {"spec.replicas": 9}), ObjectState.BEFORE),
+        (recreated, ObjectState.OTHERS),
     ],
     ids=["not written", "written", "deleted", "edited", "scaled", "created again"],
 )
-def test_whose_a_deployment_is(change: Change, is_: Standing) -> None:
+def test_whose_a_deployment_is(change: Change, is_: ObjectState) -> None:
     """A Deployment is told by its template, its fields and its uid."""
     server = Server()
     ref = server.put(manifest("v1"))
     kept = kept_of(server, manifest("v2"))
     change(server, ref)
     live = server.read(ref)
-    assert standing(kept, Absent() if live is None else Known(live)) is is_
+    assert classify_object(kept, Absent() if live is None else Known(live)) is is_
 
 
 def test_a_write_that_only_removes_is_told_from_none() -> None:
@@ -547,11 +547,11 @@ def test_a_write_that_only_removes_is_told_from_none() -> None:
     kept = kept_of(server, config("a"))
     live = server.read(ref)
     assert live is not None
-    assert standing(kept, Known(live)) is Standing.BEFORE
+    assert classify_object(kept, Known(live)) is ObjectState.BEFORE
     server.put(config("a"))
     live = server.read(ref)
     assert live is not None
-    assert standing(kept, Known(live)) is Standing.WRITTEN
+    assert classify_object(kept, Known(live)) is ObjectState.WRITTEN
 
 
 def test_containing() -> None:

@@ -144,7 +144,7 @@ def test_contact_and_signals_are_told() -> None:
     ):
         player.hear(event)
     assert lines(player, "contact") == [
-        "no contact with the API server: refused",
+        "the API server is unreachable: refused",
         "the API server answers again",
     ]
     assert lines(player, "signal") == ["SIGTERM received"]

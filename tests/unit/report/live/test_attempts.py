@@ -106,7 +106,7 @@ def test_without_contact_it_says_so_first() -> None:
     """Whatever was being done."""
     stage = lost_contact()
     view = seen(stage)
-    assert view.phase.startswith("no contact with the API server: connection refused")
+    assert view.phase.startswith("the API server is unreachable: connection refused")
     assert view.mark is Mark.UNSURE
 
 

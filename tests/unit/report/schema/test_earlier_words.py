@@ -81,7 +81,7 @@ def without_a_right() -> dict[str, Any]:
     ("made", "words"),
     [
         (undone, "the restart of deployment/web is undone"),
-        (refused, "nothing was written beside the end of what an earlier attempt had left"),
+        (refused, "nothing was written, except to finish an earlier attempt"),
         (without_a_right, "for want of a right"),
     ],
 )

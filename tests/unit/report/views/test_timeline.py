@@ -65,7 +65,7 @@ def test_a_heartbeat_without_contact_says_so_first() -> None:
     stage = half_way()
     stage.hear(ContactLost(stage.attempt.now, "no route to host"))
     told = waiting_for(stage.attempt, stage.attempt.now)
-    assert told.startswith("no contact with the API server: no route to host; deployment/web: ")
+    assert told.startswith("the API server is unreachable: no route to host; deployment/web: ")
 
 
 def test_many_deployments_are_counted_not_listed() -> None:

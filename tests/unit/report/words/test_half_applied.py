@@ -246,4 +246,4 @@ def test_how_the_rejected_write_came_to_be_refused_is_told_with_the_next_step() 
     text = verdict_text(told(CASES["rejected"][0]()), Style())
     assert "ApplyRejected: deployment/web: no" in text
     assert "NoChange" not in text
-    assert "mend what the server names, then apply again" in text
+    assert "correct what the server names, then apply again" in text

@@ -40,7 +40,7 @@ def render(file: str, settings: Settings, console: Console) -> int:
     failed = [problem for problem in problems if problem is not None]
     if failed:
         raise UsageError("; ".join(failed))
-    if not settings.report or "format_" in settings.model_fields_set:
+    if not settings.report or "format_" in settings.given:
         console.write(render_result(settings.format_, result))
     return 0
 

@@ -43,7 +43,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Return what concludes a command that is prepared by a function."""
 
     def conclude(work: Callable[[CommandStart], Any], **options: Any) -> Ended:
-        settings = Settings.model_validate({"output": "json", **options})
+        settings = Settings.of({"output": "json", **options})
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
         code = run_command(outside(), "apply", settings, work)
         return Ended(code, *capsys.readouterr())

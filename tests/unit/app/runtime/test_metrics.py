@@ -56,7 +56,7 @@ def delivered(ending: str, late_seconds: float) -> _Delivery:
     attempt = ENDINGS[ending]().attempt
     clock = VirtualClock(min(attempt.interference.interrupted_at, attempt.now))
     world = replace(outside(), clock=clock)
-    settings = Settings.model_validate({"pushgateway": GATEWAY})
+    settings = Settings.of({"pushgateway": GATEWAY})
     run = RunMetrics(About("apply", "1.2.3"), clock)
     console = Console(clock, lambda _announce, _at: None, "apply")
     delivery = _Delivery(world, settings, console, run)
@@ -119,7 +119,7 @@ def test_a_deployment_that_somebody_deleted_has_no_group() -> None:
 def test_a_run_that_nobody_measures_is_left_as_it_is(options: dict[str, Any]) -> None:
     """It has the same world."""
     world: World = outside()
-    assert with_metrics(world, Settings.model_validate(options), "apply") is world
+    assert with_metrics(world, Settings.of(options), "apply") is world
 
 
 @pytest.mark.contract("B617")

@@ -25,7 +25,7 @@ from gate.core.rollout.policy import FailFast
 from gate.manifests.images import ImageOverride
 from gate.manifests.kinds.rules import LintCode
 from gate.rbac_subject import PATTERN, Subject
-from gate.report.formats.files import Format
+from gate.report.formats.format import Format
 
 if TYPE_CHECKING:
     from gate.config.access import Header, ServerKeys, ServiceKeys

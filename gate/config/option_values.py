@@ -79,13 +79,13 @@ class OptionValues:
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise AttributeError: values are changed in a copy."""
-        raise AttributeError(f"{name} cannot be set: make a copy with `changed`")
+        raise AttributeError(f"{name} cannot be set: make a copy by `with_values`")
 
     def __repr__(self) -> str:
         values = (f"{name}={getattr(self, name)!r}" for name in declarations(type(self)))
         return f"{type(self).__name__}({', '.join(values)})"
 
-    def changed(self, **values: Any) -> Self:
+    def with_values(self, **values: Any) -> Self:
         """Return a copy in which some options have these values, which are not read again."""
         copy = object.__new__(type(self))
         vars(copy).update(vars(self) | values, given=self.given | values.keys())

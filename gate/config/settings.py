@@ -56,7 +56,7 @@ from gate.config.takers import (
 from gate.core.plan.replica_ownership import ReplicasPolicy
 from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
 from gate.rbac_subject import FORM
-from gate.report.formats.files import Format
+from gate.report.formats.format import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory if no other configuration is named."""

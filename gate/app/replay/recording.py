@@ -92,7 +92,7 @@ def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tup
         then = Settings.of(values)
     except ValueError as error:
         raise UsageError(f"{file}:1: the policy of this recording cannot be read") from error
-    before, now = policy(then), policy(then.changed(**_with_given(then, settings)))
+    before, now = policy(then), policy(then.with_values(**_with_given(then, settings)))
     if "bake" not in settings.given:
         # A longer window would ask for measurements that the run never made.
         now = replace(now, evidence_seconds=before.evidence_seconds)

@@ -43,7 +43,7 @@ def test_an_unknown_option_is_a_mistake_of_ours() -> None:
 def test_settings_are_changed_in_a_copy_alone() -> None:
     """The copy counts the change as given; the original cannot be changed."""
     settings = Settings.of({"observe": True})
-    changed = settings.changed(bake=5.0)
+    changed = settings.with_values(bake=5.0)
     assert (changed.observe, changed.bake, sorted(changed.given)) == (
         True,
         5.0,

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from gate.app.runtime.console import Console
-from gate.app.runtime.metrics import _Delivery, with_metrics
+from gate.app.runtime.metrics import with_metrics
+from gate.app.runtime.metrics_delivery import Delivery
 from gate.app.runtime.world import World, outside
 from gate.config import Settings
 from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
@@ -51,7 +52,7 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> Pushes:
     return made
 
 
-def delivered(ending: str, late_seconds: float) -> _Delivery:
+def delivered(ending: str, late_seconds: float) -> Delivery:
     """Return the delivery of a run whose attempt ended so, that long after a signal to it."""
     attempt = ENDINGS[ending]().attempt
     clock = VirtualClock(min(attempt.interference.interrupted_at, attempt.now))
@@ -59,7 +60,7 @@ def delivered(ending: str, late_seconds: float) -> _Delivery:
     settings = Settings.of({"pushgateway": GATEWAY})
     run = RunMetrics(About("apply", "1.2.3"), clock)
     console = Console(clock, lambda _announce, _at: None, "apply")
-    delivery = _Delivery(world, settings, console, run)
+    delivery = Delivery(world, settings, console, run)
     delivery.on_step(replace(attempt, now=clock.now()))
     clock.advance_to(clock.now() + late_seconds)
     return delivery
@@ -132,7 +133,7 @@ def test_a_bug_of_metrics_changes_no_verdict(
     def fail(*_: object) -> None:
         raise KeyError("sesame")
 
-    monkeypatch.setattr(_Delivery, broken, fail)
+    monkeypatch.setattr(Delivery, broken, fail)
     file = str(tmp_path / "gate.prom")
     ended = gate("apply", file=[manifest(web())], metrics_textfile=file)
     assert_ended(ended, 0, "verified", "Complete")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from gate.kube.client import Client
+from gate.app.execution import run as execution
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Gate, Manifest, Start
-from tests.unit.app.server import ApiServer
-from tests.unit.app.test_process import ended
-from tests.unit.kube.scripted import Seen
 
+LONGEST_SECONDS = 60
 NOT_YET = (
     *("gate.app.runtime.end_report", "gate.ci.publishing", "gate.report.document.document"),
     *("gate.report.formats.text", "gate.report.words.headline"),
@@ -29,7 +29,7 @@ NEVER = (
 
 @pytest.mark.contract("B203")
 def test_an_apply_loads_what_reports_its_end_while_its_rollout_goes_on(
-    start: Start, server: ApiServer, manifest: Manifest
+    start: Callable[..., Any], manifest: Callable[..., str]
 ) -> None:
     """Not before its write; what a run without checks and metrics never uses stays unloaded."""
     program = """
@@ -48,9 +48,9 @@ Api.request = observed
 code = run(sys.argv[1:])
 print(json.dumps([code, at_write, at_verdict]))
 """
-    server.put(web())
-    arguments = ("apply", "--allow-insecure", "-f", manifest(web("2")))
-    _, out, err = ended(start(*arguments, program=("-c", program)))
+    arguments = ("apply", "--allow-insecure", "-n", "shop", "-f", manifest(web("2")))
+    process = start(*arguments, program=("-c", program))
+    out, err = process.communicate(timeout=LONGEST_SECONDS)
     code, at_write, at_verdict = json.loads(out.splitlines()[-1])
     assert code == 0, err
     assert at_write
@@ -59,21 +59,21 @@ print(json.dumps([code, at_write, at_verdict]))
     assert {*NEVER} & set(at_verdict) == set()
 
 
-def test_nothing_is_prepared_before_the_first_write_is_answered(
-    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A handshake in another thread would delay the write."""
-    prepared, before = threading.Event(), []
+@pytest.mark.parametrize("stops", [True, False])
+def test_nothing_is_prepared_before_the_first_write_is_answered(stops: bool) -> None:
+    """A handshake in another thread would delay it; a run that ends before needs none."""
+    stopping, has_written = threading.Event(), threading.Event()
+    order: list[str] = []
 
-    def keep(_: Client) -> None:
-        prepared.set()
+    def write(_: object) -> str:
+        order.append("written")
+        if stops:
+            stopping.set()
+        return "answer"
 
-    def note(seen: Seen) -> None:
-        if seen in server.writes():
-            before.append(prepared.is_set())
-
-    monkeypatch.setattr(Client, "keep_ready", keep)
-    server.put(web())
-    server.on_request = note
-    assert gate("apply", file=[manifest(web("2"))]).code == 0
-    assert before == [False]
+    perform: Any = execution._then_set(has_written, write)  # type: ignore[arg-type]
+    clock: Any = SimpleNamespace(wait=lambda _, event: perform(None) and event.is_set())
+    client: Any = SimpleNamespace(keep_ready=lambda: order.append("prepared"))
+    execution._prepare_end(clock, client, has_written, stopping)
+    assert has_written.is_set()
+    assert order == (["written"] if stops else ["written", "prepared"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self, dataclass_transform
 
 from gate.config.option import Form, Option
-from gate.config.taking import BadValueError, FileForm, Parser, taken_by
+from gate.config.taking import BadValueError, Fault, FileForm, Parser, taken_by
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 
@@ -51,6 +51,8 @@ class OptionValues:
     `given` are the names of those that were not left at their defaults.
     """
 
+    given: frozenset[str]
+
     def __init__(self, **values: Any) -> None:
         """Read each value as its declaration says; BadValuesError names all that are wrong."""
         declared = declarations(type(self))
@@ -66,11 +68,11 @@ class OptionValues:
                 found[name] = item.parser.parse(values.get(name, item.default), found)
             except BadValueError as error:
                 wrong[name] = error
+            except ValueError as error:  # of Python itself: an integer with too many digits
+                wrong[name] = BadValueError([Fault((), str(error))])
         if wrong:
             raise BadValuesError(wrong)
         vars(self).update(found, given=frozenset(values))
-
-    given: frozenset[str]
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

@@ -34,6 +34,13 @@ def test_all_that_is_wrong_is_named_at_once() -> None:
     }
 
 
+@pytest.mark.parametrize("option", ["bake", "observe", "on_failure"])
+def test_a_number_that_python_cannot_write_is_a_wrong_value(option: str) -> None:
+    """YAML has such numbers, in hexadecimal."""
+    with pytest.raises(BadValuesError, match="digits"):
+        Settings.of({option: 16**5000})
+
+
 def test_an_unknown_option_is_a_mistake_of_ours() -> None:
     """A typo in code does not go unnoticed."""
     with pytest.raises(TypeError, match="no such option: on_failur"):

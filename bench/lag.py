@@ -67,7 +67,11 @@ class Lag:
         rows = [
             ("gate, good version: exit", spread(good), bound),
             ("gate, crash loop: rollback written", spread(bad), bound),
-            ("gate, good version: wall time beside the rollout's own", spread(self._beside), ""),
+            (
+                "gate, good version: wall time beside the rollout's own",
+                spread(self._beside),
+                "at most 500 ms",
+            ),
         ]
         table("reaction after another watcher saw the evidence", rows)
         waits = [self._kubectl() for _ in range(KUBECTL_RUNS)]

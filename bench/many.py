@@ -30,7 +30,7 @@ LOOK_SECONDS = 0.02
 VERIFIED, ROLLED_BACK = 0, 4
 MOST_CPU_SECONDS, MOST_MEBIBYTES, MOST_REQUESTS = 25, 150, 2500
 """Of 200 Deployments, one of them bad."""
-MOST_MEBIBYTES_OF_ONE = 60
+MOST_MEBIBYTES_OF_ONE, MOST_SECONDS_BESIDE_ONE = 60, 0.5
 BAD = "web-000"
 Asked = dict[str, Any]
 
@@ -49,10 +49,11 @@ def _row(count: int, measured: Run, seen: Asked, *, is_bad: bool) -> tuple[str, 
         took += f", back at restart {seen['restarts']}"
     else:
         own = seen["complete_at"] - seen["written_at"]
-        took += f", {measured.seconds - own:.1f} s beside the rollout's own"
+        took += f", {measured.seconds - own:.2f} s beside the rollout's own"
     bound = ""
     if count == 1:
         bound = f"at most {MOST_MEBIBYTES_OF_ONE} MiB"
+        bound += "" if is_bad else f", {MOST_SECONDS_BESIDE_ONE} s beside it"
     elif count == max(SIZES) and is_bad:
         bound = f"at most {MOST_CPU_SECONDS} s, {MOST_MEBIBYTES} MiB, {MOST_REQUESTS} requests"
         bound += ", restart 3"

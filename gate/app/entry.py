@@ -135,7 +135,7 @@ def report(world: World, settings: Settings, file: str) -> int:
     # The rendered run ended long ago: this command writes none of its reports, and nothing for a
     # CI host.
     quiet = replace(world, environ=of_terminal(world.environ))
-    return run_query(quiet, "report", settings.model_copy(update={"report": ()}), query)
+    return run_query(quiet, "report", settings.with_values(report=()), query)
 
 
 def backtest(world: World, settings: Settings, paths: tuple[str, ...]) -> int:

@@ -14,7 +14,7 @@ from gate.cli.catalog import COMMANDS
 def schema(document: str) -> int:
     """Print it."""
     if document == "config":
-        from gate.config import schema as schema_of
+        from gate.config.json_schema import schema as schema_of
     elif document == "checks":
         from gate.report.schema.json_schema import checks_schema as schema_of
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gate.config.checks.writing import as_configuration
-from gate.config.json_schema import schema
 from gate.config.layers import SettingsError, load, unknown_variables
 from gate.config.limits import all_checks, policy
 from gate.config.settings import Settings
@@ -15,6 +14,5 @@ __all__ = [
     "as_configuration",
     "load",
     "policy",
-    "schema",
     "unknown_variables",
 ]

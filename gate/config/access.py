@@ -15,18 +15,12 @@ from pydantic import Field, WithJsonSchema
 from gate.config.checks import scalars, values
 from gate.config.checks.keys import Keys, key, spelt
 from gate.config.checks.mapping import read_mapping
-from gate.config.option import VARIABLE_PREFIX
 from gate.config.parsing import parse_text, parse_texts
+from gate.config.secret_variables import PASSWORD, SECRET_VARIABLES, TOKEN, USER
 from gate.config.taking import BadValueError, Fault, inside
 from gate.errors import UsageError
 from gate.sources.access import Access, Secret, SecretFile, SecretVariable, is_header
 from gate.sources.address import Address
-
-TOKEN: Final = f"{VARIABLE_PREFIX}PROMETHEUS_TOKEN"
-USER: Final = f"{VARIABLE_PREFIX}PROMETHEUS_USER"
-PASSWORD: Final = f"{VARIABLE_PREFIX}PROMETHEUS_PASSWORD"
-SECRET_VARIABLES: Final = (TOKEN, USER, PASSWORD)
-"""Variables that the environment may hold in addition to those of the options."""
 
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _HEADER_HINT: Final = "as in headers: {X-Scope-OrgID: {file: tenant.txt}}"

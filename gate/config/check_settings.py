@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from gate.config.access import Flags, access_of, prometheus_access, service_of
 from gate.config.checks.options import (
     INTERVAL_SECONDS,
     ChecksByCommand,
@@ -161,6 +160,8 @@ class CheckSettings(ClusterSettings):
 
     def access(self, environ: Mapping[str, str] | None = None) -> Access:
         """Return the access to Prometheus; `environ` may hold secrets, None means the process's."""
+        from gate.config.access import Flags, prometheus_access
+
         flags = Flags(
             self.prometheus_token_file,
             self.prometheus_header,
@@ -173,6 +174,8 @@ class CheckSettings(ClusterSettings):
 
     def http_access(self, url: str, environ: Mapping[str, str] | None = None) -> Access:
         """Return the access to the service of a URL; `environ` as for `access`."""
+        from gate.config.access import access_of, service_of
+
         surroundings = os.environ if environ is None else environ
         return self._with_allowances(access_of(service_of(url, self.services), surroundings))
 

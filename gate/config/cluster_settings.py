@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
-
-from gate.config.checks.keys import spelt
 from gate.config.kinds import Limit, Namespace, Namespaces, Text, Texts
 from gate.config.option import Group, Option
+from gate.config.option_values import OptionValues
 from gate.config.takers import CONNECTING, GUARDED, RECOVER, REHEARSE, SANDBOX, WRITING
 
 
-class ClusterSettings(BaseModel):
+class ClusterSettings(OptionValues):
     """Abstract: the part of the settings that is about the cluster."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=spelt,
-        validate_by_name=True,
-        validate_by_alias=True,
-        # Only the whole of Settings is ever validated: build that once, not each part.
-        defer_build=True,
-    )
 
     namespace: Annotated[
         Namespace,

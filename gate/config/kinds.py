@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
-
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from gate.config import parsing
-from gate.config.access import (
-    Header,
-    ServerKeys,
-    ServiceKeys,
-    parse_header_files,
-    parse_server,
-    parse_services,
-)
 from gate.config.checks import scalars
 from gate.config.fail_fast import COUNTS, GRACES
 from gate.config.option import Form
 from gate.config.parsing import AUTO, MIN_AVAILABLE, ReportFile
 from gate.config.taking import (
-    BadValueError,
-    Fault,
+    FileForm,
     schema_of,
     schema_of_list,
     taken_by,
     taken_if_set_by,
+    taken_with_others_by,
 )
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import LABEL
 from gate.core.rollout.policy import FailFast
-from gate.errors import UsageError
 from gate.manifests.images import ImageOverride
 from gate.manifests.kinds.rules import LintCode
 from gate.rbac_subject import PATTERN, Subject
-from gate.report.formats.files import Format
+from gate.report.formats.format import Format
+
+if TYPE_CHECKING:
+    from gate.config.access import Header, ServerKeys, ServiceKeys
 
 Text = Annotated[
     str | None,
@@ -171,37 +164,57 @@ Interval = Annotated[
     taken_by(scalars.interval),
     schema_of("number", "string", minimum=SHORTEST_INTERVAL_SECONDS, examples=_DURATIONS),
 ]
-PrometheusServer = Annotated[
-    ServerKeys | None,
-    Form("SERVER"),
-    taken_if_set_by(parse_server),
-    WithJsonSchema({"type": "object"}),
-]
-HttpServices = Annotated[
-    tuple[ServiceKeys, ...],
-    Form("SERVICE"),
-    taken_by(parse_services),
-    WithJsonSchema({"type": "array"}),
-]
-HeaderFiles = Annotated[
-    tuple[Header, ...],
-    Form("NAME=FILE", repeated=True),
-    taken_by(parse_header_files),
-    WithJsonSchema({}),
-]
+
+# Servers are models of pydantic, which most runs do not need: imported where one is given.
 
 
-def _url(value: object, info: ValidationInfo) -> str | None:
+def _parse_server(value: object) -> ServerKeys:
+    from gate.config.access import parse_server
+
+    return parse_server(value)
+
+
+def _parse_services(value: object) -> tuple[ServiceKeys, ...]:
+    from gate.config.access import parse_services
+
+    return parse_services(value)
+
+
+def _parse_header_files(value: object) -> tuple[Header, ...]:
+    from gate.config.access import parse_header_files
+
+    return parse_header_files(value)
+
+
+def _parse_url(value: object, others: Mapping[str, Any]) -> str | None:
     """Take the URL, or else that of the file's `prometheus`, an option declared before this one."""
-    server: ServerKeys | None = info.data.get("prometheus")
+    server: ServerKeys | None = others.get("prometheus")
     if value is None:
         return server.url if server is not None else None
-    try:
-        return scalars.url(value)
-    except UsageError as error:
-        raise BadValueError([Fault((), error.message, error.hint)]) from error
+    return scalars.url(value)
 
 
+PrometheusServer = Annotated[
+    "ServerKeys | None",
+    Form("SERVER"),
+    taken_if_set_by(_parse_server),
+    FileForm({"type": "object"}),
+]
+HttpServices = Annotated[
+    "tuple[ServiceKeys, ...]",
+    Form("SERVICE"),
+    taken_by(_parse_services),
+    FileForm({"type": "array"}),
+]
+HeaderFiles = Annotated[
+    "tuple[Header, ...]",
+    Form("NAME=FILE", repeated=True),
+    taken_by(_parse_header_files),
+    FileForm({}),
+]
 PrometheusUrl = Annotated[
-    str | None, Form("URL"), PlainValidator(_url), WithJsonSchema({}), Field(validate_default=True)
+    str | None,
+    Form("URL"),
+    taken_with_others_by(_parse_url, takes_default=True),
+    FileForm({}),
 ]

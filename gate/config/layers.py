@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
-
-from gate.config.access import SECRET_VARIABLES
 from gate.config.files import Entry, read
 from gate.config.metrics_settings import GATEWAY_VARIABLES
 from gate.config.option import VARIABLE_PREFIX, closest
+from gate.config.option_values import BadValuesError
 from gate.config.parsing import parse_texts
+from gate.config.secret_variables import SECRET_VARIABLES
 from gate.config.settings import CONFIG_FILE, Settings, collect_settings, taken_by
-from gate.config.taking import BadValueError, Fault, inside
+from gate.config.taking import Fault, inside
 from gate.config.together import Conflict, conflicts
 from gate.core.checks.tick_questions import COMMAND_VARIABLES
 from gate.errors import UsageErrors
@@ -32,13 +30,6 @@ from gate.manifests.source import escape_line
 Layer = Mapping[str, Entry]
 
 _SERVICE_LINK: Final = re.compile(rf"{VARIABLE_PREFIX}(PORT|SERVICE)(_|$)")
-
-_COMPLAINTS: Final = {
-    "enum": "not one of {expected}",
-    "bool_parsing": "neither true nor false",
-    "bool_type": "neither true nor false",
-}
-"""Pydantic's own errors, worded like the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ def load(
         item.name: item.default_in(command) for item in taken_by(command) if item.option.off_in
     }
     values |= {name: entry.value for name, entry in winners.items()}
-    settings = Settings.model_validate(values)
+    settings = Settings.of(values)
     if wrong := [_conflict(each, winners) for each in conflicts(settings, environ)]:
         raise SettingsError(wrong)
     return settings
@@ -167,23 +158,12 @@ def _wrong(layer: Layer) -> Iterator[_Problem]:
         else:
             values[name] = entry.value
     try:
-        Settings.model_validate(values)
-    except ValidationError as error:
-        for details in error.errors():
-            entry = layer[str(details["loc"][0]).replace("-", "_")]
-            yield from _problems(entry, details)
-
-
-def _problems(entry: Entry, details: ErrorDetails) -> Iterator[_Problem]:
-    context = details.get("ctx", {})
-    cause = context.get("error")
-    if isinstance(cause, BadValueError):
-        by_line = sorted(cause.faults, key=lambda fault: entry.line_of(fault.path))
-        yield from (_problem(entry, fault) for fault in by_line)
-        return
-    known = _COMPLAINTS.get(details["type"])
-    complaint = known.format(**context) if known else details["msg"]
-    yield _Problem(f"{entry.place}: {complaint}: {escape_line(str(entry.value))!a}")
+        Settings.of(values)
+    except BadValuesError as error:
+        for name, cause in error.wrong.items():
+            entry = layer[name]
+            by_line = sorted(cause.faults, key=lambda fault: entry.line_of(fault.path))
+            yield from (_problem(entry, fault) for fault in by_line)
 
 
 def _problem(entry: Entry, fault: Fault) -> _Problem:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel
-
 from gate.config.kinds import Duration, LockName
 from gate.config.option import Group, Option
+from gate.config.option_values import OptionValues
 from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING, VERIFY
 
 
-class LockSettings(BaseModel):
+class LockSettings(OptionValues):
     """Abstract: the part of the settings that is about locks."""
 
     lock: Annotated[

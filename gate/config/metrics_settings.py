@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import BaseModel
-
 from gate.config.kinds import Text
 from gate.config.option import VARIABLE_PREFIX, Form, Group, Option
+from gate.config.option_values import OptionValues
 from gate.config.parsing import parse_port, parse_text
 from gate.config.takers import LOCKING
 from gate.config.taking import schema_of, taken_if_set_by
@@ -71,7 +70,7 @@ Pushgateway = Annotated[
 ]
 
 
-class MetricsSettings(BaseModel):
+class MetricsSettings(OptionValues):
     """Abstract: the part of the settings that is about metrics."""
 
     pushgateway: Annotated[

@@ -22,7 +22,7 @@ from gate.manifests.images import ImageOverride
 from gate.manifests.kinds.rules import LintCode
 from gate.manifests.lint import read_silenced
 from gate.rbac_subject import Subject, parse_subject
-from gate.report.formats.files import Format
+from gate.report.formats.format import Format
 
 AUTO: Final = "auto"
 MIN_AVAILABLE: Final = "min-available"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel
-
 from gate.config.kinds import Port, Speed, Text
 from gate.config.option import Group, Option
+from gate.config.option_values import OptionValues
 from gate.config.takers import PLAYED, REHEARSE, SANDBOX
 
 
-class SandboxSettings(BaseModel):
+class SandboxSettings(OptionValues):
     """Abstract: the part of the settings that is about a cluster in this process."""
 
     with_: Annotated[

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
-
-from pydantic.fields import FieldInfo
+from typing import Annotated, Final
 
 from gate.config.check_settings import CheckSettings
 from gate.config.choices import LogFormat, LogLevel, OutputFormat
@@ -31,7 +29,8 @@ from gate.config.kinds import (
 )
 from gate.config.lock_settings import LockSettings
 from gate.config.metrics_settings import MetricsSettings
-from gate.config.option import Form, Group, Option, Setting
+from gate.config.option import Group, Option, Setting
+from gate.config.option_values import Declaration, declarations
 from gate.config.parsing import AUTO
 from gate.config.sandbox_settings import SandboxSettings
 from gate.config.takers import (
@@ -57,7 +56,7 @@ from gate.config.takers import (
 from gate.core.plan.replica_ownership import ReplicasPolicy
 from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
 from gate.rbac_subject import FORM
-from gate.report.formats.files import Format
+from gate.report.formats.format import Format
 
 CONFIG_FILE: Final = "rollout-gate.yaml"
 """Read from the working directory if no other configuration is named."""
@@ -289,7 +288,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
 @functools.cache
 def collect_settings() -> Mapping[str, Setting]:
     """Return every option by its name, in the order of declaration."""
-    return {name: _setting(name, field) for name, field in Settings.model_fields.items()}
+    return {name: _setting(item) for name, item in declarations(Settings).items()}
 
 
 def taken_by(command: str) -> tuple[Setting, ...]:
@@ -297,16 +296,6 @@ def taken_by(command: str) -> tuple[Setting, ...]:
     return tuple(item for item in collect_settings().values() if command in item.option.commands)
 
 
-def _setting(name: str, field: FieldInfo) -> Setting:
-    option = next(item for item in field.metadata if isinstance(item, Option))
-    form = _form(field)
-    return Setting(name, option, option.metavar or form.metavar, form.repeated, field.default)
-
-
-def _form(field: FieldInfo) -> Form:
-    """Return the form of a kind, a closed set, or a switch."""
-    kind: Any = field.annotation
-    if kind is bool:
-        return Form("")
-    forms = (item for item in field.metadata if isinstance(item, Form))
-    return next(forms, None) or Form("|".join(kind))
+def _setting(item: Declaration) -> Setting:
+    metavar = item.option.metavar or item.form.metavar
+    return Setting(item.name, item.option, metavar, item.form.repeated, item.default)

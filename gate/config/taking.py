@@ -1,12 +1,12 @@
-"""Make pydantic validators of parsers, which say what is wrong with a value and where inside it."""
+"""How the value of an option is read, and what is said to be wrong with it, and where inside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
-
-from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
@@ -42,44 +42,68 @@ class BadValueError(ValueError):
         self.faults = tuple(faults)
 
 
-def taken_by(parse: Callable[[Any], object]) -> PlainValidator:
-    """Return `parse` as a validator; UsageErrors become ValueErrors, all that pydantic collects."""
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """How the value of an option is read.
 
-    def validate(value: object) -> object:
-        try:
-            return parse(value)
-        except UsageError as error:
-            raise BadValueError([Fault((), error.message, error.hint)]) from error
+    `parse` takes what was given and the values of the options declared before it, by their names;
+    it raises BadValueError. With `takes_default` it is also asked where nothing was given.
+    """
 
-    return PlainValidator(validate)
-
-
-def taken_with_info_by(parse: Callable[[Any, ValidationInfo], object]) -> PlainValidator:
-    """Return a validator as `taken_by` does, of a parser that needs the validation's context."""
-
-    def validate(value: object, info: ValidationInfo) -> object:
-        try:
-            return parse(value, info)
-        except UsageError as error:
-            raise BadValueError([Fault((), error.message, error.hint)]) from error
-
-    return PlainValidator(validate)
+    parse: Callable[[Any, Mapping[str, Any]], object]
+    takes_default: bool = False
 
 
-def taken_if_set_by(parse: Callable[[Any], object]) -> PlainValidator:
-    """Return the validator of an option that may be left out."""
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """The JSON Schema of an option's value in a file; `closed_set` is what it refers to."""
+
+    schema: Mapping[str, Any]
+    closed_set: enum.EnumType | None = None
+
+
+def taken_by(parse: Callable[[Any], object]) -> Parser:
+    """Return the parser of an option that depends on no other."""
+    return taken_with_others_by(lambda value, _: parse(value))
+
+
+def taken_if_set_by(parse: Callable[[Any], object]) -> Parser:
+    """Return the parser of an option that may be left out."""
     return taken_by(lambda value: None if value is None else parse(value))
 
 
-def schema_of(*types: str, **more: Any) -> WithJsonSchema:
+def taken_with_others_by(
+    parse: Callable[[Any, Mapping[str, Any]], object], *, takes_default: bool = False
+) -> Parser:
+    """Return the parser of an option that depends on others, as `Parser` says."""
+
+    def read(value: object, others: Mapping[str, Any]) -> object:
+        with naming_faults():
+            return parse(value, others)
+
+    return Parser(read, takes_default)
+
+
+@contextmanager
+def naming_faults() -> Iterator[None]:
+    """Raise a UsageError of the block as the BadValueError of the whole value."""
+    try:
+        yield
+    except UsageError as error:
+        raise BadValueError([Fault((), error.message, error.hint)]) from error
+
+
+def schema_of(*types: str, **more: Any) -> FileForm:
     """Return the schema of a value of one of the types."""
-    return WithJsonSchema({"type": types[0] if len(types) == 1 else list(types), **more})
+    form = {"type": types[0] if len(types) == 1 else list(types), **more}
+    return FileForm(dict(sorted(form.items())))
 
 
-def schema_of_list(**item: Any) -> WithJsonSchema:
+def schema_of_list(**item: Any) -> FileForm:
     """Return the schema of a list that can also be text, one element a line."""
-    array = {"type": "array", "items": {"type": "string", **item}}
-    return WithJsonSchema({"anyOf": [array, {"type": "string"}]})
+    items = dict(sorted({"type": "string", **item}.items()))
+    array = {"items": items, "type": "array"}
+    return FileForm({"anyOf": [array, {"type": "string"}]})
 
 
 DURATION_PATTERN: Final = (

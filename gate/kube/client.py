@@ -1,9 +1,6 @@
 """Requests to the API server, with limits of time and size.
 
-`DynamicClient.request` of the official client sends them, without its discovery (requests, and a
-cache file in the temporary folder) and with `serialize=False`: the typed models cost a second of
-imports and forty times the decoding, and an unknown field would make them fail. Paths come from
-`resources`, bodies go out as JSON and come back as bytes.
+Paths come from `resources`, bodies go out as JSON and come back as bytes (`gate.kube.api`).
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from gate.kube import failures, translation
 from gate.kube.connection import Connection
 from gate.kube.contact import Contact
 from gate.kube.failures import ApiError, BadAnswer, TimedOut, Unauthorized
-from gate.kube.official import ApiException, DynamicClient
+from gate.kube.official import ApiException
 from gate.kube.pace import Pace
 from gate.kube.repetition import Limits, Repetition
 
@@ -85,7 +82,6 @@ class Client:
         self._clock = clock
         self.jitter = connection.jitter
         self._stopping = stopping or threading.Event()
-        self._dynamic = DynamicClient(connection.api, discoverer=_no_discovery)  # type: ignore[no-untyped-call]
         self._on_answer = on_answer
         self.pace = Pace(clock, self._stopping)
 
@@ -266,20 +262,12 @@ class Client:
         content_type: str = JSON,
     ) -> urllib3.BaseHTTPResponse:
         try:
-            response: urllib3.BaseHTTPResponse = self._dynamic.request(
-                method,
-                path,
-                body=body,
-                query_params=list(query),
-                content_type=content_type,
-                serialize=False,
-                _request_timeout=(min(seconds, self.limits.connect_seconds), seconds),
-            )
+            limits = min(seconds, self.limits.connect_seconds), seconds
+            return self.connection.api.request(method, path, query, body, content_type, limits)
         except ApiException as error:
             raise self._translate_error(error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self.failure(error) from error
-        return response
 
     def _translate_error(self, error: ApiException) -> ApiError:
         if not error.status:  # TLS errors come without a status, as text
@@ -326,7 +314,3 @@ def limit_reading(response: urllib3.BaseHTTPResponse, seconds: float) -> None:
     if limit is not None:
         with contextlib.suppress(OSError):  # the body was read to its end, and closed it
             limit(seconds)
-
-
-def _no_discovery(*_: object) -> None:
-    """Stand in for the client's discoverer: paths come from `resources`."""

@@ -13,31 +13,25 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import urllib3
 
-from gate import __version__
 from gate.clock import Clock, SystemClock
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError, UsageError
 from gate.kube import kubeconfig, tls
+from gate.kube.api import Api
 from gate.kube.credentials import Credentials, TokenFile
 from gate.kube.failures import Unauthorized
 from gate.kube.kubeconfig import Choice, Entry
-from gate.kube.official import ApiClient, Configuration, RESTClientObject
+from gate.kube.official import Configuration
 from gate.kube.plugin import Plugin
-from gate.kube.pool import ReadyPool, ready_pool, use_ready_pools
 from gate.kube.user import impersonation_of, source_of
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-_ERROR_BYTES = 1 << 16
 _CONNECTIONS = 32
-
-Counted = Callable[[str, str, int | None], None]
-"""Called for each request, in the thread that sent it: method, URL, and the status or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,51 +47,6 @@ class Options:
     allow_insecure: bool = False
     exec_plugins: tuple[str, ...] | None = None
     plugin_named: Callable[[str], None] | None = None
-
-
-class Api(ApiClient):
-    """The official client, with bounded error bodies and headers that may repeat.
-
-    `counted` is called for each request, watches and repetitions included; it raises nothing.
-    """
-
-    def __init__(self, configuration: Configuration, impersonation: list[tuple[str, str]]) -> None:
-        """Name ourselves in every request."""
-        super().__init__(configuration)
-        self.user_agent = f"rollout-gate/{__version__}"
-        self._impersonation = impersonation
-        self.counted: Counted | None = None
-        use_ready_pools(self.rest_client.pool_manager)
-
-    def call_api(
-        self, method: str, url: str, header_params: Any = None, *args: Any, **options: Any
-    ) -> Any:
-        """Send one request; the body of an error is read up to 64 KiB, that of a success not."""
-        headers = urllib3.HTTPHeaderDict(header_params)
-        for name, value in self._impersonation:
-            headers.add(name, value)
-        status = None
-        try:
-            answer = super().call_api(method, url, headers, *args, **options)
-            status = answer.status
-        finally:
-            if self.counted is not None:
-                self.counted(method, url, status)
-        if not 200 <= answer.status <= 299:  # noqa: PLR2004 - the class of HTTP statuses
-            answer.data = answer.response.read(_ERROR_BYTES, decode_content=False)
-            answer.response.close()
-        return answer
-
-    def reconnect(self) -> None:
-        """Use the configuration's certificates from the next connection on."""
-        fresh = RESTClientObject(self.configuration)
-        use_ready_pools(fresh.pool_manager)
-        self.rest_client = fresh
-
-    @property
-    def ready_pool(self) -> ReadyPool | None:
-        """The pool that can connect ahead, None if nothing is gained by it."""
-        return ready_pool(self.rest_client.pool_manager, self.configuration.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +84,7 @@ class Connection:
 
     def close(self) -> None:
         """Close the connections that wait for another request, and forget the private key."""
-        self.api.close()  # type: ignore[no-untyped-call]
+        self.api.close()
         tls.forget(self.api.configuration)
 
 

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import urllib3
 
 from gate.clock import Clock
-from gate.kube.connection import Api, Connection, configuration_of
+from gate.kube.api import Api
+from gate.kube.connection import Connection, configuration_of
 from gate.kube.credentials import Credential, Credentials, Fixed
 
 

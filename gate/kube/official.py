@@ -1,8 +1,9 @@
 """The parts of the official client that the gate uses, and none of the others.
 
-The package `kubernetes` imports all of its parts itself: loaders of kubeconfigs with OAuth,
-websockets, informers, leader election. They took a sixth of an apply's start. So its parts are
-imported without the package's own code; whoever asks the package for another part still gets that.
+They are its configuration and what sends requests by it. The packages around them import all the
+rest themselves: hundreds of typed models, pydantic, loaders of kubeconfigs, websockets, informers.
+That took a quarter of an apply's start. So the parts are imported without the packages' own code,
+which runs once somebody asks a package for something that is no part of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any, Final
 
-PACKAGE: Final = "kubernetes"
+PACKAGES: Final = ("kubernetes", "kubernetes.client", "kubernetes.utils")
+_SPECIAL: Final = ("__all__", "__version__")
+"""The names with underscores that a package's own code gives it."""
 
 
 def import_parts_alone(name: str) -> None:
@@ -23,37 +26,41 @@ def import_parts_alone(name: str) -> None:
     Does nothing if somebody imported it already, or if there is none.
     """
     found = None if name in sys.modules else find_spec(name)
-    if found is not None:
-        sys.modules[name] = _bare(found)
+    if found is None:
+        return
+    sys.modules[name] = package = _bare(found)
+    parent, _, part = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], part, package)
 
 
 def _bare(found: ModuleSpec) -> ModuleType:
-    """Return a package whose code has not run; an attribute that it lacks is imported as a part.
-
-    The version, which is not a part, is that of its part `client`.
-    """
+    """Return a package whose code runs once an attribute is asked for that is none of its parts."""
     package = module_from_spec(found)
 
     def part(name: str) -> Any:
-        if name == "__version__":
-            return importlib.import_module(f"{found.name}.client").__version__
         whole_name = f"{found.name}.{name}"
+        if name.startswith("__") and name not in _SPECIAL:
+            raise AttributeError(f"{found.name} has no {name}")
         try:
             return importlib.import_module(whole_name)
         except ModuleNotFoundError as error:
             if error.name != whole_name:
                 raise
-            raise AttributeError(f"{found.name} has no part {name!r}") from error
+        vars(package).pop("__getattr__", None)
+        if found.loader is not None:
+            found.loader.exec_module(package)
+        return getattr(package, name)
 
     package.__getattr__ = part  # type: ignore[method-assign]  # PEP 562
     return package
 
 
-import_parts_alone(PACKAGE)
+for package in PACKAGES:
+    import_parts_alone(package)
 
-from kubernetes.client import ApiClient, Configuration  # noqa: E402 - the parts alone
+from kubernetes.client.configuration import Configuration  # noqa: E402 - the parts alone
 from kubernetes.client.exceptions import ApiException  # noqa: E402
 from kubernetes.client.rest import RESTClientObject  # noqa: E402
-from kubernetes.dynamic import DynamicClient  # noqa: E402
 
-__all__ = ["ApiClient", "ApiException", "Configuration", "DynamicClient", "RESTClientObject"]
+__all__ = ["ApiException", "Configuration", "RESTClientObject"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 import threading
+from queue import LifoQueue
 
 import urllib3
 from urllib3.connection import HTTPSConnection
@@ -41,10 +42,23 @@ class ReadyConnection(HTTPSConnection):
         return False
 
 
+class OpenFirst(LifoQueue[ReadyConnection | None]):
+    """Gives out open connections before those that still have to connect.
+
+    urllib3 gives out the one that came back last. At the end of a run those are the connections of
+    watches, which are closed, and to give the locks back would wait for another handshake.
+    """
+
+    def _put(self, item: ReadyConnection | None) -> None:
+        place = 0 if item is None or item.is_closed else len(self.queue)
+        self.queue.insert(place, item)
+
+
 class ReadyPool(urllib3.HTTPSConnectionPool):
     """A pool of urllib3 that can connect ahead; requests take its connections as usual."""
 
     ConnectionCls = ReadyConnection
+    QueueCls = OpenFirst  # type: ignore[assignment]
 
     def connect_ahead(self, count: int, seconds: float, stopping: threading.Event) -> None:
         """Open up to `count` idle connections, each within `seconds`; no more once it is stopping.

@@ -80,7 +80,7 @@ ROOMS_WITH_KINDS = ("app", "ci", "kube", "manifests", "report", "wire")
 
 MAY_NAME_A_KIND = {
     "gate/app/rehearsal/demo.py": "the demo's own manifest is a Deployment",
-    "gate/app/runtime/metrics.py": "a group of the Pushgateway has a label `deployment`",
+    "gate/app/runtime/metrics_delivery.py": "a group of the Pushgateway has a label `deployment`",
     "gate/app/commands/locks.py": "a lock's name on the command line",
     "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
 }

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gate.config import Settings, SettingsError, load, schema, unknown_variables
+from gate.config import Settings, SettingsError, load, unknown_variables
+from gate.config.json_schema import schema
 from gate.core.model.int_or_percent import Share
 from gate.core.rollout.policy import OnFailure
 from gate.errors import UsageError

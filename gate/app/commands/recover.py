@@ -259,7 +259,7 @@ def _give_back(recovery: Recovery, lock: Lock, ends: _Ends) -> None:
     record that appeared in the meantime is finished.
     """
     context = recovery.context
-    settings = context.settings.model_copy(update={"lock_wait": 0.0})
+    settings = context.settings.with_values(lock_wait=0.0)
     try:
         with suppress(Locked), ExitStack() as stack:
             keeper = _take_locks(replace(context, settings=settings), stack, [lock])

@@ -62,5 +62,5 @@ def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubjec
         )
     if number != named.revision:
         found.console.note("undo", f"{revision_name(named)} is revision {number} now")
-    settings = found.settings.model_copy(update={"to_revision": number})
+    settings = found.settings.with_values(to_revision=number)
     return replace(found, settings=settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -71,16 +72,16 @@ def run(ready: Ready) -> Attempt:
     context = ready.context
     console, lock_lane, tape = context.console, context.lock_lane, context.tape
     clock, inbox, client = context.session.clock, context.session.inbox, context.session.client
-    lanes = Lanes(clock, inbox, _performers(ready))
+    stopping, has_written = threading.Event(), threading.Event()
+    lanes = Lanes(clock, inbox, _performers(ready, has_written))
 
-    stopping = threading.Event()
     watch = ControllerManagerWatch(clock, client, inbox.put, stopping)
     observers = (watch.on_step,) if tape is None else (watch.on_step, tape.on_step)
     console.is_locked = lock_lane is not None
     listener, look = _Steps(console, observers), partial(_look_at_locks, clock, lock_lane)
     engine = Engine(clock, inbox, partial(_dispatch, ready, lanes), listener, look)
     with suppress(RuntimeError):  # no thread can be started; the run can do without these two
-        clock.start(client.keep_ready, "connections")
+        clock.start(partial(_prepare_end, clock, client, has_written, stopping), "connections")
         clock.start(watch.run, "controllers")
     try:
         word = partial(_describe_unfinished, ready, lanes)
@@ -96,17 +97,35 @@ def run(ready: Ready) -> Attempt:
         raise
     finally:
         stopping.set()
+        has_written.set()
         lanes.stop()
     if tape is not None:
         tape.on_end(ended, console.run())
     return ended
 
 
-def _performers(ready: Ready) -> Performers:
-    """Return what performs the effects of an attempt; the tape sees writes and measurements."""
+def _prepare_end(
+    clock: Clock, client: Client, has_written: threading.Event, stopping: threading.Event
+) -> None:
+    """Prepare for the verdict and its report while the rollout goes on: both will have to be quick.
+
+    Not before the first write was answered, which would otherwise share the processor with this.
+    """
+    clock.wait(math.inf, has_written)
+    if not stopping.is_set():
+        from gate.app.runtime import end_report  # noqa: F401 - so that it is loaded
+
+        client.keep_ready()
+
+
+def _performers(ready: Ready, has_written: threading.Event) -> Performers:
+    """Return what performs the effects of an attempt, and sets `has_written` after the first write.
+
+    The tape sees writes and measurements.
+    """
     session, tape = ready.context.session, ready.context.tape
     clock, client, resources = session.clock, session.client, session.resources
-    write = Writer(client, resources, clock).perform
+    write = _then_set(has_written, Writer(client, resources, clock).perform)
     reader = Reader(client, resources, clock, ready.selectors, insists=True)
     return Performers(
         write=write if tape is None else _record_writes(tape, write),
@@ -196,6 +215,20 @@ class _Steps:
 
     def beat(self, attempt: Attempt) -> None:
         self.listener.beat(attempt)
+
+
+def _then_set(
+    done: threading.Event, perform: Callable[[Write], Answer]
+) -> Callable[[Write], Answer]:
+    """Return what performs a write, and sets the event once it is answered."""
+
+    def perform_and_set(effect: Write) -> Answer:
+        try:
+            return perform(effect)
+        finally:
+            done.set()
+
+    return perform_and_set
 
 
 def _record_writes(tape: Tape, perform: Callable[[Write], Answer]) -> Callable[[Write], Answer]:

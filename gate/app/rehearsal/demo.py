@@ -54,7 +54,7 @@ class _Show:
 
     def __init__(self, console: Console, world: World, settings: Settings, played: Played) -> None:
         silent = {"file": ("-",), "silence": frozenset(LintCode), "output": "text"}
-        self._settings = settings.model_copy(update=silent)
+        self._settings = settings.with_values(**silent)
         self._console = console
         self._world = world
         web = Actor(Key("deployments.apps", "default", "web"), _web(BAD))

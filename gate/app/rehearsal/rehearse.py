@@ -58,7 +58,7 @@ class Rehearsing:
     def __init__(self, world: World, settings: Settings) -> None:
         """Read the manifest; UsageError for faults in it."""
         self._world = world
-        self._settings = settings.model_copy(update=_AS_REHEARSED)
+        self._settings = settings.with_values(**_AS_REHEARSED)
         self._checks = all_checks(settings)
         self._stdin = world.stdin.read() if "-" in settings.file else b""
         manifest = load(settings.file, stdin=io.BytesIO(self._stdin))

@@ -89,11 +89,11 @@ def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tup
     known = {item.key: item.name for item in verdict_options()}
     values = {known[key]: value for key, value in recorded.items() if key in known}
     try:
-        then = Settings.model_validate(values)
+        then = Settings.of(values)
     except ValueError as error:
         raise UsageError(f"{file}:1: the policy of this recording cannot be read") from error
-    before, now = policy(then), policy(then.model_copy(update=_with_given(then, settings)))
-    if "bake" not in settings.model_fields_set:
+    before, now = policy(then), policy(then.with_values(**_with_given(then, settings)))
+    if "bake" not in settings.given:
         # A longer window would ask for measurements that the run never made.
         now = replace(now, evidence_seconds=before.evidence_seconds)
     return before, now
@@ -101,7 +101,7 @@ def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tup
 
 def _with_given(then: Settings, settings: Settings) -> dict[str, Any]:
     """Return the settings that were set explicitly; a check from a flag replaces its namesake."""
-    given = {name: getattr(settings, name) for name in settings.model_fields_set}
+    given = {name: getattr(settings, name) for name in settings.given}
     if CHECKS not in given:
         replaced = {check.name for name in _ONE_LINERS for check in getattr(settings, name)}
         given[CHECKS] = tuple(check for check in then.checks if check.name not in replaced)

@@ -16,7 +16,8 @@ from gate.errors import UsageError
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run
 from gate.report.document.samples import history
-from gate.report.formats.files import Format, render_result, write_report
+from gate.report.formats.files import render_result, write_report
+from gate.report.formats.format import Format
 from gate.report.schema.reading import read_result, result_of
 from gate.report.schema.recorded_result import with_recorded_end
 from gate.report.schema.result import Result
@@ -40,7 +41,7 @@ def render(file: str, settings: Settings, console: Console) -> int:
     failed = [problem for problem in problems if problem is not None]
     if failed:
         raise UsageError("; ".join(failed))
-    if not settings.report or "format_" in settings.model_fields_set:
+    if not settings.report or "format_" in settings.given:
         console.write(render_result(settings.format_, result))
     return 0
 

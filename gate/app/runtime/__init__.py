@@ -6,6 +6,7 @@ __all__ = [
     "command_start",
     "console",
     "controller_manager",
+    "end_report",
     "live_state",
     "live_tree",
     "masking",

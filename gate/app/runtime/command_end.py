@@ -6,22 +6,18 @@ An attempt decides how its command ends, and no fault of a report changes what i
 from __future__ import annotations
 
 import threading
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from gate import log, signals
 from gate.app.runtime.command_start import CommandStart
-from gate.app.runtime.console import Console, lines_on, style_of, write_safely
-from gate.app.runtime.host_report import Hosting
+from gate.app.runtime.console import Console, lines_on, write_trace
 from gate.app.runtime.live_tree import live_tree
 from gate.app.runtime.masking import mask_streams
-from gate.app.runtime.metrics import count_refusal, measure_run, with_metrics
+from gate.app.runtime.metrics import measure_run, with_metrics
 from gate.app.runtime.world import World
 from gate.ci.host import pipeline_run
-from gate.ci.sink import Written
 from gate.ci.tracing import trace_context
 from gate.config import Settings
 from gate.config.takers import CLUSTER_CHANGING
@@ -29,11 +25,6 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Outcome, Reason
 from gate.errors import Bug, GateError, place_of
 from gate.last_word import last_word
-from gate.report.document.document import document, minimal
-from gate.report.formats.files import Format, json_text, write_report
-from gate.report.formats.text import verdict_text
-from gate.report.schema.result import Result
-from gate.report.words.refusal import refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +106,29 @@ def _run_and_report(world: World, command: str, settings: Settings, work: Work) 
         measure_run(world, settings, console),
     ):
         try:
-            ended = _do_work(world, settings, console, work)
+            ended: Attempt | Passed | GateError | int = _do_work(world, settings, console, work)
         except signals.Signalled as signalled:
-            return _report_refusal(world, settings, console, Stopped(signalled, command))
+            ended = Stopped(signalled, command)
         except GateError as error:
-            return _report_refusal(world, settings, console, error)
+            ended = error
         except Exception as error:  # noqa: BLE001 - each end has its code and its report
-            _debug(world, settings, error)
-            return _report_refusal(world, settings, console, Bug(error))
-        if isinstance(ended, int):
-            return ended
-        if isinstance(ended, Passed):
-            return _report_no_change(world, settings, console, ended)
-        return _report_verdict(world, settings, console, ended)
+            write_trace(world, settings, error)
+            ended = Bug(error)
+        return ended if isinstance(ended, int) else _report(world, settings, console, ended)
+
+
+def _report(
+    world: World, settings: Settings, console: Console, ended: Attempt | Passed | GateError
+) -> int:
+    from gate.app.runtime import end_report  # an apply has loaded it while it waited
+
+    match ended:
+        case GateError():
+            return end_report.report_refusal(world, settings, console, ended)
+        case Passed(message, reason):
+            return end_report.report_no_change(world, settings, console, reason, message)
+        case _:
+            return end_report.report_verdict(world, settings, console, ended)
 
 
 def _do_work(
@@ -137,62 +138,6 @@ def _do_work(
         if console.tree is not None:
             stack.callback(console.tree.end)  # the report takes the tree's place
         return work(CommandStart(world, settings, console, stack))
-
-
-def _report_refusal(world: World, settings: Settings, console: Console, error: GateError) -> int:
-    count_refusal(world, console, error)
-    said = error.outcome, error.exit_code, error.reason, error.message
-    result = minimal(*said, console.run(), hint=error.hint)
-    hosting = _publish(world, settings, console, world.secrets.mask_value(result))
-    if settings.log_format == "json":
-        facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
-        log.error(error.outcome.value, text=error.message, **facts)
-    else:
-        text = refusal(error, style_of(world.stderr, settings, world.environ))
-        write_safely(world.stderr, hosting.frame_text(text))
-    hosting.remark()
-    return error.exit_code
-
-
-def _report_no_change(world: World, settings: Settings, console: Console, passed: Passed) -> int:
-    console.note("passed", passed.message)
-    result = minimal(Outcome.OBSERVED, 0, passed.reason, passed.message, console.run())
-    _publish(world, settings, console, world.secrets.mask_value(result)).remark()
-    return 0
-
-
-def _report_verdict(world: World, settings: Settings, console: Console, attempt: Attempt) -> int:
-    """Report a verdict; a fault of the report is only a warning."""
-    try:
-        result = world.secrets.mask_value(document(attempt, console.run()))
-        hosting = _publish(world, settings, console, result)
-        if settings.output != "json":
-            text = verdict_text(result, console.style(settings))
-            console.write(hosting.frame_text(text))
-        hosting.remark()
-    except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by
-        _debug(world, settings, error)
-        console.warn(f"the report broke off: {place_of(error)}; this is a bug in rollout-gate")
-    return attempt.exit_code
-
-
-def _publish(world: World, settings: Settings, console: Console, result: Result) -> Hosting:
-    """Write the report files, the document if it goes to stdout, and the CI host's files."""
-    written = []
-    for report in settings.report:
-        warning = write_report(Format(report.format), Path(report.path), result)
-        if warning is None:
-            written.append(Written(report.format, report.path))
-        else:
-            console.warn(warning)
-    if settings.output == "json":
-        console.write(json_text(result))
-    return Hosting.of(world, settings, console, result, written)
-
-
-def _debug(world: World, settings: Settings, error: BaseException) -> None:
-    if settings.log_level == "debug":
-        write_safely(world.stderr, "".join(traceback.format_exception(error)))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Final, TextIO
 
 from gate import __version__, log
 from gate.app.runtime.live_tree import LiveTree, shows
+from gate.app.runtime.world import World
 from gate.clock import Clock
 from gate.cluster_name import ClusterName
 from gate.config import Settings
@@ -27,7 +29,6 @@ from gate.core.protocol.effects import Announce
 from gate.last_word import Word
 from gate.report.document.course import Course
 from gate.report.document.run import Run
-from gate.report.live.attempts import attempt_view
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line, waiting_for
 
@@ -107,6 +108,8 @@ class Console:
         """Keep what a chart of the run needs; hand the state to the live tree and the listeners."""
         self._course = self._course.after_step(attempt)
         if self.tree is not None:
+            from gate.report.live.attempts import attempt_view  # few runs have a terminal
+
             self.tree.see(partial(attempt_view, attempt, started_at=self._started_clock))
         for hear in self._attending:
             hear(attempt)
@@ -240,6 +243,12 @@ def write_safely(stream: TextIO, text: str) -> None:
         stream.flush()
     except (OSError, ValueError):
         return
+
+
+def write_trace(world: World, settings: Settings, error: BaseException) -> None:
+    """Write the traceback of a bug to stderr, where `--log-level debug` asks for it."""
+    if settings.log_level == "debug":
+        write_safely(world.stderr, "".join(traceback.format_exception(error)))
 
 
 def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:

@@ -10,17 +10,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Final, TextIO, cast
+from typing import TYPE_CHECKING, Final, TextIO, TypeAlias, cast
 
 from gate.app.runtime.terminal import Terminal, TerminalStream, tell_when_continued
 from gate.app.runtime.world import World
 from gate.clock import Clock, SystemClock
 from gate.config import Settings
-from gate.report.live.canvas import Painted
-from gate.report.live.view import View
 from gate.signals import ignore_signal
 
-Seen = Callable[[float], View]
+if TYPE_CHECKING:  # few runs have a terminal
+    from gate.report.live.canvas import Painted
+    from gate.report.live.view import View
+
+Seen: TypeAlias = "Callable[[float], View]"
 """Returns what to show at a given time of the run's clock."""
 
 _DUMB: Final = ("", "dumb", "unknown")

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gate.app.runtime.command_start import CommandStart
-from gate.app.runtime.recorded_policy import recorded_policy
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.run import Tick
 from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
-from gate.report.document.document import document
 from gate.report.document.run import Run
-from gate.report.schema.recorded_result import recorded_end
-from gate.wire.recorder import Recorder
+
+if TYPE_CHECKING:
+    from gate.wire.recorder import Recorder
 
 _KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
@@ -108,6 +107,9 @@ class Tape:
 
 
 def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
+    from gate.report.document.document import document
+    from gate.report.schema.recorded_result import recorded_end
+
     return recorded_end(document(attempt, run))
 
 
@@ -124,6 +126,10 @@ def open_tape(start: CommandStart, deployments: int) -> Tape | None:
     if not deployments:
         warn(f"{path}: nothing is recorded: a recording is of Deployments, the manifest has none")
         return None
+    # Few runs are recorded: none but those load what it takes.
+    from gate.app.runtime.recorded_policy import recorded_policy
+    from gate.wire.recorder import Recorder
+
     recorder = Recorder.create(Path(path), warn, start.world.secrets)
     tape = Tape(recorder, clock, deployments, recorded_policy(start.settings))
     ended = clock.start(partial(recorder.run, clock), "recorder")

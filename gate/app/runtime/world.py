@@ -18,7 +18,7 @@ from gate.wire.secret_values import SecretValues
 
 if TYPE_CHECKING:
     from gate.config import Settings
-    from gate.kube.connection import Connection, Options  # the client: half a second
+    from gate.kube.connection import Connection, Options  # not every command connects
     from gate.metrics.run import RunMetrics
     from gate.sources.source import Sources
 

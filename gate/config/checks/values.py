@@ -10,9 +10,10 @@ from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from gate.config.checks import scalars
 from gate.config.checks.complaints import Wanted
+from gate.config.checks.validators import schema_of, taken_by, taken_with_info_by
 from gate.config.checks.variables import parse_query
 from gate.config.parsing import parse_duration, parse_limit, parse_text
-from gate.config.taking import DURATION_PATTERN, schema_of, taken_by, taken_with_info_by
+from gate.config.taking import DURATION_PATTERN
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN

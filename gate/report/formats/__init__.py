@@ -1,3 +1,3 @@
 """A result in one format each: text, Markdown, JUnit, outputs, files."""
 
-__all__ = ["files", "markdown", "outputs", "text"]
+__all__ = ["files", "format", "markdown", "outputs", "text"]

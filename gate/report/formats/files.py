@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+from gate.report.formats.format import Format
 from gate.report.formats.outputs import dotenv
 from gate.report.formats.text import verdict_text
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from gate.wire.files import put
-
-
-class Format(enum.StrEnum):
-    """The formats of `--report FORMAT=FILE`."""
-
-    JSON = "json"
-    TEXT = "text"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    DOTENV = "dotenv"
 
 
 def json_text(result: Result) -> str:

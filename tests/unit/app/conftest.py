@@ -54,7 +54,7 @@ class Gate(Protocol):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
     """Return an API server with the namespace shop, which this process reaches by calls."""
     server = ApiServer()
-    monkeypatch.setattr("gate.kube.client.DynamicClient", lambda *_, **__: ByCall(server))
+    monkeypatch.setattr("gate.kube.api.Api.request", ByCall(server).request)
     try:
         yield server
     finally:

@@ -21,13 +21,21 @@ class ByCall:
         """Bring every request to `server`."""
         self._server = server
 
-    def request(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: Any,
+        body: Any,
+        content_type: str,
+        seconds: tuple[float, float],
+    ) -> Any:
         """Return the answer's body to be read, or raise as the client does."""
         if self._server.gone.is_set():
             raise urllib3.exceptions.NewConnectionError(None, "connection refused")  # type: ignore[arg-type]
         sent = b"" if body is None else json.dumps(body).encode()
-        headers = [("Content-Type", options["content_type"])]
-        seen = Seen(method, path, dict(options["query_params"]), headers, sent)
+        headers = [("Content-Type", content_type)]
+        seen = Seen(method, path, dict(query), headers, sent)
         match self._server.answer_to(seen):
             case Reply(status, body) if status >= 400:
                 raise _error(status, body)
@@ -38,7 +46,7 @@ class ByCall:
             case Drop():
                 raise urllib3.exceptions.ProtocolError("reset by peer")
             case Hang():
-                self._server.gone.wait(options["_request_timeout"][1])
+                self._server.gone.wait(seconds[1])
                 raise urllib3.exceptions.ReadTimeoutError(None, path, "timed out")  # type: ignore[arg-type]
 
 

@@ -11,7 +11,8 @@ import pytest
 from gate.cli.catalog import COMMANDS
 from gate.cli.command import row
 from gate.cli.main import run
-from gate.config import Settings, schema
+from gate.config import Settings
+from gate.config.json_schema import schema
 from gate.config.option import Setting
 from gate.config.settings import collect_settings, taken_by
 from tests.unit.cli.listener import App
@@ -117,7 +118,7 @@ def test_a_repeatable_flag_takes_several_values(item: Setting, app: App, tmp_pat
         (tmp_path / name.rpartition("/")[2]).touch()
     line = command_of(item) if item.name != "file" else ["apply"]
     assert run([*line, item.flag, pair[0], item.flag, pair[1]]) == 0
-    together = getattr(Settings.model_validate({item.name: pair}), item.name)
+    together = getattr(Settings.of({item.name: pair}), item.name)
     assert getattr(app.settings, item.name) == together
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from gate.config import Settings, schema
+from gate.config import Settings
+from gate.config.json_schema import schema
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
@@ -458,7 +459,7 @@ def test_checks_can_be_built_in_code() -> None:
     check = Check("x", Command(("true",)))
     plain = {"name": "y", "command": ["true"]}
     assert Settings(checks=(check,)).checks == (check,)
-    assert Settings.model_validate({"checks": [check, plain]}).checks[1].name == "y"
+    assert Settings.of({"checks": [check, plain]}).checks[1].name == "y"
 
 
 @pytest.mark.contract("B432")
@@ -466,4 +467,4 @@ def test_checks_can_be_built_in_code() -> None:
 def test_a_bound_that_is_no_finite_number_is_refused(figure: float) -> None:
     """JSON and YAML of a file cannot say one; a recording's policy may."""
     with pytest.raises(ValueError, match="not a number"):
-        Settings.model_validate({"checks": [{"name": "x", "query": "up", "max": figure}]})
+        Settings.of({"checks": [{"name": "x", "query": "up", "max": figure}]})

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from gate.config import Settings, as_configuration, schema
+from gate.config import Settings, as_configuration
+from gate.config.json_schema import schema
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import BUILT_IN
@@ -138,7 +139,7 @@ checks = st.builds(
 
 def read(plain: list[dict[str, Any]], **more: Any) -> tuple[Check, ...]:
     """Return the checks of a file's list."""
-    return Settings.model_validate({"checks": plain, **more}).checks
+    return Settings.of({"checks": plain, **more}).checks
 
 
 @pytest.mark.contract("B438", "B447")

@@ -264,7 +264,7 @@ def test_a_client_certificate_is_presented(
     user = {"client-certificate-data": pem, "client-key-data": pem}
     file = kubeconfig(tls_server.url, user, **{"certificate-authority": str(certificate)})
     connection = connect(Options(str(file)))
-    key_file = connection.api.configuration.key_file
+    key_file = str(connection.api.configuration.key_file)
     assert key_file.startswith("/proc/self/fd/")
     _get(connection)
     assert tls_server.seen[0].header("Authorization") is None
@@ -283,7 +283,7 @@ def test_a_renewed_key_takes_the_place_of_the_last(
     files = []
     for _ in range(3):
         tls.present(configuration, Credential(certificate=pem, key=pem))
-        files.append(configuration.key_file)
+        files.append(str(configuration.key_file))
     assert _is_in_memory(files[-1])
     connection.close()
     assert not any(map(_is_in_memory, files))
@@ -305,7 +305,7 @@ def test_a_key_on_a_disk_does_not_stay_there(
     pem = base64.b64encode(certificate.read_bytes()).decode()
     user = {"client-certificate-data": pem, "client-key-data": pem}
     connection = connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
-    key = Path(connection.api.configuration.key_file)
+    key = Path(str(connection.api.configuration.key_file))
     assert key.stat().st_mode & 0o077 == 0
     connection.close()
     assert not key.exists()

@@ -18,12 +18,12 @@ NAME = "heavy_package"
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Return the name of a package whose own code must not run."""
+    """Return the name of a package whose own code says whether it ran."""
     folder = tmp_path / NAME
     (folder / "client").mkdir(parents=True)
-    (folder / "__init__.py").write_text("raise RuntimeError('its own code ran')")
-    (folder / "client" / "__init__.py").write_text("__version__ = '3.1'")
-    (folder / "watch.py").write_text(f"from {NAME} import client, __version__ as version")
+    (folder / "__init__.py").write_text("has_run, __version__ = True, '3.1'")
+    (folder / "client" / "__init__.py").write_text("class Model: ...")
+    (folder / "watch.py").write_text(f"from {NAME} import client")
     (folder / "broken.py").write_text("import no_such_library")
     monkeypatch.syspath_prepend(tmp_path)
     yield NAME
@@ -38,16 +38,37 @@ def test_parts_come_without_the_package(package: str) -> None:
     assert f"{package}.watch" not in sys.modules
     whole = importlib.import_module(package)
     assert whole.watch.client is whole.client is client
-    assert whole.watch.version == whole.__version__ == "3.1"
+    assert not hasattr(whole, "__wrapped__")
+    assert "has_run" not in vars(whole)
 
 
-def test_what_is_no_part_is_no_attribute(package: str) -> None:
-    """As of any package; what a part lacks itself is told as that."""
+def test_what_is_no_part_is_had_from_the_package_itself(package: str) -> None:
+    """Its own code runs then, once; what neither has is no attribute, as of any package."""
     import_parts_alone(package)
     whole = importlib.import_module(package)
+    client = whole.client
+    assert whole.__version__ == "3.1"
+    assert whole.has_run
+    assert whole.client is client
     assert not hasattr(whole, "nothing")
+
+
+def test_what_a_part_lacks_itself_is_told_as_that(package: str) -> None:
+    """It is not taken for something that is no part."""
+    import_parts_alone(package)
+    whole = importlib.import_module(package)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
         _ = whole.broken
+
+
+def test_a_package_inside_of_another_has_its_parts_alone_too(package: str) -> None:
+    """Whoever asks it for something else gets that."""
+    import_parts_alone(package)
+    import_parts_alone(f"{package}.client")
+    client = importlib.import_module(f"{package}.client")
+    assert importlib.import_module(package).client is client
+    assert "Model" not in vars(client)
+    assert client.Model.__name__ == "Model"
 
 
 def test_a_package_that_is_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +86,7 @@ def test_the_official_client_is_whole_for_others() -> None:
     """After the gate's import, an example of its documentation still works."""
     program = """
 import gate.kube.client, sys
-assert "kubernetes.config" not in sys.modules
+assert not {"kubernetes.config", "kubernetes.client.api_client", "pydantic"} & set(sys.modules)
 from kubernetes import client, config, watch
 config.load_kube_config_from_dict, client.CoreV1Api, watch.Watch
 """

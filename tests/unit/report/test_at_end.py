@@ -10,7 +10,8 @@ import pytest
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.report.document.document import document
-from gate.report.formats.files import Format, render_result
+from gate.report.formats.files import render_result
+from gate.report.formats.format import Format
 from gate.report.schema.result import AtEnd, Result
 from gate.report.style.style import Style
 from gate.report.words.facts import stands

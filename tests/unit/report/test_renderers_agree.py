@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gate.report.formats.files import Format, render_result
+from gate.report.formats.files import render_result
+from gate.report.formats.format import Format
 from gate.report.schema.result import Result
 from tests.unit.report.results import NAMES, spoilt, told, with_checks
 

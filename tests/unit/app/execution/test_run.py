@@ -94,7 +94,7 @@ def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
         if signalled and is_write and "dryRun" not in seen.query:
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("gate.app.runtime.command_end.document", ask_for_word)
+    monkeypatch.setattr("gate.app.runtime.end_report.document", ask_for_word)
     server.put(web())
     server.on_request = interrupt
     ended = gate("apply", file=[manifest(web("2"))])

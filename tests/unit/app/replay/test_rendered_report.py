@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gate.cli import main
-from gate.report.formats.files import Format, json_text, render_result
+from gate.report.formats.files import json_text, render_result
+from gate.report.formats.format import Format
 from gate.report.schema.added_keys import LATER_KEYS, parts
 from tests.unit.app.conftest import Ended
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told

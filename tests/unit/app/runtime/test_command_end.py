@@ -17,7 +17,7 @@ import pytest
 
 from gate import log
 from gate.app import entry
-from gate.app.runtime import command_end
+from gate.app.runtime import command_end, end_report
 from gate.app.runtime.command_end import Passed, run_command
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import style_of
@@ -43,7 +43,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Return what concludes a command that is prepared by a function."""
 
     def conclude(work: Callable[[CommandStart], Any], **options: Any) -> Ended:
-        settings = Settings.model_validate({"output": "json", **options})
+        settings = Settings.of({"output": "json", **options})
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
         code = run_command(outside(), "apply", settings, work)
         return Ended(code, *capsys.readouterr())
@@ -92,7 +92,7 @@ def test_the_tree_is_gone_before_anything_is_reported(
         ended_before.append(tree.end.called)
         raise InterruptedError
 
-    monkeypatch.setattr(command_end, "_publish", publish)
+    monkeypatch.setattr(end_report, "_publish", publish)
     with pytest.raises(InterruptedError):
         run(refuse)
     assert ended_before == [True]
@@ -191,7 +191,7 @@ def test_a_bug_of_a_report_does_not_change_the_verdict(
 ) -> None:
     """The exit code is what a pipeline goes by."""
     server.put(web())
-    monkeypatch.setattr(command_end, broken, fail)
+    monkeypatch.setattr(end_report, broken, fail)
     ended = gate("apply", file=[manifest(web("crash"))], output="text")
     assert ended.code == 4
     assert "the report broke off" in ended.err
@@ -206,7 +206,7 @@ def test_a_signal_after_the_verdict_does_not_cut_the_report_off(
         signal.raise_signal(signal.SIGTERM)
         return json_text(result)
 
-    monkeypatch.setattr(command_end, "json_text", slow)
+    monkeypatch.setattr(end_report, "json_text", slow)
     assert_ended(gate("apply", file=[manifest(web())]), 0, "verified", "Complete")
 
 

@@ -30,7 +30,7 @@ def log_as_before() -> Iterator[None]:
 def said(**options: object) -> str:
     """Return what a run shows that says, waits and warns."""
     stream, clock = io.StringIO(), VirtualClock(100.0)
-    settings = Settings.model_validate(options)
+    settings = Settings.of(options)
     log.configure(settings.log_format, settings.log_level, quiet=settings.quiet, stream=stream)
     console = Console(clock, lines_on(stream, settings), "apply")
     console.note("cluster", "https://10.0.0.1")

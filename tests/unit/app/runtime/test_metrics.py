@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from gate.app.runtime.console import Console
-from gate.app.runtime.metrics import _Delivery, with_metrics
+from gate.app.runtime.metrics import with_metrics
+from gate.app.runtime.metrics_delivery import Delivery
 from gate.app.runtime.world import World, outside
 from gate.config import Settings
 from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
@@ -51,15 +52,15 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> Pushes:
     return made
 
 
-def delivered(ending: str, late_seconds: float) -> _Delivery:
+def delivered(ending: str, late_seconds: float) -> Delivery:
     """Return the delivery of a run whose attempt ended so, that long after a signal to it."""
     attempt = ENDINGS[ending]().attempt
     clock = VirtualClock(min(attempt.interference.interrupted_at, attempt.now))
     world = replace(outside(), clock=clock)
-    settings = Settings.model_validate({"pushgateway": GATEWAY})
+    settings = Settings.of({"pushgateway": GATEWAY})
     run = RunMetrics(About("apply", "1.2.3"), clock)
     console = Console(clock, lambda _announce, _at: None, "apply")
-    delivery = _Delivery(world, settings, console, run)
+    delivery = Delivery(world, settings, console, run)
     delivery.on_step(replace(attempt, now=clock.now()))
     clock.advance_to(clock.now() + late_seconds)
     return delivery
@@ -119,7 +120,7 @@ def test_a_deployment_that_somebody_deleted_has_no_group() -> None:
 def test_a_run_that_nobody_measures_is_left_as_it_is(options: dict[str, Any]) -> None:
     """It has the same world."""
     world: World = outside()
-    assert with_metrics(world, Settings.model_validate(options), "apply") is world
+    assert with_metrics(world, Settings.of(options), "apply") is world
 
 
 @pytest.mark.contract("B617")
@@ -132,7 +133,7 @@ def test_a_bug_of_metrics_changes_no_verdict(
     def fail(*_: object) -> None:
         raise KeyError("sesame")
 
-    monkeypatch.setattr(_Delivery, broken, fail)
+    monkeypatch.setattr(Delivery, broken, fail)
     file = str(tmp_path / "gate.prom")
     ended = gate("apply", file=[manifest(web())], metrics_textfile=file)
     assert_ended(ended, 0, "verified", "Complete")

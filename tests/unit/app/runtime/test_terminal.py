@@ -261,7 +261,7 @@ def test_who_wants_no_tree_gets_none(played: Played, options: dict[str, object])
     """Nor does anybody off a terminal."""
     stream = TerminalStream(played.terminal, io.StringIO())
     assert live_tree(stream, Settings(), played.clock) is not None  # type: ignore[arg-type]
-    settings = Settings.model_validate(options)
+    settings = Settings.of(options)
     assert live_tree(stream, settings, played.clock) is None  # type: ignore[arg-type]
     assert live_tree(io.StringIO(), Settings(), played.clock) is None
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gate.report.document.document import document
-from gate.report.formats.files import Format, write_report
+from gate.report.formats.files import write_report
+from gate.report.formats.format import Format
 from gate.report.schema.result import Result
 from tests.unit.report.endings import rolled_back
 from tests.unit.report.stage import run_of

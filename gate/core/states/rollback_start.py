@@ -22,6 +22,7 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.recovery.resumption import failures_found, why_resumed
+from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
     Line,
@@ -36,6 +37,20 @@ def has_writes_back(attempt: Attempt, failures: Collection[Ref]) -> bool:
     """Tell whether a rollback because of `failures` would write anything."""
     departed = frozenset(attempt.interference.departures)
     return bool(writes_back(attempt.plan, attempt.ledger.written, departed, frozenset(failures)))
+
+
+def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether what the way out wrote has failed so that it goes back, the rest unwritten.
+
+    A failure that is only paused or left as it is does not count: a part of an apply would stay.
+    Nor does one of a Deployment that this attempt did not change: what is to be written may mend
+    it.
+    """
+    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+        return False
+    written = attempt.ledger.written
+    changed = {ref for ref in find_culprits(verdicts) if ref in written and written[ref].changed}
+    return bool(changed) and has_writes_back(attempt, changed)
 
 
 def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:

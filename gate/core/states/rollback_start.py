@@ -32,6 +32,9 @@ from gate.core.states.lines import (
 )
 from gate.core.states.verdicts import Verdicts, find_culprits
 
+MOST_NAMES = 3
+"""How many of the objects that are not written a line names."""
+
 
 def has_writes_back(attempt: Attempt, failures: Collection[Ref]) -> bool:
     """Tell whether a rollback because of `failures` would write anything."""
@@ -164,10 +167,26 @@ def describe_rollback(before: Attempt, after: Attempt, verdicts: Verdicts) -> It
     """Yield the timeline's lines: why the attempt goes back, and what it will write."""
     yield from describe_failures(before, verdicts)
     yield from describe_rejection(before)
+    yield from _describe_unwritten(before)
     queue = after.writes.queue
     said = (_describe_write(after, write) for write in queue if write.verb is not Verb.TAKE_OVER)
     yield "rollback", "; ".join(said)
     yield from describe_refusals(before, after)
+
+
+def _describe_unwritten(attempt: Attempt) -> Iterator[Line]:
+    """Yield which objects a failure keeps from being written, the first of them by name."""
+    if attempt.writes.rejection is not None or attempt.interference.signal_number is not None:
+        return
+    refs = tuple(dict.fromkeys(write.ref for write in attempt.writes.queue))
+    if not refs:
+        return
+    planned = {write.ref for write in attempt.plan.writes}
+    names = [attempt.plan.name_of(ref) for ref in refs[:MOST_NAMES]]
+    more = f" and {len(refs) - len(names)} more" if len(refs) > len(names) else ""
+    verb = "is" if len(refs) == 1 else "are"
+    said = f"{len(refs)} of {len(planned)} objects {verb} not written: {', '.join(names)}{more}"
+    yield "unwritten", said
 
 
 def _describe_write(attempt: Attempt, write: PlannedWrite) -> str:

@@ -190,8 +190,7 @@ class Keeper:
     def _renew(self, *, gives_way: bool = False) -> None:
         """Renew each lock, the longest unrenewed first, even if others fail.
 
-        After a failure, or if it `gives_way`, a waiting task comes before the remaining locks: a
-        record does not wait for hundreds of Leases. Those are renewed right after it.
+        After a failure, or if it `gives_way`, a waiting task comes before the remaining locks.
         """
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
         pauses_seconds: list[float] = []

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -31,6 +31,7 @@ from gate.core.states.lines import (
     describe_rejection,
 )
 from gate.core.states.verdicts import Verdicts, find_culprits
+from gate.core.writes.order import answers_lost
 
 MOST_NAMES = 3
 """How many of the objects that are not written a line names."""
@@ -85,7 +86,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             ),
             retry=None,
             uncertain=False,
-            set_aside=FrozenMap(),
+            set_aside=_still_uncertain(attempt, queue),
         ),
         course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
         workloads=replace(
@@ -97,6 +98,18 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
         requests=replace(attempt.requests, outstanding=FrozenMap()),
         health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
     )
+
+
+def _still_uncertain(
+    attempt: Attempt, queue: tuple[PlannedWrite, ...]
+) -> FrozenMap[Ref, Undecided]:
+    """Return what is kept of writes whose answers were lost, and that the way back does not redo.
+
+    After a signal there is no time to find out, but the report names them.
+    """
+    again = {write.ref for write in queue}
+    lost = (ref for ref in answers_lost(attempt) if ref not in again)
+    return FrozenMap((ref, Undecided(uncertain=True)) for ref in lost)
 
 
 # -- why -------------------------------------------------------------------------------------------

@@ -252,6 +252,27 @@ def test_a_write_that_conflicted_is_decided_again_once_the_failure_is_refuted() 
     assert names(player) == ["a", "bad", "c", "c", "d", "e"]
 
 
+@pytest.mark.contract("B165")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool) -> None:
+    """What was written before goes back; of the lost write nobody knows, and the report says so."""
+    server = Server()
+    server.put(config("one"))
+    web = server.put(manifest("v1"))
+    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    player = Player(server, planned(server, config("two"), manifest(BAD), policy=policy))
+    player.news()
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    player.hold = (Read,)
+    player.run(at_most=player.attempt.now)
+    player.hear(interrupted(player))
+    attempt = player.run()
+    assert ends(attempt)[1] is Outcome.INTERRUPTED
+    assert names(player) == ["settings", "web", "settings"]
+    assert uncertain_writes(attempt) == (web,)
+
+
 @pytest.mark.contract("B904", "B32")
 def test_a_refusal_that_comes_with_the_failure_ends_the_way_out_as_ever() -> None:
     """Both are reasons to go back, and nothing more is sent."""

@@ -14,26 +14,29 @@ from functools import partial
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.model.fact import Known, Unknown
-from gate.core.model.objects import Watched
+from gate.core.model.objects import Ref, Watched
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
 from gate.core.protocol.events import Collected, ContactFailed, ReadBack, Recorded, Released, Woke
 from gate.core.rollout.observations import Kind, Observed, Vanished
+from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
 from tests.model.configuration import SETTINGS
 from tests.model.serving import performed, pruned
+from tests.model.shown import WEB
 from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
 from tests.model.world import (
     MOST_ATTEMPTS,
+    WANTED,
+    Books,
     Flight,
     Scene,
     Stepped,
     World,
     begun,
-    known_to,
     live_fact,
 )
 
@@ -57,13 +60,15 @@ def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
         yield from _back(world)
         yield from _answers(world)
         return
-    yield from _served(world)
+    slow = [one for one in world.flights if _comes_late(one, scene)]
+    yield from _served(world, [one for one in world.flights if one not in slow])
     yield from _answers(world)
     yield from told(world)
     if world.again == "soon":
         yield from _again(world, scene)
     yield from controlled(world)
     yield from _grown_up(world, scene)
+    yield from _served(world, slow)
     if world.again == "late":
         yield from _again(world, scene)
 
@@ -93,11 +98,17 @@ def _back(world: World) -> Iterator[Move]:
 # -- the server ------------------------------------------------------------------------------------
 
 
-def _served(world: World) -> Iterator[Move]:
+def _comes_late(flight: Flight, scene: Scene) -> bool:
+    """Tell whether the answer to a write comes once all else is at rest."""
+    is_out = flight.write.ref == WEB and not flight.back
+    return scene.configured_last and is_out and flight.answer is not None
+
+
+def _served(world: World, flights: Iterable[Flight]) -> Iterator[Move]:
     """Let the server do a write, then let its answer arrive."""
     if not world.contact:
         return
-    for flight in world.flights:
+    for flight in flights:
         if flight.answer is not None:
             yield Move("the write is answered", partial(_answered, world, flight))
         elif not flight.late:
@@ -108,7 +119,8 @@ def _answered(world: World, flight: Flight) -> Stepped:
     assert flight.answer is not None
     left = tuple(one for one in world.flights if one is not flight)
     answer = replace(flight.answer, at=running(world).now)
-    return heard(world._replace(flights=left), answer)
+    books = found_out(world.books, flight.write.ref)
+    return heard(world._replace(flights=left, books=books), answer)
 
 
 def _answers(world: World) -> Iterator[Move]:
@@ -134,11 +146,14 @@ def _answer(world: World, effect: Asking) -> Stepped:
             world = world._replace(books=books, lease=world.lease.saved(record))
             return heard(world, Recorded(now, effect_id))
         case Read(whole_rollout=True):
-            books = books._replace(read=rules.serves(world.cluster))
+            failed = attempt.course.leg is Leg.FORWARD and _crashes(world.cluster)
+            books = found_out(books, WEB)._replace(read=rules.serves(world.cluster), failed=failed)
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
         case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
+            world = world._replace(books=found_out(books, ref))
             return heard(world, ReadBack(now, effect_id, Known(configuration.live(world.settings))))
-        case Read():
+        case Read(ref=ref):
+            world = world._replace(books=found_out(books, ref))
             return heard(world, _read(world.cluster, effect, now))
         case Collect():
             return heard(world, Collected(now, effect_id, ()))
@@ -147,6 +162,20 @@ def _answer(world: World, effect: Asking) -> Stepped:
             return heard(world, Released(now, effect_id))
         case _:
             raise TypeError(f"the model has no answer to {type(effect).__name__}")
+
+
+def found_out(books: Books, ref: Ref) -> Books:
+    """Note that an object was read, or that a write of it was answered."""
+    return books._replace(lost=tuple(name for name in books.lost if name != str(ref)))
+
+
+def _crashes(cluster: Cluster) -> bool:
+    """Tell whether pods of the wanted version crash beyond hope, observed and not paused."""
+    if cluster.paused or cluster.observed != cluster.generation:
+        return False
+    own = (one for one in cluster.sets if one.template == cluster.template)
+    crashing = any(pod.phase == CRASHING for one in own for pod in one.pods)
+    return crashing and cluster.template.image == WANTED
 
 
 def _read(cluster: Cluster, effect: Read, now: float) -> ReadBack:
@@ -180,7 +209,7 @@ def told(world: World) -> Iterator[Move]:
 
 
 def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
-    known, now = known_to(attempt), attempt.now
+    known, now = _known_to(attempt), attempt.now
     about_it: News = []
     live = shown.deployment(cluster) if cluster.uid else None
     if known.live is not None and (live is None or live.uid != known.live.uid):
@@ -190,6 +219,12 @@ def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
     parts = _changes(now, REPLICA_SET, known.revisions, shown.replica_sets(cluster))
     tracked = {uid: track.pod for uid, track in known.pods.items()}
     return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
+
+
+def _known_to(attempt: Attempt) -> Snapshot:
+    """Return what an attempt knows of the Deployment."""
+    rollout = attempt.workloads.rollouts.get(WEB)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]
 
 
 def _changes(

@@ -27,7 +27,16 @@ from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import CRASHING, OTHER, READY, STARTING, Cluster, Template
-from tests.model.course import BECAME, away, controlled, first_at, told, unread, woke
+from tests.model.course import (
+    BECAME,
+    away,
+    controlled,
+    first_at,
+    found_out,
+    told,
+    unread,
+    woke,
+)
 from tests.model.serving import performed, pruned
 from tests.model.shown import WEB
 from tests.model.stepping import Move, alive, changed, deciding, heard, running
@@ -37,6 +46,7 @@ from tests.model.world import (
     REPLICAS,
     THEIRS,
     WANTED,
+    Books,
     Flight,
     Scene,
     Stepped,
@@ -87,14 +97,23 @@ def _lost(world: World, flight: Flight) -> Stepped:
     if flight.answer is None:
         flights = (*flights, flight._replace(late=True))
     lost = WriteUncertain(running(world).now, flight.write.effect_id, "reset")
-    return heard(world._replace(flights=flights), lost)
+    return heard(world._replace(flights=flights, books=_with_lost(world.books, flight)), lost)
+
+
+def _with_lost(books: Books, flight: Flight) -> Books:
+    """Note that nobody knows what became of a write."""
+    return books._replace(lost=tuple(sorted({*books.lost, str(flight.write.ref)})))
 
 
 def _refused(world: World, flight: Flight) -> Stepped:
     flights = tuple(one for one in world.flights if one is not flight)
     now, effect_id = running(world).now, flight.write.effect_id
     refused = WriteRejected(now, effect_id, Reason.FORBIDDEN, CleanText("forbidden"))
-    return heard(_troubled(world)._replace(flights=flights), refused)
+    # After a lost answer it may be done all the same, which a read tells.
+    is_final = not flight.back and not running(world).writes.uncertain
+    books = found_out(world.books, flight.write.ref)
+    books = books._replace(refused=books.refused or is_final, trouble=True)
+    return heard(world._replace(flights=flights, books=books), refused)
 
 
 def _server_deviates(world: World) -> Iterator[Move]:
@@ -129,7 +148,11 @@ def _deaf(world: World, effect_id: int) -> Stepped:
         if one.write.effect_id != effect_id or one.answer is None
     )
     deaf = tuple(sorted((*world.deaf, effect_id)))
-    return Stepped(pruned(_troubled(world)._replace(deaf=deaf, flights=flights)))
+    books = world.books._replace(trouble=True)
+    for one in world.flights:
+        if one.write.effect_id == effect_id:
+            books = _with_lost(books, one)
+    return Stepped(pruned(world._replace(deaf=deaf, flights=flights, books=books)))
 
 
 def _out_of_touch(world: World, events: tuple[AttemptEvent, ...]) -> Stepped:

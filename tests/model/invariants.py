@@ -1,4 +1,4 @@
-"""What has to hold in each state and at each step: S1 to S4, S6 to S9 and L1 to L3.
+"""What has to hold in each state and at each step: S1 to S4, S6 to S11 and L1 to L3.
 
 Stated over the model cluster and over what was sent, never over what the core thinks: the core is
 what is on trial.
@@ -18,6 +18,7 @@ from gate.core.rollout.deadlines import CONDITION_ROUNDING_SECONDS
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.progress import CONDITION_LAG_SECONDS
 from gate.core.steps.step import wake_at
+from gate.report.document.remarks import uncertain_writes
 from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.configuration import KEYS, SETTINGS, THEIRS
@@ -50,6 +51,8 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
         yield from _configuration_at_end(after, attempt)
     if not attempt.ended:
         yield from _lasts(attempt)
+    elif alive(before) is not None:
+        yield from _kept_uncertain(after, attempt)
 
 
 def wrong_at_rest(world: World) -> Iterator[str]:
@@ -74,12 +77,26 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
         yield f"S6: a write of {write.ref}, which is in no manifest"
     if books.taken:
         yield "S2: a write after the lock was taken"
+    if attempt.course.leg is Leg.FORWARD and books.refused:
+        yield "S10: a write forward after one was refused"
+    if attempt.course.leg is Leg.FORWARD and books.failed:
+        yield "S10: a write forward after a read has shown that what was written fails"
+    if before.attempt is not None and WEB in before.attempt.interference.departures:
+        yield "S10: a write after the Deployment was known to be somebody else's"
     if books.journal != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
     if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
+
+
+def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:
+    """Hold the report to the writes of which nobody knows whether they were done."""
+    told = {str(ref) for ref in uncertain_writes(attempt)}
+    for name in world.books.lost:
+        if name not in told:
+            yield f"S11: nobody is told that the answer to a write of {name} was lost"
 
 
 def _took_effect(before: World, after: World, flight: Flight) -> Iterator[str]:

@@ -44,6 +44,8 @@ SCENES = (
     ),
     Scene("configured", PLAIN, configured=True),
     Scene("configured-crashing", PLAIN, fates=_CRASHES, configured=True),
+    Scene("configured-last", PLAIN, configured=True, configured_last=True),
+    Scene("configured-last-crashing", PLAIN, fates=_CRASHES, configured=True, configured_last=True),
     Scene("kept", PLAIN, fates=_KEPT_CRASHES, configured=True, kept=True),
     Scene("kept-crashing", PLAIN, fates=(*_CRASHES, *_KEPT_CRASHES), configured=True, kept=True),
 )

@@ -68,8 +68,10 @@ class Fate(NamedTuple):
 class Scene:
     """Where a search begins: whether a version serves, what becomes of pods, by which policy.
 
-    `configured` is whether the manifest has a ConfigMap, too. `kept` is whether an attempt has
-    left a version standing that crashes, with its configuration, after one that was verified.
+    `configured` is whether the manifest has a ConfigMap, too; `configured_last` that it is written
+    after the Deployment, whose answer comes once its pods are what they become. `kept` is whether
+    an attempt has left a version standing that crashes, with its configuration, after one that was
+    verified.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Scene:
     served: bool = True
     fates: tuple[Fate, ...] = ()
     configured: bool = False
+    configured_last: bool = False
     kept: bool = False
 
     def fate(self, image: str) -> int:
@@ -108,7 +111,9 @@ class Books(NamedTuple):
     server was away for a while. `configured` is whether the ConfigMap was written, `settings` the
     values of its keys before, `returned` those that go back with the Deployment. `meddled` is
     whether somebody else changed the template or the Deployment itself, `taken` whether the lock
-    was taken.
+    was taken. `refused` is whether a write of the way out was, `failed` whether the latest read
+    shows pods of it that crash, `lost` the objects whose last write has no answer, and that were
+    not read since.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
     the controllers or the baseline gave some that no gate can make up for.
@@ -127,6 +132,9 @@ class Books(NamedTuple):
     returned: tuple[str, ...] = ()
     meddled: bool = False
     taken: bool = False
+    refused: bool = False
+    failed: bool = False
+    lost: tuple[str, ...] = ()
     others: bool = False
     trouble: bool = False
 
@@ -264,6 +272,8 @@ def plan_of(
         if beside is None:
             return None
         objects, writes = (beside[0], *objects), (beside[1], *writes)
+        if scene.configured_last:
+            objects, writes = objects[::-1], writes[::-1]
     chosen = select(Candidates(targets, objects, {WEB: history}), {})
     return Plan(
         command="apply",
@@ -288,6 +298,7 @@ def begun(world: World, scene: Scene) -> Stepped:
     recovery = recovery_of(world)
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
+        books = books._replace(refused=False, failed=False, lost=())
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)
     found = configuration.values(world.settings)
@@ -385,9 +396,3 @@ def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
         Listed(at, REPLICA_SET, WEB, shown.replica_sets(cluster)),
         Listed(at, Kind.POD, WEB, shown.pods(cluster)),
     )
-
-
-def known_to(attempt: Attempt) -> Snapshot:
-    """Return what an attempt knows of the Deployment."""
-    rollout = attempt.workloads.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]

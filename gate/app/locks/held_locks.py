@@ -17,6 +17,8 @@ from gate.kube.lease import Held, Leases
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
 
+JUST_NOW_SECONDS: Final = 5.0
+"""A lock that was written no longer ago needs no renewal when it is the turn of all."""
 _MOST_TRIES: Final = 3
 _PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)
 _CHANGED: Final = (ResourceVersionConflict, UidMismatch, NotFound)

@@ -15,7 +15,7 @@ from typing import Final
 
 from gate.app.locks.acquisition import LEAVE_SECONDS
 from gate.app.locks.closing_texts import ClosingTexts, mask_cause
-from gate.app.locks.held_locks import HeldLocks, LookAtLocks, Lost
+from gate.app.locks.held_locks import JUST_NOW_SECONDS, HeldLocks, LookAtLocks, Lost
 from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.tasks import Asked, Effect, Leave, LockLane, Task, TaskQueue
 from gate.app.locks.verified_bodies import VerifiedBodies
@@ -174,7 +174,7 @@ class Keeper:
     def _perform(self, task: Asked | None) -> None:
         match task:
             case None:
-                self._renew()
+                self._renew(gives_way=True)
             case LookAtLocks(done):
                 self._renew()
                 done.set()
@@ -187,15 +187,16 @@ class Keeper:
                 self._close(task, effect.closed)
                 task.inbox.put(Released(self._clock.now(), effect.effect_id))
 
-    def _renew(self) -> None:
+    def _renew(self, *, gives_way: bool = False) -> None:
         """Renew each lock, the longest unrenewed first, even if others fail.
 
-        After a failure a waiting task comes first, before the remaining locks.
+        After a failure, or if it `gives_way`, a waiting task comes before the remaining locks.
         """
         self._renew_at = self._clock.now() + RENEWAL_SECONDS
         pauses_seconds: list[float] = []
-        for lock in self._held.unwritten(0.0):
-            if pauses_seconds and not self._queue.is_empty():
+        for lock in self._held.unwritten(JUST_NOW_SECONDS if gives_way else 0.0):
+            if (gives_way or pauses_seconds) and not self._queue.is_empty():
+                self._renew_at = self._clock.now()
                 break
             try:
                 self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))

@@ -11,9 +11,11 @@ was before and follows that through the same states, so that a rollback is verif
 predicate as a rollout. A leg begins with RECORDING: the record names all its writes before the
 first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
-that either confirms the verdict or sends the attempt back to FOLLOWING. INSPECTING reads what
-the attempt wrote and has not just read, to report what somebody has changed. Nothing is written in
-INSPECTING, in CLOSING, which releases the lock, or in ENDED.
+that either confirms the verdict or sends the attempt back to FOLLOWING. A failure that leads back
+ends WRITING too, on the way out: if the read does not confirm it, UNWRITTEN leads back to the
+writes that are left. INSPECTING reads what the attempt wrote and has not just read, to report what
+somebody has changed. Nothing is written in INSPECTING, in CLOSING, which releases the lock, or in
+ENDED.
 
 RETREAT is the only way from FORWARD to BACK, and nothing leads from BACK to FORWARD: at most one
 rollback. A refused write ends the way out or turns it back; on the way back it is one cause among
@@ -55,6 +57,7 @@ class Trigger(enum.StrEnum):
     BAKED = "baked"
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
+    UNWRITTEN = "unwritten"
     RETREAT = "retreat"
     DEPARTED = "departed"
     LOST = "lost"
@@ -96,12 +99,17 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
 
 
 def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
-    """Return the way out: `table`, which both legs share, with RETREAT and REJECTED."""
+    """Return the way out: `table`, which both legs share, with what only the way out has.
+
+    That is RETREAT, REJECTED, and a failure that is found before all is written.
+    """
     retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
     writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
     for state in writes_may_stand:
         table[state] = {**table[state], **retreat}
     table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.INSPECTING)
+    table[State.WRITING][Trigger.FAILED] = (Leg.FORWARD, State.CONFIRMING)
+    table[State.CONFIRMING][Trigger.UNWRITTEN] = (Leg.FORWARD, State.WRITING)
     return table
 
 

@@ -34,6 +34,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if verdict.kind is VerdictKind.COMPLETE:
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
+        if untouched and attempt.result.failures and _is_unwritten(attempt, ref):
+            return _end_unwritten(failure)
         if untouched:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
@@ -127,6 +129,22 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
 def _never_written(failure: Ending) -> Ending:
     """Return the ending of what was never written: it is as it was, or does not exist."""
     return replace(failure, outcome=Outcome.REFUSED)
+
+
+def _is_unwritten(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment was to be written, and the attempt went back before that."""
+    resumed = attempt.plan.resumed
+    if resumed is None:
+        planned = any(write.ref == ref for write in attempt.plan.writes)
+        return planned and ref not in attempt.ledger.written
+    kept = next((one for one in resumed.record.objects if one.ref == ref), None)
+    return kept is not None and kept.changes and kept.is_unreached
+
+
+def _end_unwritten(failure: Ending) -> Ending:
+    """Return the ending of a Deployment that serves as before, unwritten since another failed."""
+    text = CleanText(f"it was not written, since {failure.message}")
+    return replace(_never_written(failure), message=text)
 
 
 def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import Body, FrozenMap
@@ -117,3 +118,15 @@ def plan_to_take_back(plan: Plan) -> Plan:
     if not plan.policy.takes_back_parts:
         return plan
     return replace(plan, policy=replace(plan.policy, on_failure=OnFailure.ROLLBACK))
+
+
+def failed_first(plan: Plan, refs: Collection[Ref], failed: Collection[Ref]) -> Iterator[Ref]:
+    """Yield `refs`, in the order of application, with the failed Deployments before the others.
+
+    Every other object keeps its place: configuration stays before all Deployments.
+    """
+    followed = {target.ref for target in plan.targets}
+    own = sorted((ref for ref in refs if ref in followed), key=lambda ref: ref not in failed)
+    deployments = iter(own)
+    for ref in refs:
+        yield next(deployments) if ref in followed else ref

@@ -17,7 +17,7 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
-from gate.core.plan.plan import Plan, PlannedWrite
+from gate.core.plan.plan import Plan, PlannedWrite, failed_first
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa import managed_fields
@@ -124,7 +124,7 @@ def writes_back(
         case OnFailure.PAUSE:
             return tuple(_pause(ref) for ref in sorted(failed - departed) if ref in written)
         case OnFailure.ROLLBACK:
-            return _rollback(plan, written, departed)
+            return _rollback(plan, written, departed, failed)
 
 
 def _pause(ref: Ref) -> PlannedWrite:
@@ -132,14 +132,17 @@ def _pause(ref: Ref) -> PlannedWrite:
 
 
 def _rollback(
-    plan: Plan, written: Mapping[Ref, WrittenObject], departed: frozenset[Ref]
+    plan: Plan,
+    written: Mapping[Ref, WrittenObject],
+    departed: frozenset[Ref],
+    failed: frozenset[Ref],
 ) -> tuple[PlannedWrite, ...]:
     """Restore all that changed; if no changed Deployment can go back, the rest stays too."""
     returns_to = decided_plan(plan, written).target_set
     mine = {
-        ref: w
-        for ref, w in written.items()
-        if ref not in departed and (w.changed or ref in returns_to.bodies)
+        ref: written[ref]
+        for ref in failed_first(plan, tuple(written), failed)
+        if ref not in departed and (written[ref].changed or ref in returns_to.bodies)
     }
     restorable = mine.keys() - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}

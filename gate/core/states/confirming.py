@@ -1,4 +1,7 @@
-"""CONFIRMING: a quorum read confirms the verdict, or sends the attempt back to FOLLOWING."""
+"""CONFIRMING: a quorum read confirms the verdict, or sends the attempt back.
+
+That is to FOLLOWING, or to WRITING if the failure was found before all was written.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from gate.core.rollout.causes import Trouble
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_failures
 from gate.core.states.reads import awaits_read
-from gate.core.states.rollback_start import has_writes_back
+from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
 from gate.core.states.verdicts import (
     Verdicts,
     find_culprits,
@@ -63,6 +66,9 @@ class Confirming(StateBehaviour):
         late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
         if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
             return None
+        if attempt.writes.queue:
+            confirmed = not attempt.requests.unread and is_failure_to_take_back(attempt, verdicts)
+            return Trigger.RETREAT if confirmed else Trigger.UNWRITTEN
         if attempt.requests.unread:
             return Trigger.REFUTED
         if attempt.course.purpose is Purpose.SUCCESS:
@@ -83,8 +89,8 @@ class Confirming(StateBehaviour):
         self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
     ) -> Iterator[Line]:
         """Say that the reads did not confirm the verdict, or what they confirmed against it."""
-        if trigger is Trigger.REFUTED and not attempt.requests.unread:
-            yield "refuted", "a second read did not confirm the failure; following on"
+        if trigger in (Trigger.REFUTED, Trigger.UNWRITTEN) and not attempt.requests.unread:
+            yield "refuted", "a second read did not confirm the verdict; following on"
         if trigger is Trigger.CONFIRMED:
             yield from describe_failures(attempt, verdicts)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
@@ -22,6 +22,7 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.recovery.resumption import failures_found, why_resumed
+from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
     Line,
@@ -30,12 +31,30 @@ from gate.core.states.lines import (
     describe_rejection,
 )
 from gate.core.states.verdicts import Verdicts, find_culprits
+from gate.core.writes.order import answers_lost
+
+MOST_NAMES = 3
+"""How many of the objects that are not written a line names."""
 
 
 def has_writes_back(attempt: Attempt, failures: Collection[Ref]) -> bool:
     """Tell whether a rollback because of `failures` would write anything."""
     departed = frozenset(attempt.interference.departures)
     return bool(writes_back(attempt.plan, attempt.ledger.written, departed, frozenset(failures)))
+
+
+def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether what the way out wrote has failed so that it goes back, the rest unwritten.
+
+    A failure that is only paused or left as it is does not count: a part of an apply would stay.
+    Nor does one of a Deployment that this attempt did not change: what is to be written may mend
+    it.
+    """
+    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+        return False
+    written = attempt.ledger.written
+    changed = {ref for ref in find_culprits(verdicts) if ref in written and written[ref].changed}
+    return bool(changed) and has_writes_back(attempt, changed)
 
 
 def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
@@ -67,7 +86,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             ),
             retry=None,
             uncertain=False,
-            set_aside=FrozenMap(),
+            set_aside=_still_uncertain(attempt, queue),
         ),
         course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
         workloads=replace(
@@ -79,6 +98,18 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
         requests=replace(attempt.requests, outstanding=FrozenMap()),
         health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
     )
+
+
+def _still_uncertain(
+    attempt: Attempt, queue: tuple[PlannedWrite, ...]
+) -> FrozenMap[Ref, Undecided]:
+    """Return what is kept of writes whose answers were lost, and that the way back does not redo.
+
+    After a signal there is no time to find out, but the report names them.
+    """
+    again = {write.ref for write in queue}
+    lost = (ref for ref in answers_lost(attempt) if ref not in again)
+    return FrozenMap((ref, Undecided(uncertain=True)) for ref in lost)
 
 
 # -- why -------------------------------------------------------------------------------------------
@@ -149,10 +180,26 @@ def describe_rollback(before: Attempt, after: Attempt, verdicts: Verdicts) -> It
     """Yield the timeline's lines: why the attempt goes back, and what it will write."""
     yield from describe_failures(before, verdicts)
     yield from describe_rejection(before)
+    yield from _describe_unwritten(before)
     queue = after.writes.queue
     said = (_describe_write(after, write) for write in queue if write.verb is not Verb.TAKE_OVER)
     yield "rollback", "; ".join(said)
     yield from describe_refusals(before, after)
+
+
+def _describe_unwritten(attempt: Attempt) -> Iterator[Line]:
+    """Yield which objects a failure keeps from being written, the first of them by name."""
+    if attempt.writes.rejection is not None or attempt.interference.signal_number is not None:
+        return
+    refs = tuple(dict.fromkeys(write.ref for write in attempt.writes.queue))
+    if not refs:
+        return
+    planned = {write.ref for write in attempt.plan.writes}
+    names = [attempt.plan.name_of(ref) for ref in refs[:MOST_NAMES]]
+    more = f" and {len(refs) - len(names)} more" if len(refs) > len(names) else ""
+    verb = "is" if len(refs) == 1 else "are"
+    said = f"{len(refs)} of {len(planned)} objects {verb} not written: {', '.join(names)}{more}"
+    yield "unwritten", said
 
 
 def _describe_write(attempt: Attempt, write: PlannedWrite) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,26 +11,37 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.plan.leg import Leg
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_rejection
-from gate.core.states.rollback_start import has_writes_back
+from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
 from gate.core.states.verdicts import Verdicts
+from gate.core.writes.order import answers_lost
 from gate.core.writes.queue import next_write
 
 
 class Writing(StateBehaviour):
-    """Sends the queue until it is empty, or until a write of the way out is refused."""
+    """Sends the queue until it is empty.
+
+    The way out ends earlier if a write is refused, or if what was written has failed and goes back.
+    """
 
     has_writes_ahead = True
 
-    def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
-        """Send the first write; on the way back the queue was made when the rollback started."""
+    def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
+        """Make the queue of the way out, that of the way back was made when the rollback started.
+
+        After a failure that was not confirmed, what is left of the queue is sent.
+        """
+        if trigger is Trigger.UNWRITTEN:
+            return replace(attempt, course=replace(attempt.course, confirming_since=math.inf)), ()
         if attempt.course.leg is Leg.FORWARD:
             attempt = replace(attempt, writes=replace(attempt.writes, queue=attempt.plan.writes))
         return next_write(attempt)
 
-    def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
+    def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on once all writes are answered; a refusal ends the way out or turns it back."""
         if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
             return _answer_rejection(attempt)
+        if _is_settled(attempt) and is_failure_to_take_back(attempt, verdicts):
+            return Trigger.FAILED
         if attempt.writes.queue or attempt.asks:
             return None
         if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:
@@ -37,7 +49,12 @@ class Writing(StateBehaviour):
         return Trigger.WRITTEN
 
     def ask(self, attempt: Attempt) -> Step:
-        """Send the next write, or read what it has to be decided on."""
+        """Send the next write, or read what it has to be decided on.
+
+        A server that did not answer the reads that were to confirm a failure is left alone first.
+        """
+        if _waits_to_confirm(attempt):
+            return attempt, ()
         return next_write(attempt)
 
     def describe_exit(
@@ -50,6 +67,29 @@ class Writing(StateBehaviour):
     def can_read_aside(self, attempt: Attempt) -> bool:
         """Tell whether all writes have been sent."""
         return not attempt.writes.queue
+
+
+def _is_settled(attempt: Attempt) -> bool:
+    """Tell whether writes of the way out are left, and it is known what each earlier one did.
+
+    A write whose answer was lost is settled first, and so is one that was refused. When the budget
+    ends, the write that is next says so.
+    """
+    writes, requests = attempt.writes, attempt.requests
+    if attempt.course.leg is Leg.BACK or not writes.queue or requests.outstanding:
+        return False
+    if answers_lost(attempt) or (writes.retry is not None and writes.retry.refused is not None):
+        return False
+    return requests.not_before <= attempt.now < attempt.leg_ends_at
+
+
+def _waits_to_confirm(attempt: Attempt) -> bool:
+    """Tell whether the reads that were to confirm a failure are soon to be asked again.
+
+    Nothing else makes the way out wait before a write that needs no read.
+    """
+    is_out = attempt.course.leg is Leg.FORWARD and attempt.writes.retry is None
+    return is_out and attempt.now < attempt.requests.not_before
 
 
 def _answer_rejection(attempt: Attempt) -> Trigger:

@@ -11,6 +11,7 @@ import pytest
 from gate.core.attempt.state import Attempt, Purpose, Rejection, Step
 from gate.core.attempt.transitions import State, Trigger
 from gate.core.model import lock_holder as holders
+from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock_holder import HasEnded, Holder
 from gate.core.model.objects import CleanText, Ref
@@ -25,14 +26,16 @@ from gate.core.recovery.object_state import ObjectState
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.states import interference
+from gate.core.states import closing, confirming, interference, writing
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.confirming import Confirming
 from gate.core.states.following import Following
 from gate.core.states.inspecting import Inspecting
 from gate.core.states.recording import Recording
+from gate.core.states.rollback_start import is_failure_to_take_back
 from gate.core.states.table import STATES
 from gate.core.states.verdicts import Verdicts
+from gate.core.states.writing import Writing
 from gate.core.steps import answers, fold
 from gate.core.versions import selection
 from gate.core.writes import queue, request, way_out
@@ -103,6 +106,39 @@ def rollback_to_what_failed(patch: pytest.MonkeyPatch) -> None:
         return restoration(ref, written, written.after)
 
     patch.setattr(rollback_plan, "_restoration", mistaken)
+
+
+def queue_sent_after_a_failure(patch: pytest.MonkeyPatch) -> None:
+    """A failure that was confirmed does not stop the writes that are left."""
+    enter, fails = Writing.enter, is_failure_to_take_back
+
+    def again(self: Writing, attempt: Attempt, trigger: Trigger, verdicts: Verdicts) -> Step:
+        is_left = trigger is Trigger.UNWRITTEN
+        return (attempt, ()) if is_left else enter(self, attempt, trigger, verdicts)
+
+    def once(attempt: Attempt, verdicts: Verdicts) -> bool:
+        return math.isinf(attempt.course.confirming_since) and fails(attempt, verdicts)
+
+    patch.setattr(Writing, "enter", again)
+    patch.setattr(writing, "is_failure_to_take_back", once)
+    patch.setattr(confirming, "is_failure_to_take_back", lambda _attempt, _verdicts: False)
+
+
+def queue_sent_after_a_refusal(patch: pytest.MonkeyPatch) -> None:
+    """A write that was refused is passed over, and the next one is sent."""
+    patch.setattr(answers, "_refused_out", lambda attempt, _rejection: attempt.past_head())
+
+
+def unanswered_write_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """The report says nothing of a write that was never answered."""
+    without = closing._without_requests
+
+    def forgetful(attempt: Attempt) -> Attempt:
+        attempt = without(attempt)
+        writes = replace(attempt.writes, set_aside=FrozenMap(), uncertain=False)
+        return replace(attempt, writes=writes)
+
+    patch.setattr(closing, "_without_requests", forgetful)
 
 
 def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:

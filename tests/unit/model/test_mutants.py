@@ -64,6 +64,21 @@ MUTANTS = [
         *("good", "S8", 1),
         id="S8-condition-after-blindness",
     ),
+    pytest.param(
+        mutants.queue_sent_after_a_failure,
+        *("configured-last-crashing", "S10", 0),
+        id="S10-queue-sent-after-a-failure",
+    ),
+    longer(
+        mutants.queue_sent_after_a_refusal,
+        *("configured", "S10", 1),
+        id="S10-queue-sent-after-a-refusal",
+    ),
+    longer(
+        mutants.unanswered_write_forgotten,
+        *("good", "S11", 1),
+        id="S11-unanswered-write-forgotten",
+    ),
     longer(mutants.signal_ignored, "never-ready", "L1", 1, id="L1-signal-ignored"),
     pytest.param(mutants.never_gives_up, "good", "L1", 1, id="L1-never-gives-up"),
     pytest.param(

@@ -1,0 +1,115 @@
+"""One of many Deployments fails for good while others are still to be written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_verified, images
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate, PlayedRun
+
+pytestmark = pytest.mark.sandbox_only("a gate is suspended at an exact line")
+
+NAMES = tuple(f"web-{number}" for number in range(10))
+BAD = "web-1"
+WRITTEN = "applied +deployment/web-3 changed"
+"""The line at which the gate stands still, until the bad one has crashed often enough."""
+CRASHED_SECONDS = 40.0
+
+
+def version(number: int) -> list[JSON]:
+    """Return a configuration, and ten Deployments; the second version of one crashes."""
+    bad = {"behaviour": "crash=0.1"} if number == 2 else {}
+    deployments = [web(number, name=name, **(bad if name == BAD else {})) for name in NAMES]
+    return [settings(f"v{number}"), *deployments]
+
+
+def crashing(scene: Scene, program: PlayedGate, *flags: str) -> PlayedRun:
+    """Return an apply in whose middle the bad Deployment has failed; document on stdout."""
+    assert_verified(scene.apply(*version(1)))
+    path = scene.manifest(*version(2))
+    running = program.start("apply", "-f", path, "--output", "json", *flags)
+    running.wait_for_line(WRITTEN)
+    running.suspend(CRASHED_SECONDS)
+    return running
+
+
+def tags(scene: Scene) -> set[str]:
+    """Return the tags of the images of all Deployments."""
+    return {images(scene.objects.get("deployments", name))[0].rpartition(":")[2] for name in NAMES}
+
+
+def applied(result: Result) -> set[str]:
+    """Return the Deployments that were written forward, by the timeline."""
+    lines = [line for line in result.stderr.splitlines() if " applied " in line]
+    return {name for name in NAMES if any(f"deployment/{name} " in line for line in lines)}
+
+
+@pytest.mark.contract("B904", "B914")
+def test_what_is_left_is_not_sent_and_said_not_to_be(scene: Scene, program: PlayedGate) -> None:
+    """What was written goes back, configuration first, then the bad one, then the others: 4."""
+    with crashing(scene, program) as running:
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    document = result.document
+    assert (document["outcome"], document["reason"]) == ("rolled-back", "CrashLoop")
+    ends = {one["name"]: one for one in document["deployments"]}
+    sent = applied(result)
+    assert {*NAMES[:4]} <= sent < {*NAMES}
+    for name in NAMES:
+        assert ends[name]["outcome"] == ("rolled-back" if name in sent else "refused")
+    assert ends[NAMES[-1]]["message"].startswith(
+        f"it was not written, since deployment/{BAD} failed: CrashLoop"
+    )
+    actions = {one["name"]: one["action"] for one in document["objects"]}
+    assert {name for name in NAMES if actions[name] == "restored"} == sent
+    assert {actions[name] for name in NAMES if name not in sent} == {"unchanged"}
+    left = f"{len(NAMES) - len(sent)} of {len(NAMES) + 1} objects are not written: "
+    assert left in result.stderr
+    restored = [line.split()[-2] for line in result.stderr.splitlines() if " restored  " in line]
+    assert restored[:3] == ["configmap/settings", f"deployment/{BAD}", "deployment/web-0"]
+    assert tags(scene) == {"1"}
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "v1"}
+
+
+@pytest.mark.contract("B904")
+def test_the_next_apply_writes_what_was_left(scene: Scene, program: PlayedGate) -> None:
+    """What was not written is not remembered as a version that failed."""
+    with crashing(scene, program) as running:
+        assert running.wait().exit_code == 4
+    shown = scene.gate("history", NAMES[-1]).stdout
+    assert f"shop/{NAMES[-1]}:2" not in shown
+    assert_verified(scene.apply(*version(3)))
+    assert tags(scene) == {"3"}
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize("at", ["unwritten", "restored +deployment/web-1 "])
+def test_a_gate_that_dies_on_that_way_back_is_finished(
+    scene: Scene, program: PlayedGate, at: str
+) -> None:
+    """From whichever record is there: what was never written is left alone."""
+    with crashing(scene, program) as running:
+        running.wait_for_line(at, CRASHED_SECONDS + 5.0)
+        running.kill()
+    result = program("recover", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert tags(scene) == {"1"}
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "v1"}
+    actions = {one["name"]: one["action"] for one in result.document["objects"]}
+    assert actions[NAMES[-1]] == "unchanged"
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize("flags", [("--on-failure", "keep"), ("--on-failure", "pause")])
+def test_where_nothing_goes_back_all_is_written(
+    scene: Scene, program: PlayedGate, flags: tuple[str, ...]
+) -> None:
+    """The failure is judged once the last Deployment is written, as without so many."""
+    with crashing(scene, program, *flags) as running:
+        result = running.wait()
+    assert result.exit_code == 6, str(result)
+    assert applied(result) == {*NAMES}
+    assert tags(scene) == {"2"}

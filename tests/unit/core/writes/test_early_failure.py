@@ -1,0 +1,342 @@
+"""A failure that is found while writes of the way out are left: confirmed, it ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.attempt.state import RETRY_SECONDS
+from gate.core.attempt.transitions import State
+from gate.core.model.fact import Unknown
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.events import (
+    AttemptEvent,
+    Interrupted,
+    LeaseLost,
+    ReadBack,
+    WriteConflicted,
+)
+from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.report.document.remarks import uncertain_writes
+from tests.unit.core.leaves import config, manifest
+from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.server import Server
+from tests.unit.core.test_attempt_writes import lost, rejected
+
+GOOD, BAD = "v3", "v2"
+NAMES = ("a", "bad", "c", "d", "e")
+SIGTERM = 15
+
+
+def wanted(name: str) -> dict[str, Any]:
+    """Return the new version of a Deployment."""
+    return manifest(BAD if name == "bad" else GOOD, name)
+
+
+def applying(
+    *others: Mapping[str, Any], policy: Policy | None = None, serve: bool = True, **more: Any
+) -> Player:
+    """Return an apply of five Deployments, of which the second crashes at once."""
+    server = Server(v2="crash")
+    for name in NAMES if serve else ():
+        server.put(manifest("v1", name))
+    plan = planned(server, *others, *map(wanted, NAMES), policy=policy, **more)
+    player = Player(server, plan)
+    player.news()
+    return player
+
+
+def names(player: Player) -> list[str]:
+    """Return the objects that a write was sent for, in order."""
+    return [write.ref.name for write in player.writes]
+
+
+def done(player: Player) -> list[str]:
+    """Return the objects of every write that the server has done, in order."""
+    return [write.ref.name for write in player.server.done]
+
+
+def said(player: Player, event: str) -> list[str]:
+    """Return the lines of the timeline of one event."""
+    return [line.message for line in player.said if line.event == event]
+
+
+@pytest.mark.contract("B904", "B914")
+def test_what_is_left_is_not_sent() -> None:
+    """The write under way is awaited; a read confirms the failure, and what was written goes back.
+
+    The failed Deployment goes back first.
+    """
+    player = applying()
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["a", "bad", "c", "bad", "a", "c"]
+    assert player.places[1:4] == [
+        (Leg.FORWARD, State.WRITING),
+        (Leg.FORWARD, State.CONFIRMING),
+        (Leg.BACK, State.RECORDING),
+    ]
+
+
+@pytest.mark.contract("B904")
+def test_what_was_not_written_is_said_not_to_be() -> None:
+    """It is neither verified nor rolled back."""
+    player = applying()
+    attempt = player.run()
+    assert said(player, "unwritten") == [
+        "2 of 5 objects are not written: deployment/d, deployment/e"
+    ]
+    found = {ref.name: ending for ref, ending in attempt.result.endings.items()}
+    outcomes = {name: ending.outcome for name, ending in found.items()}
+    back, unwritten = Outcome.ROLLED_BACK, Outcome.REFUSED
+    assert outcomes == {"a": back, "bad": back, "c": back, "d": unwritten, "e": unwritten}
+    start = "it was not written, since deployment/bad failed: CrashLoop"
+    assert found["d"].message.startswith(start)
+
+
+@pytest.mark.contract("B914")
+def test_configuration_goes_back_before_the_failed_deployment() -> None:
+    """Its pods would start with the configuration of the version that failed."""
+    server = Server(v2="crash")
+    server.put(config("one"))
+    for name in NAMES:
+        server.put(manifest("v1", name))
+    player = Player(server, planned(server, config("two"), *map(wanted, NAMES)))
+    player.news()
+    player.run()
+    settings = config("two")["metadata"]["name"]
+    assert names(player)[-4:] == [settings, "bad", "a", "c"]
+
+
+@pytest.mark.contract("B904")
+def test_a_failure_that_is_not_confirmed_ends_nothing() -> None:
+    """The read shows pods that run: the rest is sent, each object once, and all are verified."""
+    player = applying()
+
+    def recovered(player: Player, effect: Read) -> ReadBack:
+        player.server.behaviour[f"shop/web:{BAD}"] = "good"
+        player.server.control(effect.ref)
+        return player.read(effect)
+
+    player.bend(Read, recovered, times=3)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert names(player) == [*NAMES]
+    assert "refuted" in [line.event for line in player.said]
+
+
+@pytest.mark.contract("B904")
+def test_nothing_is_sent_while_the_read_that_is_to_confirm_fails() -> None:
+    """It is asked again a second later, as long as the budget lasts."""
+    player = applying()
+    times = 9
+    player.bend(
+        Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")), times=times
+    )
+    began_at = player.attempt.now
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["a", "bad", "c", "bad", "a", "c"]
+    reads_at_once = 3
+    assert player.attempt.now - began_at >= times / reads_at_once * RETRY_SECONDS
+
+
+@pytest.mark.contract("B904")
+def test_a_server_that_never_answers_ends_the_way_out_with_its_budget() -> None:
+    """What was written goes back all the same."""
+    player = applying(policy=Policy(timeout_seconds=60.0))
+
+    def unread(player: Player, effect: Read) -> ReadBack:
+        is_out = player.attempt.course.leg is Leg.FORWARD
+        fact = Unknown("503")
+        return (
+            ReadBack(player.attempt.now, effect.effect_id, fact) if is_out else player.read(effect)
+        )
+
+    player.bend(Read, unread, times=1000)
+    assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
+    assert done(player) == ["a", "bad", "c", "bad", "a", "c"]
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize(
+    ("policy", "more"),
+    [
+        (Policy(on_failure=OnFailure.PAUSE), {}),
+        (Policy(on_failure=OnFailure.KEEP), {}),
+        (Policy(observe=True), {}),
+        (None, {"may_retreat": False}),
+        (None, {"serve": False}),
+    ],
+    ids=["pause", "keep", "observe", "no way back", "nothing to return to"],
+)
+def test_where_nothing_goes_back_all_is_written_first(
+    policy: Policy | None, more: Mapping[str, Any]
+) -> None:
+    """A part of an apply would stay otherwise."""
+    player = applying(policy=policy, **more)
+    player.run()
+    assert names(player)[: len(NAMES)] == [*NAMES]
+
+
+@pytest.mark.contract("B904")
+def test_a_deployment_that_was_bad_already_ends_nothing() -> None:
+    """It needs no write, and what is to be written may mend it."""
+    server = Server(v2="crash")
+    server.put(manifest(BAD, "bad"))
+    for name in ("c", "d"):
+        server.put(manifest("v1", name))
+    plan = planned(server, wanted("bad"), wanted("c"), wanted("d"))
+    player = Player(server, replace(plan, writes=plan.writes[1:]))
+    player.news()
+    player.run()
+    assert names(player)[:2] == ["c", "d"]
+
+
+# -- writes that are not settled -------------------------------------------------------------------
+
+
+def held_after_the_failure(**more: Any) -> tuple[Player, Write]:
+    """Return the apply when the failure is known, and the write that is under way then."""
+    player = applying(**more)
+    player.hold = (Write,)
+    for name in ("a", "bad"):
+        player.run(at_most=player.attempt.now)
+        write = player.writes[-1]
+        assert write.ref.name == name
+        player.waiting.remove(write)
+        player.hear(player.answer(write))
+        player.server.control(write.ref)
+        player.news()
+    write = player.writes[-1]
+    assert write.ref.name == "c"
+    player.waiting.remove(write)
+    return player, write
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_write_whose_answer_was_lost_is_settled_first(done: bool) -> None:
+    """It is read, and sent again where it was not done: then what it did goes back, too."""
+    player, write = held_after_the_failure()
+    player.hear(lost(player, write, done=done))
+    player.hold = ()
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    again = [] if done else ["c"]
+    assert names(player) == ["a", "bad", "c", *again, "bad", "a", "c"]
+    assert uncertain_writes(attempt) == ()
+    assert {server.image for server in player.server.stored.values()} == {"shop/web:v1"}
+
+
+@pytest.mark.contract("B904")
+def test_a_write_that_conflicted_is_not_sent_again() -> None:
+    """Nothing of it was done: its object is as it was."""
+    player, write = held_after_the_failure()
+    player.hear(WriteConflicted(player.attempt.now, write.effect_id))
+    player.hold = ()
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["a", "bad", "c", "bad", "a"]
+
+
+@pytest.mark.contract("B904")
+def test_a_write_that_conflicted_is_decided_again_once_the_failure_is_refuted() -> None:
+    """It is not forgotten: it is read, sent again and done once."""
+    player, write = held_after_the_failure()
+    player.hold = ()
+    player.hear(WriteConflicted(player.attempt.now, write.effect_id))
+    player.behave("good", BAD)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert names(player) == ["a", "bad", "c", "c", "d", "e"]
+
+
+@pytest.mark.contract("B165")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool) -> None:
+    """What was written before goes back; of the lost write nobody knows, and the report says so."""
+    server = Server()
+    server.put(config("one"))
+    web = server.put(manifest("v1"))
+    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    player = Player(server, planned(server, config("two"), manifest(BAD), policy=policy))
+    player.news()
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda p, e: lost(p, e, done=done))
+    player.hold = (Read,)
+    player.run(at_most=player.attempt.now)
+    player.hear(interrupted(player))
+    attempt = player.run()
+    assert ends(attempt)[1] is Outcome.INTERRUPTED
+    assert names(player) == ["settings", "web", "settings"]
+    assert uncertain_writes(attempt) == (web,)
+
+
+@pytest.mark.contract("B904", "B32")
+def test_a_refusal_that_comes_with_the_failure_ends_the_way_out_as_ever() -> None:
+    """Both are reasons to go back, and nothing more is sent."""
+    player, write = held_after_the_failure()
+    player.hear(rejected(player, write))
+    player.hold = ()
+    assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
+    assert done(player) == ["a", "bad", "bad", "a"]
+
+
+# -- what comes while the failure is confirmed -----------------------------------------------------
+
+
+def confirming(**more: Any) -> Player:
+    """Return the apply while it reads whether the failure is true."""
+    player = applying(**more)
+    player.hold = (Read,)
+    player.run_to(State.CONFIRMING)
+    return player
+
+
+def interrupted(player: Player) -> AttemptEvent:
+    """Send a signal."""
+    return Interrupted(player.attempt.now, SIGTERM)
+
+
+def taken(player: Player) -> AttemptEvent:
+    """Lose the lock."""
+    return LeaseLost(player.attempt.now, "another gate", ())
+
+
+@pytest.mark.contract("B904", "B29")
+@pytest.mark.parametrize("on_interrupt", list(OnInterrupt))
+def test_after_a_signal_nothing_more_goes_out(on_interrupt: OnInterrupt) -> None:
+    """There is evidence: by default what was written goes back, with `keep` it stays."""
+    player = confirming(policy=Policy(on_interrupt=on_interrupt))
+    player.hear(interrupted(player))
+    player.hold = ()
+    assert ends(player.run())[1] is Outcome.INTERRUPTED
+    back = [] if on_interrupt is OnInterrupt.KEEP else ["bad", "a", "c"]
+    assert sorted(done(player)) == sorted(["a", "bad", "c", *back])
+
+
+@pytest.mark.contract("B904", "B524")
+def test_after_the_lock_is_lost_nothing_more_is_sent() -> None:
+    """Neither forward nor back."""
+    player = confirming()
+    player.hear(taken(player))
+    player.hold = ()
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    assert names(player) == ["a", "bad", "c"]
+
+
+@pytest.mark.contract("B904", "B27")
+def test_a_failed_deployment_that_somebody_takes_over_ends_nothing() -> None:
+    """It is theirs: nothing is held against the others any more, which are written and verified."""
+    player = confirming()
+    bad = next(target.ref for target in player.attempt.plan.targets if target.ref.name == "bad")
+    player.server.edit(bad, "kubectl-edit", {IMAGE: f"shop/web:{GOOD}"})
+    player.server.control(bad)
+    player.news()
+    player.hold = ()
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    assert names(player) == [*NAMES]
+
+
+IMAGE = 'spec.template.spec.containers[name="web"].image'

@@ -12,11 +12,10 @@ from sandbox.access.bootstrap import found_access
 from sandbox.access.identity import ADMIN, Tokens, user
 from sandbox.api.api import Api
 from sandbox.controllers.composition import Controllers
+from sandbox.kubelet.behaviour import Silence, Source
 from sandbox.kubelet.kubelet import NODES, Kubelet
-from sandbox.kubelet.pace import Pace
-from sandbox.kubelet.sources import Silence, Source
-from sandbox.serving.audit import Heard, unheard
-from sandbox.serving.handle import Door
+from sandbox.kubelet.states import Pace
+from sandbox.serving.handle import Door, Heard, unheard
 from sandbox.serving.request import Answer, Request
 from sandbox.times import Names, Timers
 

@@ -1,6 +1,7 @@
 """The sandbox's time and its names: given from outside, so that the same run is the same again.
 
 `Timers` runs nothing by itself: whoever owns time calls `run_due`. Nothing here sleeps.
+Durations in behaviours and scenario files are `600`, `1.5`, `90s`, `10m`, `1h30m`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import heapq
 import itertools
 import math
 import random
+import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -103,3 +105,52 @@ class Names:
 
 def _nothing() -> None:
     return
+
+
+class Moments:
+    """The wall clock of the controllers: whole seconds in objects, fractions to compare with."""
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+        self._started_at = since_epoch(timers.wall(fraction=True)) - timers.now()
+
+    def stamp(self) -> str:
+        """Return now as objects carry it."""
+        return self._timers.wall()
+
+    def now(self) -> float:
+        """Return now in seconds since the epoch."""
+        return self._started_at + self._timers.now()
+
+    def seconds_until(self, stamp: str, seconds: float = 0.0) -> float:
+        """Return how long it is from now until `seconds` after a time; negative where passed."""
+        return since_epoch(stamp) + seconds - self.now()
+
+
+def since_epoch(stamp: str) -> float:
+    """Return an RFC 3339 time in seconds since the epoch."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+MOST_SECONDS = 30 * 24 * 3600
+_BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_UNITS = re.compile(r"(?=.)(?:(?P<h>[0-9]+)h)?(?:(?P<m>[0-9]+)m)?(?:(?P<s>[0-9]+(?:\.[0-9]+)?)s)?")
+_HINT = "durations are seconds (600, 1.5) or like 90s, 10m, 1h30m"
+_SHOWN_LETTERS = 40
+
+
+def parse_seconds(text: str) -> float:
+    """Return a duration in seconds, at least 0 and at most 30 days; ValueError otherwise."""
+    form = text.strip()
+    shown = ascii(text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}...")
+    match = _UNITS.fullmatch(form)
+    if _BARE.fullmatch(form):
+        seconds = float(form)
+    elif match:
+        hours, minutes, rest = (float(match[unit] or 0) for unit in "hms")
+        seconds = 3600 * hours + 60 * minutes + rest
+    else:
+        raise ValueError(f"not a duration: {shown}; {_HINT}")
+    if seconds > MOST_SECONDS:
+        raise ValueError(f"too long a duration: {shown} is more than 30 days; {_HINT}")
+    return seconds

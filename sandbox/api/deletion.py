@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sandbox.api.admission import Operation
-from sandbox.api.asked import DeleteOptions, Propagation
+from sandbox.api.asked import DeleteOptions, Operation, Propagation
 from sandbox.api.namespaces import check_deletable
 from sandbox.api.strategies import strategy_of
 from sandbox.api.writes import Write

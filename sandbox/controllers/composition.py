@@ -7,8 +7,7 @@ from sandbox.controllers.deployment.controller import DeploymentController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.namespaces import NamespaceController
-from sandbox.controllers.quota.admission import QuotaAdmission
-from sandbox.controllers.quota.controller import QuotaController
+from sandbox.controllers.quota.enforcement import QuotaAdmission, QuotaController
 from sandbox.controllers.replicaset.controller import ReplicaSetController
 from sandbox.times import Timers
 

@@ -10,7 +10,6 @@ from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Propagation
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import key_of
 from sandbox.controllers.queue import Later, SyncError, WorkQueue
 from sandbox.controllers.writers import NAMESPACES
@@ -18,7 +17,7 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, RESOURCES, Resource
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.times import Moments, Timers
 
 GRACE_SECONDS = 5.0
 """How long the controller waits first, for API servers that do not know of the deletion yet."""

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.controllers.moments import Moments
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key
+from sandbox.times import Moments
 
 MOST_DIFFERENT = 10
 SIMILAR_SECONDS = 600.0

@@ -1,6 +1,12 @@
-"""Ownership after a create, an update or a patch: a writer owns what it changed."""
+"""Ownership after a create, an update or a patch: a writer owns what it changed.
+
+But for fields that the kind's strategy puts back (`GetResetFields` in the server's registry): a
+main resource keeps its status, a status the spec, and for some kinds parts of the metadata.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from sandbox.fields.comparing import Comparison, compare
 from sandbox.fields.elements import ElementError
@@ -16,11 +22,61 @@ from sandbox.fields.managed import (
     decoded_foreign,
     encode_entries,
 )
-from sandbox.fields.resets import NEVER_OWNED, reset_fields
 from sandbox.fields.scales import SCALE, assign_replicas
-from sandbox.fields.sets import FieldSet, difference, union, without_trees
-from sandbox.json import JSON
+from sandbox.fields.sets import EMPTY, LEAF, FieldSet, difference, union, without_trees
+from sandbox.json import JSON, dig
 from sandbox.schema import Schema
+
+_STATUS: FieldSet = {"f:status": LEAF}
+_SPEC: FieldSet = {"f:spec": LEAF}
+
+_WITHOUT_STATUS = frozenset(
+    {
+        "ConfigMap",
+        "Secret",
+        "ServiceAccount",
+        "Event",
+        "Lease",
+        "NetworkPolicy",
+        "Role",
+        "RoleBinding",
+        "ClusterRole",
+        "ClusterRoleBinding",
+    }
+)
+_OF_STATUS_WRITES: Mapping[str, FieldSet] = {
+    "Deployment": {"f:metadata": {"f:labels": LEAF}, "f:spec": LEAF},
+    "Pod": {"f:metadata": {"f:deletionTimestamp": LEAF, "f:ownerReferences": LEAF}, "f:spec": LEAF},
+}
+
+
+def reset_fields(kind: str, subresource: str) -> FieldSet:
+    """Return what a write to a kind, or to its subresource, cannot set."""
+    if kind in _WITHOUT_STATUS:
+        return EMPTY
+    if subresource == "status":
+        return _OF_STATUS_WRITES.get(kind, _SPEC)
+    return _STATUS if subresource in {"", "finalize"} else EMPTY
+
+
+NEVER_OWNED: FieldSet = {
+    "f:apiVersion": LEAF,
+    "f:kind": LEAF,
+    "f:metadata": {
+        ".": LEAF,
+        "f:clusterName": LEAF,
+        "f:creationTimestamp": LEAF,
+        "f:generation": LEAF,
+        "f:managedFields": LEAF,
+        "f:name": LEAF,
+        "f:namespace": LEAF,
+        "f:resourceVersion": LEAF,
+        "f:selfLink": LEAF,
+        "f:uid": LEAF,
+    },
+}
+"""What the server says of an object itself; no manager owns it."""
+
 
 UNKNOWN_MANAGER = "unknown"
 
@@ -137,3 +193,24 @@ def with_managed(body: JSON, managed: Managed) -> JSON:
     if not entries:
         return bare
     return {**bare, "metadata": {**bare.get("metadata", {}), "managedFields": entries}}
+
+
+def keep_times_if_unchanged(live: JSON, new: JSON) -> JSON:
+    """Return `new` with the times of `live`'s managedFields where it differs in nothing else.
+
+    The server does so when it stores an update, after defaults and strategies: writes that change
+    nothing then are no new version.
+    """
+    before = dig(live, "metadata", "managedFields") or []
+    after = dig(new, "metadata", "managedFields") or []
+    if len(before) != len(after) or not after or before == after:
+        return new
+    if any(_timeless(one) != _timeless(other) for one, other in zip(before, after, strict=True)):
+        return new
+    if without_managed_fields(live) != without_managed_fields(new):
+        return new
+    return {**new, "metadata": {**new["metadata"], "managedFields": before}}
+
+
+def _timeless(entry: JSON) -> JSON:
+    return {name: value for name, value in entry.items() if name != "time"}

@@ -11,12 +11,12 @@ from typing import Final
 from sandbox.api.api import Api, Patch, PatchType, Writer
 from sandbox.failure import bad_request, not_found
 from sandbox.json import JSON
+from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
 from sandbox.kubelet.node import node, node_status
-from sandbox.kubelet.pace import Pace
 from sandbox.kubelet.requests import Request
 from sandbox.kubelet.sending import Outbox, node_writer
-from sandbox.kubelet.sources import Source, container_names
+from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers

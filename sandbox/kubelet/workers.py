@@ -14,14 +14,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from sandbox.json import JSON
-from sandbox.kubelet.behaviour import BehaviourError, Clause, Kind, behaviour_of
-from sandbox.kubelet.events import EventWriter
+from sandbox.kubelet.behaviour import (
+    BehaviourError,
+    Clause,
+    Kind,
+    Silence,
+    Source,
+    behaviour_of,
+    clauses_of,
+    log_of,
+)
 from sandbox.kubelet.logs import LogState
-from sandbox.kubelet.pace import Pace
 from sandbox.kubelet.pod import Pod
-from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, Request
-from sandbox.kubelet.sources import Silence, Source, clauses_of, log_of
-from sandbox.kubelet.states import Note
+from sandbox.kubelet.requests import (
+    Author,
+    Bind,
+    EventWriter,
+    PodRef,
+    Remove,
+    ReportStatus,
+    Request,
+)
+from sandbox.kubelet.states import Note, Pace
 from sandbox.times import Timers
 
 Send = Callable[[Request, str], None]

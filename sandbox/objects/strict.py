@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON
 from sandbox.kinds import Resource
-from sandbox.objects.gotypes import GoField, element_of, root_of, structs
+from sandbox.objects.decoding import GoField, element_of, root_of, structs
 from sandbox.objects.validation.errors import quote_text
 
 MOST_ERRORS = 100

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 import yaml
 
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ the data file is laid out.
 
 from __future__ import annotations
 
-from sandbox.schema.schema import Schema, schema_of
+from sandbox.schema.reading import Schema, schema_of
 from sandbox.schema.types import MISSING, Field, Shape, Type
 
 __all__ = ["MISSING", "Field", "Schema", "Shape", "Type", "schema_of"]

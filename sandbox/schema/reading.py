@@ -8,12 +8,13 @@ or `map`, or, where it says nothing, the patch strategy is a merge; a map is gra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from sandbox.json import JSON
-from sandbox.schema.definitions import definitions, reference_of
+from sandbox.kinds import Resource
+from sandbox.schema.definitions import definition_name, definitions, reference_of
 from sandbox.schema.types import MISSING, Field, Shape, Type
 
 _SCALARS = {
@@ -117,3 +118,27 @@ def _zero(schema: JSON, field: Field) -> Any:
         return default
     is_null = field.is_required and field.type.shape is Shape.LIST and default is MISSING
     return None if is_null else MISSING
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schema:
+    """A kind with its type; made once a kind by `schema_of`."""
+
+    group: str
+    version: str
+    kind: str
+    type: Type
+
+    @property
+    def api_version(self) -> str:
+        """What objects carry as apiVersion."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+@cache
+def schema_of(resource: Resource) -> Schema:
+    """Return the schema of a served kind; raises KeyError where the data file lacks it."""
+    name = definition_name(resource.group, resource.version, resource.kind)
+    if name is None:
+        raise KeyError(f"{resource.api_version} {resource.kind}")
+    return Schema(resource.group, resource.version, resource.kind, named_type(name))

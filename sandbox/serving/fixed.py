@@ -6,9 +6,8 @@ from sandbox.failure import not_served
 from sandbox.json import JSON
 from sandbox.schema.definitions import server_version
 from sandbox.serving import discovery
-from sandbox.serving.negotiation import wants_aggregated_discovery
 from sandbox.serving.openapi import openapi_answer
-from sandbox.serving.rendering import answer
+from sandbox.serving.rendering import answer, wants_aggregated_discovery
 from sandbox.serving.request import Answer, Request, text_answer
 from sandbox.serving.routing import no_such_method, no_such_resource
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import yaml
 
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 
 CONTEXT = "rollout-gate-sandbox"
 

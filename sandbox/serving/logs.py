@@ -10,8 +10,8 @@ from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON, dig
 from sandbox.kubelet.logs import LogOptions
 from sandbox.serving.options import number
-from sandbox.serving.paths import Target, is_true
 from sandbox.serving.request import Answer, Request
+from sandbox.serving.routing import Target, is_true
 from sandbox.storage.store import Change, Key, Store
 
 HEADERS = {"content-type": "text/plain"}

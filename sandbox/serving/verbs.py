@@ -9,20 +9,19 @@ from datetime import datetime
 from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
 from sandbox.kinds import Resource
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
-from sandbox.serving.deleting import delete_options
 from sandbox.serving.logs import ReadLog, log_answer
-from sandbox.serving.negotiation import content_type, wants_table
 from sandbox.serving.options import (
     check_write,
+    delete_options,
     is_dry_run,
     is_forced,
     list_options,
     manager_of,
     strictness_of,
 )
-from sandbox.serving.paths import Target
-from sandbox.serving.rendering import View, answer
+from sandbox.serving.rendering import View, answer, content_type, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
+from sandbox.serving.routing import Target
 from sandbox.serving.watching import WatchStream
 
 

@@ -9,11 +9,42 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from sys import intern
+from typing import Any
 
 from sandbox.json import JSON
-from sandbox.storage.change import Change, ChangeType, Key, at_version
-from sandbox.storage.history import KEPT_CHANGES, Expired, History
-from sandbox.storage.sharing import share_parts
+from sandbox.storage.change import (
+    KEPT_CHANGES,
+    Change,
+    ChangeType,
+    Expired,
+    History,
+    Key,
+    at_version,
+)
+
+INTERNED_LENGTH = 64
+"""Strings up to this length recur (kinds, phases, names of fields); longer ones hardly do."""
+
+
+def share_parts(value: Any, like: Any) -> Any:
+    """Return a value equal to `value`, made of the parts of `like` wherever those are equal."""
+    if value is like or value == like:
+        return like
+    if type(value) is dict:
+        known = like if type(like) is dict else {}
+        return {intern(key): share_parts(item, known.get(key)) for key, item in value.items()}
+    if type(value) is list:
+        return _shared_list(value, like if type(like) is list else [])
+    if type(value) is str and len(value) <= INTERNED_LENGTH:
+        return intern(value)
+    return value
+
+
+def _shared_list(value: list[Any], like: list[Any]) -> list[Any]:
+    beside = [*like, *[None] * (len(value) - len(like))]
+    return [share_parts(item, other) for item, other in zip(value, beside, strict=False)]
+
 
 __all__ = ["Change", "ChangeType", "Expired", "Key", "Store"]
 

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from sandbox.api.api import Api
 from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
-from sandbox.controllers.deployment.history import clean_up
 from sandbox.controllers.deployment.new_replica_set import NewReplicaSets, Sets
-from sandbox.controllers.deployment.recreate import empty_old, old_pods_run
-from sandbox.controllers.deployment.rolling import grow_new, shrink_old
 from sandbox.controllers.deployment.scaling import scale, was_scaled
 from sandbox.controllers.deployment.status import (
     PROGRESSING,
@@ -24,17 +21,23 @@ from sandbox.controllers.deployment.status import (
     conditions_of,
     is_complete,
 )
+from sandbox.controllers.deployment.strategies import (
+    clean_up,
+    empty_old,
+    grow_new,
+    old_pods_run,
+    shrink_old,
+)
 from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.labels import selects
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import Claim, controller_of, controller_reference
 from sandbox.controllers.queue import WorkQueue
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.json import JSON, copy_json
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.times import Moments, Timers
 
 MOST_RETRIES = 15
 

@@ -16,25 +16,22 @@ from sandbox.api.api import Api
 from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import (
     REVISION,
+    annotated_as_new,
     annotations_of,
     by_age,
     deadline_seconds,
     is_rolling,
     limits_of,
+    replica_annotations,
     revision,
     size,
     total_size,
-)
-from sandbox.controllers.deployment.revisions import (
-    annotated_as_new,
-    replica_annotations,
     with_annotations,
 )
 from sandbox.controllers.deployment.sizes import new_size
 from sandbox.controllers.deployment.status import PROGRESSING, condition, conditions_of
 from sandbox.controllers.deployment.writes import REPLICA_SETS, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import controller_reference, controller_uid
 from sandbox.controllers.queue import is_terminating_namespace
 from sandbox.controllers.recorder import Recorder
@@ -43,6 +40,7 @@ from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.failure import ApiError, not_found
 from sandbox.json import JSON
 from sandbox.storage.store import Key
+from sandbox.times import Moments
 
 LONGEST_NAME = 253
 ALREADY_EXISTS = "AlreadyExists"

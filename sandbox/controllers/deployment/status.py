@@ -17,8 +17,8 @@ from sandbox.controllers.deployment.facts import (
     total,
     total_size,
 )
-from sandbox.controllers.moments import Moments
 from sandbox.json import JSON
+from sandbox.times import Moments
 
 AVAILABLE = "Available"
 PROGRESSING = "Progressing"

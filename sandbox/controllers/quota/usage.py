@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sandbox.controllers.moments import Moments
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.quantity import Quantity, parse_quantity
+from sandbox.times import Moments
 
 Usage = dict[str, Quantity]
 

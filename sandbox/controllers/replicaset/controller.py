@@ -12,7 +12,6 @@ from functools import partial
 from sandbox.api.api import Api
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.labels import selects
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import (
     Claim,
     controller_of,
@@ -21,20 +20,19 @@ from sandbox.controllers.ownership import (
 )
 from sandbox.controllers.queue import Later, WorkQueue
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.replicaset.expectations import Expectations
 from sandbox.controllers.replicaset.pods import (
     available_in_seconds,
     is_active,
     is_deleting,
     is_terminating,
 )
-from sandbox.controllers.replicaset.replicas import Failure, Replicas
+from sandbox.controllers.replicaset.replicas import Expectations, Failure, Replicas
 from sandbox.controllers.replicaset.status import calculate_status
 from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.times import Moments, Timers
 
 RESOURCE = "replicasets.apps"
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from sandbox.controllers.conditions import find, without
 from sandbox.controllers.labels import has_labels
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.replicaset.pods import available_in_seconds, ready_condition
 from sandbox.json import JSON
+from sandbox.times import Moments
 
 REPLICA_FAILURE = "ReplicaFailure"
 

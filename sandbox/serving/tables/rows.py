@@ -1,13 +1,15 @@
-"""The rows of every kind that has columns of its own here, but for pods (`pods`)."""
+"""Tables: what `kubectl get` prints comes from the server, column by column (`meta.k8s.io/v1`).
+
+Here are the rows of every kind that has columns of its own, but for pods (`pods`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.serving.tables.age import since
 from sandbox.serving.tables.column import (
     AGE,
     NAME,
@@ -19,8 +21,11 @@ from sandbox.serving.tables.column import (
     columns,
     integers,
     name_of,
+    since,
 )
+from sandbox.serving.tables.pods import PODS, row_conditions
 
+META = "meta.k8s.io/v1"
 SHOWN_METRICS = 2
 UNREAD = "<unknown>"
 
@@ -168,3 +173,43 @@ ROWS: Mapping[str, Layout] = {
 
 BY_NAME = Layout((NAME, AGE), _list_name_and_age)
 """For a kind that has no columns of its own here, whatever a real server shows of it."""
+
+LAYOUTS: Mapping[str, Layout] = {"pods": PODS, **ROWS}
+"""By `kinds.Resource.key`."""
+
+
+def layout_of(key: str) -> Layout:
+    """Return how a kind is shown."""
+    return LAYOUTS.get(key, BY_NAME)
+
+
+def table(
+    layout: Layout,
+    objects: Iterable[JSON],
+    metadata: JSON,
+    now: datetime,
+    includes: str,
+) -> JSON:
+    """Return the Table of objects that carry kind and apiVersion.
+
+    `includes` is what stands behind each row (`includeObject`): Object, None, else its metadata.
+    """
+    return {
+        "kind": "Table",
+        "apiVersion": META,
+        "metadata": metadata,
+        "columnDefinitions": [column.definition() for column in layout.columns],
+        "rows": [_row(layout, body, now, includes) for body in objects],
+    }
+
+
+def _row(layout: Layout, body: JSON, now: datetime, includes: str) -> JSON:
+    shown: JSON | None = None
+    if includes == "Object":
+        shown = body
+    elif includes != "None":
+        kind = {"kind": "PartialObjectMetadata", "apiVersion": META}
+        shown = {**kind, "metadata": body["metadata"]}
+    conditions = row_conditions(body) if body.get("kind") == "Pod" else []
+    row: JSON = {"cells": layout.cells(body, now)}
+    return {**row, **({"conditions": conditions} if conditions else {}), "object": shown}

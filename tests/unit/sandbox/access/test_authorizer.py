@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Authorizer
+from sandbox.access.authorizer import Attributes, Authorizer, allows
 from sandbox.access.identity import user
-from sandbox.access.rules import Attributes, allows
 from sandbox.api.api import Api, Writer
 from sandbox.json import JSON
 

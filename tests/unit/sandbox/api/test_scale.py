@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.api.api import Api, Key, Patch, PatchType, Writer
-from sandbox.api.scale import selector_text
+from sandbox.api.subresources import selector_text
 from sandbox.json import JSON, dig
 
 ME = Writer("alice", "kubectl")

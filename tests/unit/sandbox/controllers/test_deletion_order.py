@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.controllers.moments import since_epoch
-from sandbox.controllers.replicaset.deletion_order import DELETION_COST, in_deletion_order
+from sandbox.controllers.replicaset.pods import DELETION_COST, in_deletion_order
 from sandbox.json import JSON
+from sandbox.times import since_epoch
 
 NOW = since_epoch("2026-01-01T01:00:00Z")
 LONG_AGO = "2026-01-01T00:00:00Z"

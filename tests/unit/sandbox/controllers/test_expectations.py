@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.api.api import Patch, PatchType
 from sandbox.controllers import informer
-from sandbox.controllers.replicaset.expectations import Expectations
+from sandbox.controllers.replicaset.replicas import Expectations
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
 from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, replica_set

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.json import JSON
+from sandbox.times import Moments
 from tests.unit.sandbox.controllers.bed import NAMESPACE, Bed
 
 ABOUT: JSON = {

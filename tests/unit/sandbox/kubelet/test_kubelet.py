@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sandbox.api.admission import Admission
 from sandbox.api.api import Api, Writer
+from sandbox.api.asked import Admission
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.states import Pace
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.kubelet.logs import HOSTILE, LogOptions, NoLogError
-from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.states import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, pod
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.json import JSON
-from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.states import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, pod
 
 MIGRATE: JSON = {"name": "migrate", "image": "shop/migrate:1"}

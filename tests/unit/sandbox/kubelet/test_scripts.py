@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from sandbox.kubelet.behaviour import Kind
-from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.states import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, pod
 
 PULLS = ["ErrImagePull", "ImagePullBackOff"]

@@ -10,7 +10,7 @@ from sandbox.failure import ApiError
 from sandbox.json import copy_json
 from sandbox.kinds import BY_KEY, RESOURCES, Resource
 from sandbox.objects import fill_defaults
-from sandbox.objects.gotypes import root_of, structs
+from sandbox.objects.decoding import root_of, structs
 from tests.unit.sandbox.objects.cases import all_cases, golden
 
 STORED = [

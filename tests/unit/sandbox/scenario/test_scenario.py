@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.failure import SandboxError
 from sandbox.kubelet.behaviour import Clause, Kind, PullFailure
-from sandbox.misuse import SandboxError
 from sandbox.scenario.actions import DeletePods, Pause, Quota, Scale, Target
 from sandbox.scenario.document import Report, ScenarioError
 from sandbox.scenario.scenario import NoAnswer, Scenario, load, parse

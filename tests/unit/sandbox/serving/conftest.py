@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.cluster import Cluster, ClusterOptions
 from sandbox.json import JSON
-from sandbox.serving.audit import AuditEntry
+from sandbox.serving.handle import AuditEntry
 from sandbox.times import Names, Timers
 from tests.unit.sandbox.serving.client import Client
 

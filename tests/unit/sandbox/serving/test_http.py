@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from gate.signals import delivered_to
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
 from sandbox.serving.request import Answer, Request, text_answer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 from sandbox.serving.kubeconfig import kubeconfig_text, write_kubeconfig
 
 TEXT = kubeconfig_text("https://127.0.0.1:1", b"PEM", "canary")

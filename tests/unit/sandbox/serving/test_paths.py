@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.serving.paths import Target, target_of
 from sandbox.serving.request import Request
+from sandbox.serving.routing import Target, target_of
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/shop/deployments"
 

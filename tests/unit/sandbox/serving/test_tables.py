@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.json import JSON
-from sandbox.serving.tables.age import human
+from sandbox.serving.tables.column import human
 from sandbox.serving.tables.pods import cells
 from tests.table import each
 

@@ -6,8 +6,7 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.storage.field_selectors import parse_fields
-from sandbox.storage.label_selectors import parse_labels
+from sandbox.storage.selection import parse_fields, parse_labels
 
 DNS_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"

@@ -1,17 +1,15 @@
-"""The scale subresource: `autoscaling/v1.Scale` over the replicas of a workload."""
+"""The subresources `scale` (`autoscaling/v1.Scale`) and `binding` (a pod gets its node)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sandbox.api.asked import Patch, PatchType
+from sandbox.api.asked import Operation, Patch, PatchType
 from sandbox.api.metadata import checked_name, checked_place
-from sandbox.api.ownership import with_managed_fields
 from sandbox.api.patches import changed_by
-from sandbox.api.preconditions import check_uid
-from sandbox.api.updating import replace
-from sandbox.api.writes import Write
-from sandbox.failure import FieldError, invalid, not_served
+from sandbox.api.storing import replace
+from sandbox.api.writes import Write, check_uid, with_managed_fields
+from sandbox.failure import FieldError, conflict, invalid, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import defaulted_type
 from sandbox.storage.store import Key
@@ -96,3 +94,31 @@ def _write_replicas(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:
         "spec": {**live.get("spec", {}), "replicas": wanted},
     }
     return scale_of(replace(write, key, live, with_managed_fields(write, live, body)))
+
+
+def bind(write: Write, key: Key, uid: str, node: str) -> None:
+    """Assign the pod of that uid to a node; 404, 409 where it has one."""
+    live = write.registry.live(key)
+    check_uid(key, uid, live)
+    if live["metadata"].get("deletionTimestamp") or dig(live, "spec", "nodeName"):
+        why = f"pod {key.name} is being deleted, or assigned already"
+        raise conflict("pods/binding", "", key.name, why)
+    body = _with_binding(write, live, node)
+    write.registry.validate(write.admission(Operation.CREATE, live, body))
+    write.registry.keep(key, body)
+
+
+def _with_binding(write: Write, live: JSON, node: str) -> JSON:
+    status = live.get("status", {})
+    others = [one for one in status.get("conditions") or [] if one["type"] != "PodScheduled"]
+    scheduled = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": write.registry.timers.wall(),
+    }
+    return {
+        **live,
+        "spec": {**live["spec"], "nodeName": node},
+        "status": {**status, "conditions": [*others, scheduled]},
+    }

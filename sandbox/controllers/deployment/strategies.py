@@ -1,15 +1,22 @@
-"""RollingUpdate: the new ReplicaSet up as far as surge allows, old ones down as it is available.
+"""One step of a rollout, and what is cleaned up after it.
 
-Rules of `pkg/controller/deployment/rolling.go`: one direction a sync, up first.
+RollingUpdate (`pkg/controller/deployment/rolling.go`): the new ReplicaSet up as far as surge
+allows, old ones down as it is available; one direction a sync, up first. Recreate: old pods first
+have to be gone, those that are ending too. Old ReplicaSets go by `revisionHistoryLimit`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sandbox.controllers.deployment.facts import (
+    NO_LIMIT,
     active,
+    age_key,
     by_age,
     count,
     limits_of,
+    revision,
     size,
     total,
     total_size,
@@ -88,3 +95,48 @@ def _drop(writes: Writes, deployment: JSON, old: list[JSON], most: int) -> int:
             writes.scale(deployment, each, size(each) - spare)
             dropped += spare
     return dropped
+
+
+ENDED = frozenset({"Failed", "Succeeded"})
+
+
+def empty_old(writes: Writes, deployment: JSON, sets: Sets) -> bool:
+    """Scale the old ReplicaSets to zero; say whether any had to be."""
+    scaled = [writes.scale(deployment, each, 0) for each in active(sets.old)]
+    return bool(scaled)
+
+
+def old_pods_run(sets: Sets, old_pods: Iterable[JSON]) -> bool:
+    """Say whether an old ReplicaSet counts pods, or a pod of one has not ended."""
+    if total(sets.old, "replicas") > 0:
+        return True
+    return any((pod.get("status") or {}).get("phase") not in ENDED for pod in old_pods)
+
+
+NOT_FOUND = 404
+
+
+def clean_up(writes: Writes, deployment: JSON, sets: Sets) -> None:
+    """Delete the lowest revisions beyond the limit, but none that has pods or is to have some."""
+    limit = deployment["spec"].get("revisionHistoryLimit")
+    if limit in (None, NO_LIMIT):
+        return
+    alive = [each for each in sets.old if "deletionTimestamp" not in each["metadata"]]
+    alive.sort(key=lambda each: (revision(each), *age_key(each)))
+    for each in alive[: max(0, len(alive) - limit)]:
+        if _is_empty(each):
+            _delete(writes, each)
+
+
+def _is_empty(replica_set: JSON) -> bool:
+    observed = count(replica_set, "observedGeneration")
+    known = observed >= replica_set["metadata"]["generation"]
+    return known and size(replica_set) == 0 and count(replica_set, "replicas") == 0
+
+
+def _delete(writes: Writes, replica_set: JSON) -> None:
+    try:
+        writes.delete(replica_set)
+    except ApiError as error:
+        if error.status != NOT_FOUND:
+            raise

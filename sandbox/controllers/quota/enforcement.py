@@ -1,0 +1,178 @@
+"""ResourceQuota enforced: at admission, and by the controller that keeps `status` up to date.
+
+A create that would exceed a quota is refused, others are counted before the object is written
+(apiserver `resourcequota`). What goes is counted by `pkg/controller/resourcequota`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from sandbox.api.api import Api
+from sandbox.api.asked import Admission, Operation
+from sandbox.controllers.informer import LATENCY_SECONDS, Informer
+from sandbox.controllers.ownership import key_of
+from sandbox.controllers.queue import WorkQueue
+from sandbox.controllers.quota.usage import (
+    NOTHING,
+    Usage,
+    add_usage,
+    matches_scopes,
+    missing_from,
+    names_of,
+    usage_of,
+)
+from sandbox.controllers.writers import QUOTA_ADMISSION, QUOTAS
+from sandbox.failure import ApiError, forbidden
+from sandbox.json import JSON
+from sandbox.kinds import RESOURCES, Resource
+from sandbox.objects.quantity import Quantity, canonical, parse_quantity
+from sandbox.storage.store import Change, Key
+from sandbox.times import Moments, Timers
+
+RESOURCE = "resourcequotas"
+
+
+class QuotaAdmission:
+    """An admission hook: `Api.admissions` holds it."""
+
+    def __init__(self, api: Api, timers: Timers) -> None:
+        self._api = api
+        self._moments = Moments(timers)
+
+    def __call__(self, admission: Admission) -> None:
+        """Refuse with 403 what exceeds a quota of its namespace; count what does not."""
+        if admission.operation is not Operation.CREATE or admission.subresource:
+            return
+        body = admission.body
+        if body is None or not admission.namespace or admission.resource.key == "events":
+            return
+        quotas = self._api.store.items(RESOURCE, admission.namespace)
+        used = usage_of(admission.resource, body, self._moments) if quotas else {}
+        counted = [self._count_in_quota(admission, body, quota, used) for quota in quotas]
+        if not admission.dry_run:
+            self._write(quota for quota in counted if quota is not None)
+
+    def _count_in_quota(
+        self, admission: Admission, body: JSON, quota: JSON, used: Usage
+    ) -> JSON | None:
+        """Return a quota with the object counted, None where it does not concern it."""
+        status = quota.get("status") or {}
+        hard = _quantities(status.get("hard"))
+        limited = names_of(admission.resource).intersection(hard)
+        is_pod = admission.resource.key == "pods"
+        if not limited or (is_pod and not matches_scopes(quota, body)):
+            return None
+        name = quota["metadata"]["name"]
+        lacking = missing_from(body, limited) if is_pod else ""
+        if lacking:
+            raise _make_forbidden_error(admission, f"failed quota: {name}: {lacking}")
+        before = _quantities(status.get("used"))
+        if not limited <= before.keys():
+            names = ",".join(sorted(limited))
+            raise _make_forbidden_error(
+                admission, f"status unknown for quota: {name}, resources: {names}"
+            )
+        asked = {each: used[each] for each in limited if each in used}
+        after = add_usage(before, asked)
+        over = [each for each in asked if after[each].nanos > hard[each].nanos]
+        if over:
+            told = (
+                f"requested: {_format_amounts(asked, over)}, used: {_format_amounts(before, over)}"
+            )
+            why = f"exceeded quota: {name}, {told}, limited: {_format_amounts(hard, over)}"
+            raise _make_forbidden_error(admission, why)
+        texts = {each: str(amount) for each, amount in after.items()}
+        return {**quota, "status": {**status, "used": texts}}
+
+    def _write(self, quotas: Iterable[JSON]) -> None:
+        for quota in [*quotas]:
+            key = key_of(RESOURCE, quota)
+            self._api.update(key, quota, QUOTA_ADMISSION, subresource="status")
+
+
+def _quantities(amounts: JSON | None) -> dict[str, Quantity]:
+    return {name: parse_quantity(str(text)) for name, text in (amounts or {}).items()}
+
+
+def _format_amounts(amounts: dict[str, Quantity], names: Iterable[str]) -> str:
+    return ",".join(f"{name}={amounts.get(name, NOTHING)}" for name in sorted(names))
+
+
+def _make_forbidden_error(admission: Admission, why: str) -> ApiError:
+    resource = admission.resource
+    name = (admission.body or {}).get("metadata", {}).get("name") or admission.name
+    return forbidden(resource.plural, resource.group, name, why)
+
+
+RESYNC_SECONDS = 300.0
+
+
+class QuotaController:
+    """Counts anew what a quota limits when it changes and when something counted goes."""
+
+    def __init__(self, api: Api, timers: Timers, quotas: Informer) -> None:
+        self._api = api
+        self._timers = timers
+        self._moments = Moments(timers)
+        self._quotas = quotas
+        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
+
+    def start(self) -> None:
+        """Begin to follow changes of quotas and of what they may limit."""
+        self._quotas.watch(self._on_quota)
+        for resource in RESOURCES:
+            if resource.namespaced and resource.key != "events":
+                self._api.store.listen(resource.key, partial(self._hear, resource))
+
+    def _on_quota(self, change: Change) -> None:
+        before, after = change.before or {}, change.after or {}
+        if after and before.get("spec") != after.get("spec"):
+            self._queue.add(change.key)
+
+    def _hear(self, resource: Resource, change: Change) -> None:
+        limited = self._quotas.without_controller(change.key.namespace)
+        if limited and self._frees(resource, change):
+            freed = partial(self._queue_quotas, resource, change.key.namespace)
+            self._timers.call_later(LATENCY_SECONDS, freed)
+
+    def _frees(self, resource: Resource, change: Change) -> bool:
+        """Say whether an object is gone, or a pod that counted does not any more."""
+        if change.after is None:
+            return True
+        if resource.key != "pods" or change.before is None:
+            return False
+        uses = [usage_of(resource, body, self._moments) for body in (change.before, change.after)]
+        return uses[0].keys() != uses[1].keys()
+
+    def _queue_quotas(self, resource: Resource, namespace: str) -> None:
+        for quota in self._quotas.without_controller(namespace):
+            hard = (quota.get("status") or {}).get("hard") or {}
+            if names_of(resource).intersection(hard):
+                self._queue.add(Key(RESOURCE, namespace, quota["metadata"]["name"]))
+
+    def _sync(self, key: Key) -> None:
+        quota = self._quotas.get(key)
+        if quota is None:
+            return
+        hard: JSON = quota["spec"].get("hard") or {}
+        used = self._sum_usage(key.namespace, quota, hard)
+        status = {
+            "hard": {name: canonical(str(amount)) for name, amount in hard.items()},
+            "used": {name: str(used.get(name, NOTHING)) for name in hard},
+        }
+        if status != quota.get("status"):
+            self._api.update(key, {**quota, "status": status}, QUOTAS, subresource="status")
+        # What admission counted and the server then refused is found by counting now and then.
+        self._queue.add_after(key, RESYNC_SECONDS)
+
+    def _sum_usage(self, namespace: str, quota: JSON, hard: JSON) -> Usage:
+        total: Usage = {}
+        for resource in RESOURCES:
+            if not names_of(resource).intersection(hard):
+                continue
+            for body in self._api.store.items(resource.key, namespace):
+                if resource.key != "pods" or matches_scopes(quota, body):
+                    total = add_usage(total, usage_of(resource, body, self._moments))
+        return total

@@ -6,8 +6,10 @@ whoever runs a sandbox does wrong is a `SandboxError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from sandbox.json import JSON
@@ -129,3 +131,13 @@ class SandboxError(Exception):
         super().__init__("; ".join(problems))
         self.problems = problems
         self.hint = hint
+
+
+@contextmanager
+def forgiving_absence() -> Iterator[None]:
+    """Let a refusal with 404 pass: what is gone already needs no write."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise

@@ -59,6 +59,14 @@ class Timers:
         moment = self._started + timedelta(seconds=self._now)
         return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if fraction else "%Y-%m-%dT%H:%M:%SZ")
 
+    def epoch(self) -> float:
+        """Return the time on the wall in seconds since the epoch, fractions with them."""
+        return self._started.timestamp() + self._now
+
+    def seconds_until(self, stamp: str, seconds: float = 0.0) -> float:
+        """Return how long it is until `seconds` after an RFC 3339 time; negative where passed."""
+        return since_epoch(stamp) + seconds - self.epoch()
+
     def call_at(self, at: float, do: Callable[[], None]) -> Timer:
         """Have `do` called at `at`, at once where that has passed."""
         timer = Timer(max(at, self._now), do)
@@ -105,26 +113,6 @@ class Names:
 
 def _nothing() -> None:
     return
-
-
-class Moments:
-    """The wall clock of the controllers: whole seconds in objects, fractions to compare with."""
-
-    def __init__(self, timers: Timers) -> None:
-        self._timers = timers
-        self._started_at = since_epoch(timers.wall(fraction=True)) - timers.now()
-
-    def stamp(self) -> str:
-        """Return now as objects carry it."""
-        return self._timers.wall()
-
-    def now(self) -> float:
-        """Return now in seconds since the epoch."""
-        return self._started_at + self._timers.now()
-
-    def seconds_until(self, stamp: str, seconds: float = 0.0) -> float:
-        """Return how long it is from now until `seconds` after a time; negative where passed."""
-        return since_epoch(stamp) + seconds - self.now()
 
 
 def since_epoch(stamp: str) -> float:

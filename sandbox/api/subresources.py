@@ -12,6 +12,7 @@ from sandbox.api.writes import Write, check_uid, with_managed_fields
 from sandbox.failure import FieldError, conflict, invalid, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import defaulted_type
+from sandbox.objects.selectors import selector_text
 from sandbox.storage.store import Key
 
 SCALE_TYPE = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
@@ -40,26 +41,6 @@ def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
     return _write_replicas(
         write, key, live, _check_scale(write, key, changed_by(write, scale_of(live), asked))
     )
-
-
-def selector_text(selector: JSON) -> str:
-    """Return a label selector as one string, in the order of the labels' names."""
-    terms = [
-        (name, f"{name}={value}") for name, value in (selector.get("matchLabels") or {}).items()
-    ]
-    terms += [(term["key"], _expression(term)) for term in selector.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(terms))
-
-
-def _expression(term: JSON) -> str:
-    name, values = term["key"], ",".join(sorted(term.get("values") or []))
-    texts: dict[str, str] = {
-        "In": f"{name} in ({values})",
-        "NotIn": f"{name} notin ({values})",
-        "Exists": name,
-        "DoesNotExist": f"!{name}",
-    }
-    return texts[term["operator"]]
 
 
 def _check_scale(write: Write, key: Key, sent: Any) -> JSON:

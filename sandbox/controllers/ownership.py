@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.controllers.labels import selects
 from sandbox.controllers.queue import SyncError
 from sandbox.failure import ApiError
 from sandbox.json import JSON
+from sandbox.objects.selectors import selects
 from sandbox.storage.store import Key
 
 NOT_FOUND = 404

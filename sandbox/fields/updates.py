@@ -17,7 +17,6 @@ from sandbox.fields.managed import (
     Managed,
     NotManaged,
     Operation,
-    cap_updates,
     decode_entries,
     decoded_foreign,
     encode_entries,
@@ -107,8 +106,7 @@ def update_owners(
         comparison = compare_write(live or {}, new, schema, subresource)
     except ElementError:
         return with_managed(new, NOBODY)
-    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
-    return with_managed(new, found)
+    return with_managed(new, assign_written_fields(managed, comparison, identity, now))
 
 
 def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:

@@ -78,7 +78,7 @@ class Kubelet:
         if state is None:
             raise not_found("pods", "", pod)
         try:
-            return state.read(options or LogOptions(), self._timers.wall())
+            return state.read(options or LogOptions())
         except NoLogError as error:
             raise bad_request(str(error)) from error
 

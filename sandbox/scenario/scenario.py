@@ -37,7 +37,7 @@ class Event:
 
     at: float
     text: str
-    action: Action
+    action: Action = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

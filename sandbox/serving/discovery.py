@@ -1,4 +1,4 @@
-"""Discovery: which kinds there are, a group version at a time or as one document."""
+"""Discovery: which kinds there are, as one document."""
 
 from __future__ import annotations
 
@@ -64,13 +64,6 @@ def subresource_verbs(subresource: str) -> list[str]:
     return list(_SUBRESOURCES[subresource]["verbs"])
 
 
-def resource_list(name: str, version: str) -> JSON:
-    """Return the answer of `/api/v1` and `/apis/GROUP/VERSION`."""
-    head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if name else {})
-    rows = [row for each in list_served_kinds(name, version) for row in _rows(each)]
-    return {**head, "groupVersion": _group_version(name, version), "resources": rows}
-
-
 def aggregate_groups(names: Iterable[str]) -> JSON:
     """Return `APIGroupDiscoveryList` of groups: all that discovery knows in one document."""
     return {
@@ -90,31 +83,8 @@ def _all() -> tuple[Resource, ...]:
     return (*RESOURCES, *REVIEWED)
 
 
-def _group_version(name: str, version: str) -> str:
-    return f"{name}/{version}" if name else version
-
-
 def _versions(name: str) -> list[str]:
     return sorted({each.version for each in _all() if each.group == name}, reverse=True)
-
-
-def _rows(resource: Resource) -> Iterable[JSON]:
-    row: JSON = {
-        "name": resource.plural,
-        "singularName": resource.singular,
-        "namespaced": resource.namespaced,
-        "kind": resource.kind,
-        "verbs": list(resource.verbs),
-    }
-    if resource.short_names:
-        row["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        row["categories"] = list(resource.categories)
-    yield row
-    for name in sorted(resource.subresources):
-        fixed = {"name": f"{resource.plural}/{name}", "singularName": ""}
-        shown = {"namespaced": resource.namespaced, "kind": resource.kind}
-        yield {**fixed, **shown, **_SUBRESOURCES[name]}
 
 
 def _aggregated_group(name: str) -> JSON:

@@ -69,7 +69,7 @@ class Call:
 def get(call: Call) -> Answer:
     """Read an object, one of its subresources, or a pod's log."""
     if call.target.subresource == "log":
-        return log_answer(call.request, call.target, call.api.store, call.read_log)
+        return log_answer(call.request, call.target, call.read_log)
     view = call.view()
     found = call.api.get(
         call.key,

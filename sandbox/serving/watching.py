@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from sandbox.json import JSON
 from sandbox.serving.rendering import View
 from sandbox.serving.request import to_json
-
-
-class Events(Protocol):
-    """A watch of the API: its events are taken when the reader is ready for them."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will come after what is still to be taken."""
-
-    def take(self) -> list[JSON]:
-        """Return the events since the last time."""
-
-    def on_data(self, wake: Callable[[], None], /) -> None:
-        """Have `wake` called when there is something to take, and at the end."""
-
-    def close(self) -> None:
-        """End it."""
+from sandbox.storage.watching import Watch
 
 
 class WatchStream:
     """The body of a watch; `view` gives the form of answers at the moment it is called."""
 
-    def __init__(self, events: Events, view: Callable[[], View]) -> None:
+    def __init__(self, events: Watch, view: Callable[[], View]) -> None:
         self._events = events
         self._view = view
         self._is_first = True

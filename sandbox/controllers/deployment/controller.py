@@ -30,14 +30,14 @@ from sandbox.controllers.deployment.strategies import (
 )
 from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.labels import selects
 from sandbox.controllers.ownership import Claim, controller_of, controller_reference
 from sandbox.controllers.queue import WorkQueue
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.json import JSON, copy_json
+from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Moments, Timers
+from sandbox.times import Timers
 
 MOST_RETRIES = 15
 
@@ -58,10 +58,10 @@ class DeploymentController:
         pods: Informer,
     ) -> None:
         self._api = api
-        self._moments = Moments(timers)
-        self._recorder = Recorder(api, DEPLOYMENTS, self._moments, "deployment-controller")
+        self._timers = timers
+        self._recorder = Recorder(api, DEPLOYMENTS, self._timers, "deployment-controller")
         self._writes = Writes(api, self._recorder)
-        self.new = NewReplicaSets(api, self._moments, self._recorder, self._writes, replica_sets)
+        self.new = NewReplicaSets(api, self._timers, self._recorder, self._writes, replica_sets)
         self._deployments = deployments
         self._replica_sets = replica_sets
         self._pods = pods
@@ -171,7 +171,7 @@ class DeploymentController:
             "Unknown",
             f"Deployment{state.capitalize()}",
             f"Deployment is {state}",
-            now=self._moments.stamp(),
+            now=self._timers.wall(),
         )
         conditions = with_condition(conditions_of(deployment), made)
         deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
@@ -209,13 +209,13 @@ class DeploymentController:
         self._write_progress(key, deployment, sets)
 
     def _write_counters(self, deployment: JSON, sets: Sets) -> None:
-        stamp = self._moments.stamp()
+        stamp = self._timers.wall()
         status = calculate_status(deployment, sets.new, sets.every, now=stamp)
         if status != deployment.get("status"):
             self._writes.status({**deployment, "status": status})
 
     def _write_progress(self, key: Key, deployment: JSON, sets: Sets) -> None:
-        status = calculate_rollout_status(deployment, sets.new, sets.every, self._moments)
+        status = calculate_rollout_status(deployment, sets.new, sets.every, self._timers)
         if status == deployment.get("status"):
             self._check_deadline_later(key, deployment, status)
         else:
@@ -229,7 +229,7 @@ class DeploymentController:
             return
         if is_complete(deployment, status):
             return
-        left = self._moments.seconds_until(current["lastUpdateTime"], seconds)
+        left = self._timers.seconds_until(current["lastUpdateTime"], seconds)
         if left < 1:
             self._queue.add_rate_limited(key)
         else:

@@ -40,7 +40,7 @@ from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.failure import ApiError, not_found
 from sandbox.json import JSON
 from sandbox.storage.store import Key
-from sandbox.times import Moments
+from sandbox.times import Timers
 
 LONGEST_NAME = 253
 ALREADY_EXISTS = "AlreadyExists"
@@ -67,7 +67,7 @@ class NewReplicaSets:
     """Finds and creates; `hashed` can be replaced, to make templates collide."""
 
     api: Api
-    moments: Moments
+    timers: Timers
     recorder: Recorder
     writes: Writes
     cached: Informer
@@ -189,7 +189,7 @@ class NewReplicaSets:
         raise error
 
     def _set_progress(self, deployment: JSON, status: str, reason: str, message: str) -> None:
-        made = condition(PROGRESSING, status, reason, message, now=self.moments.stamp())
+        made = condition(PROGRESSING, status, reason, message, now=self.timers.wall())
         conditions = with_condition(conditions_of(deployment), made)
         deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
 

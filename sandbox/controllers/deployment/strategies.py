@@ -25,7 +25,7 @@ from sandbox.controllers.deployment.new_replica_set import Sets
 from sandbox.controllers.deployment.sizes import new_size
 from sandbox.controllers.deployment.writes import Writes
 from sandbox.controllers.queue import SyncError
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, forgiving_absence
 from sandbox.json import JSON
 
 
@@ -113,9 +113,6 @@ def old_pods_run(sets: Sets, old_pods: Iterable[JSON]) -> bool:
     return any((pod.get("status") or {}).get("phase") not in ENDED for pod in old_pods)
 
 
-NOT_FOUND = 404
-
-
 def clean_up(writes: Writes, deployment: JSON, sets: Sets) -> None:
     """Delete the lowest revisions beyond the limit, but none that has pods or is to have some."""
     limit = deployment["spec"].get("revisionHistoryLimit")
@@ -125,18 +122,11 @@ def clean_up(writes: Writes, deployment: JSON, sets: Sets) -> None:
     alive.sort(key=lambda each: (revision(each), *age_key(each)))
     for each in alive[: max(0, len(alive) - limit)]:
         if _is_empty(each):
-            _delete(writes, each)
+            with forgiving_absence():
+                writes.delete(each)
 
 
 def _is_empty(replica_set: JSON) -> bool:
     observed = count(replica_set, "observedGeneration")
     known = observed >= replica_set["metadata"]["generation"]
     return known and size(replica_set) == 0 and count(replica_set, "replicas") == 0
-
-
-def _delete(writes: Writes, replica_set: JSON) -> None:
-    try:
-        writes.delete(replica_set)
-    except ApiError as error:
-        if error.status != NOT_FOUND:
-            raise

@@ -29,7 +29,7 @@ from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
 from sandbox.objects.quantity import Quantity, canonical, parse_quantity
 from sandbox.storage.store import Change, Key
-from sandbox.times import Moments, Timers
+from sandbox.times import Timers
 
 RESOURCE = "resourcequotas"
 
@@ -39,7 +39,7 @@ class QuotaAdmission:
 
     def __init__(self, api: Api, timers: Timers) -> None:
         self._api = api
-        self._moments = Moments(timers)
+        self._timers = timers
 
     def __call__(self, admission: Admission) -> None:
         """Refuse with 403 what exceeds a quota of its namespace; count what does not."""
@@ -49,7 +49,7 @@ class QuotaAdmission:
         if body is None or not admission.namespace or admission.resource.key == "events":
             return
         quotas = self._api.store.items(RESOURCE, admission.namespace)
-        used = usage_of(admission.resource, body, self._moments) if quotas else {}
+        used = usage_of(admission.resource, body, self._timers) if quotas else {}
         counted = [self._count_in_quota(admission, body, quota, used) for quota in quotas]
         if not admission.dry_run:
             self._write(quota for quota in counted if quota is not None)
@@ -115,7 +115,6 @@ class QuotaController:
     def __init__(self, api: Api, timers: Timers, quotas: Informer) -> None:
         self._api = api
         self._timers = timers
-        self._moments = Moments(timers)
         self._quotas = quotas
         self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
 
@@ -143,7 +142,7 @@ class QuotaController:
             return True
         if resource.key != "pods" or change.before is None:
             return False
-        uses = [usage_of(resource, body, self._moments) for body in (change.before, change.after)]
+        uses = [usage_of(resource, body, self._timers) for body in (change.before, change.after)]
         return uses[0].keys() != uses[1].keys()
 
     def _queue_quotas(self, resource: Resource, namespace: str) -> None:
@@ -174,5 +173,5 @@ class QuotaController:
                 continue
             for body in self._api.store.items(resource.key, namespace):
                 if resource.key != "pods" or matches_scopes(quota, body):
-                    total = add_usage(total, usage_of(resource, body, self._moments))
+                    total = add_usage(total, usage_of(resource, body, self._timers))
         return total

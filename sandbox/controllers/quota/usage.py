@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.quantity import Quantity, parse_quantity
-from sandbox.times import Moments
+from sandbox.times import Timers
 
 Usage = dict[str, Quantity]
 
@@ -40,11 +40,11 @@ def names_of(resource: Resource) -> frozenset[str]:
 _PREFIXES = ("requests.", "limits.")
 
 
-def usage_of(resource: Resource, body: JSON, moments: Moments) -> Usage:
+def usage_of(resource: Resource, body: JSON, timers: Timers) -> Usage:
     """Return what an object uses; a pod that has ended only counts as an object."""
     found: Usage = {f"count/{resource.key}": ONE}
     if resource.key == "pods":
-        return found | (_of_pod(body) if _counts(body, moments) else {})
+        return found | (_of_pod(body) if _counts(body, timers) else {})
     if resource.key in OLD_NAMES:
         found[resource.key] = ONE
     return found
@@ -95,7 +95,7 @@ def _in_scope(scope: str, pod: JSON) -> bool:
     return answers.get(scope, False)
 
 
-def _counts(pod: JSON, moments: Moments) -> bool:
+def _counts(pod: JSON, timers: Timers) -> bool:
     """Say whether a pod counts: it has not ended, and is not overdue to be gone."""
     if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
         return False
@@ -103,7 +103,7 @@ def _counts(pod: JSON, moments: Moments) -> bool:
     stamp, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     if stamp is None or grace is None:
         return True
-    return moments.seconds_until(stamp, grace) >= 0
+    return timers.seconds_until(stamp, grace) >= 0
 
 
 def _of_pod(pod: JSON) -> Usage:

@@ -11,7 +11,6 @@ from functools import partial
 
 from sandbox.api.api import Api
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.labels import selects
 from sandbox.controllers.ownership import (
     Claim,
     controller_of,
@@ -31,8 +30,9 @@ from sandbox.controllers.replicaset.status import calculate_status
 from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.failure import ApiError
 from sandbox.json import JSON
+from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Moments, Timers
+from sandbox.times import Timers
 
 RESOURCE = "replicasets.apps"
 
@@ -56,10 +56,10 @@ class ReplicaSetController:
 
     def __init__(self, api: Api, timers: Timers, replica_sets: Informer, pods: Informer) -> None:
         self._api = api
-        self._moments = Moments(timers)
+        self._timers = timers
         self._expectations = Expectations(timers)
-        self._recorder = Recorder(api, REPLICA_SETS, self._moments, "replicaset-controller")
-        self._replicas = Replicas(api, self._recorder, self._expectations, self._moments)
+        self._recorder = Recorder(api, REPLICA_SETS, self._timers, "replicaset-controller")
+        self._replicas = Replicas(api, self._recorder, self._expectations, self._timers)
         self._replica_sets = replica_sets
         self._pods = pods
         self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
@@ -158,7 +158,7 @@ class ReplicaSetController:
         self, key: Key, replica_set: JSON, counts: _Counts, failure: Failure | None
     ) -> None:
         """Write what was counted before pods were created or deleted; fail where that failed."""
-        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._moments)
+        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._timers)
         self._write(key, replica_set, status)
         if failure is not None:
             raise failure
@@ -191,7 +191,7 @@ class ReplicaSetController:
     def _count_again(self, key: Key, replica_set: JSON, active: Sequence[JSON]) -> None:
         """Come back when the next ready pod will have become available."""
         ready_seconds = replica_set["spec"].get("minReadySeconds", 0)
-        waits = [available_in_seconds(pod, ready_seconds, self._moments) for pod in active]
+        waits = [available_in_seconds(pod, ready_seconds, self._timers) for pod in active]
         left = [wait for wait in waits if wait is not None and wait > 0]
         if left:
             self._queue.add_after(key, min(left))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from sandbox.controllers.ownership import controller_reference
 from sandbox.json import JSON
-from sandbox.times import Moments, since_epoch
+from sandbox.times import Timers, since_epoch
 
 ENDED = frozenset({"Failed", "Succeeded"})
 
@@ -52,7 +52,7 @@ def ready_since(pod: JSON) -> str:
     return (ready_condition(pod) or {}).get("lastTransitionTime") or ""
 
 
-def available_in_seconds(pod: JSON, ready_seconds: int, moments: Moments) -> float | None:
+def available_in_seconds(pod: JSON, ready_seconds: int, timers: Timers) -> float | None:
     """Return how long until a ready pod counts as available, None where it is not ready.
 
     Not positive: it is available. Times in objects are whole seconds, so that `minReadySeconds`
@@ -64,7 +64,7 @@ def available_in_seconds(pod: JSON, ready_seconds: int, moments: Moments) -> flo
     if ready_seconds == 0:
         return 0.0
     since = condition.get("lastTransitionTime")
-    return moments.seconds_until(since, ready_seconds) if since else None
+    return timers.seconds_until(since, ready_seconds) if since else None
 
 
 def from_template(replica_set: JSON) -> JSON:

@@ -18,7 +18,7 @@ from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key
-from sandbox.times import Moments, Timers
+from sandbox.times import Timers
 
 LONGEST_SECONDS = 300.0
 
@@ -83,12 +83,12 @@ class Replicas:
     """Brings the number of pods to what is asked for, and says why it could not."""
 
     def __init__(
-        self, api: Api, recorder: Recorder, expectations: Expectations, moments: Moments
+        self, api: Api, recorder: Recorder, expectations: Expectations, timers: Timers
     ) -> None:
         self._api = api
         self._recorder = recorder
         self._expectations = expectations
-        self._moments = moments
+        self._timers = timers
 
     def bring(
         self,
@@ -107,7 +107,7 @@ class Replicas:
         if missing < 0:
             chosen = list(active)
             if -missing < len(active):
-                chosen = in_deletion_order(active, related(), self._moments.now())
+                chosen = in_deletion_order(active, related(), self._timers.epoch())
             return self._delete(key, replica_set, chosen[: min(-missing, BURST)])
         return None
 

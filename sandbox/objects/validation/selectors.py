@@ -1,9 +1,8 @@
-"""Labels and label selectors: their format, and which labels a selector matches."""
+"""Labels and label selectors: their format."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from sandbox.json import JSON
 from sandbox.objects.validation.errors import (
@@ -58,33 +57,6 @@ def is_usable(selector: JSON | None) -> bool:
     found: Found = []
     check_selector(found, "", selector)
     return not found
-
-
-def is_empty(selector: JSON) -> bool:
-    """Whether a selector says nothing, and so matches everything."""
-    return not selector.get("matchLabels") and not selector.get("matchExpressions")
-
-
-def matches(selector: JSON | None, labels: Mapping[str, str] | None) -> bool:
-    """Whether a usable selector matches labels; a missing one matches nothing."""
-    if selector is None:
-        return False
-    given = labels or {}
-    wanted: Mapping[str, str] = selector.get("matchLabels", {})
-    if any(given.get(key) != value for key, value in wanted.items()):
-        return False
-    return all(_holds(each, given) for each in selector.get("matchExpressions", ()))
-
-
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    key: str = expression["key"]
-    operator: str = expression["operator"]
-    values: Sequence[str] = expression.get("values", ())
-    if operator == "In":
-        return labels.get(key) in values
-    if operator == "NotIn":
-        return labels.get(key) not in values
-    return (key in labels) == (operator == "Exists")
 
 
 def in_go_order(selector: JSON | None) -> JSON | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.json import JSON
+from sandbox.objects.selectors import is_empty, matches
 from sandbox.objects.validation.errors import (
     Found,
     check_at_least_zero,
@@ -14,13 +15,7 @@ from sandbox.objects.validation.errors import (
 )
 from sandbox.objects.validation.names import percent
 from sandbox.objects.validation.pod.spec import check_template
-from sandbox.objects.validation.selectors import (
-    check_selector,
-    in_go_order,
-    is_empty,
-    is_usable,
-    matches,
-)
+from sandbox.objects.validation.selectors import check_selector, in_go_order, is_usable
 
 _ROLLING = "RollingUpdate"
 _WHOLE_PERCENT = 100

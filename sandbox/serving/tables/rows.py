@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
+from sandbox.objects.selectors import selector_text
 from sandbox.serving.tables.column import (
     AGE,
     NAME,
@@ -63,22 +64,7 @@ def _pods_of(body: JSON) -> list[str]:
     """Return the cells of containers, images and the selector."""
     found: Sequence[JSON] = dig(body, "spec", "template", "spec", "containers") or []
     cells = [",".join(str(each.get(key, "")) for each in found) for key in ("name", "image")]
-    return [*cells, _selector(dig(body, "spec", "selector")) or NONE]
-
-
-def _selector(selector: JSON | None) -> str:
-    """Return a label selector in its short form, in the order of its keys."""
-    chosen = selector or {}
-    parts = [(key, f"{key}={value}") for key, value in (chosen.get("matchLabels") or {}).items()]
-    parts += [(each["key"], _requirement(each)) for each in chosen.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0]))
-
-
-def _requirement(expression: JSON) -> str:
-    key, operator = expression["key"], expression["operator"]
-    values = ",".join(sorted(expression.get("values") or []))
-    forms = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
-    return str(forms.get(operator, f"!{key}"))
+    return [*cells, selector_text(dig(body, "spec", "selector") or {}) or NONE]
 
 
 def _service(body: JSON, now: datetime) -> list[Any]:

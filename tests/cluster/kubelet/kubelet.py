@@ -46,7 +46,7 @@ class Kubelet:
 
         def read() -> bytes | None:
             state = self._workers.log(namespace, pod, container)
-            return state.read(options, self._agenda.timers.wall()) if state else None
+            return state.read(options) if state else None
 
         return self._agenda.ask(read)
 

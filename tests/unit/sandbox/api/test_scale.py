@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.api.api import Api, Key, Patch, PatchType, Writer
-from sandbox.api.subresources import selector_text
 from sandbox.json import JSON, dig
+from sandbox.objects.selectors import selector_text
 
 ME = Writer("alice", "kubectl")
 HPA = Writer("system:hpa", "autoscaler")

@@ -116,23 +116,6 @@ def test_managed_fields_by_hand_are_honoured() -> None:
     assert entries(body) == entries(created())
 
 
-def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:
-    """Ten updaters are kept; the oldest share an entry, with the time of the youngest of them."""
-    body = created("m00")
-    for at in range(1, 12):
-        labels = {**body["metadata"]["labels"], f"l{at}": ""}
-        new = {**body, "metadata": {**body["metadata"], "labels": labels}}
-        body = update_owners(
-            body, new, f"m{at:02}", now=f"2026-01-01T00:00:{at:02}Z", schema=SCHEMA
-        )
-    managers = [entry["manager"] for entry in entries(body)]
-    assert managers == ["ancient-changes", *[f"m{at:02}" for at in range(3, 12)]]
-    assert entries(body)[0]["time"] == "2026-01-01T00:00:02Z"
-    ancient = owned(body, "ancient-changes")
-    assert ancient
-    assert set(ancient["f:metadata"]["f:labels"]) == {".", "f:a", "f:l1", "f:l2"}
-
-
 VALUES = st.fixed_dictionaries(
     {},
     optional={

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox.access.authorizer import Attributes, Authorizer, Decision, grants
-from sandbox.access.identity import MASTERS, Identity
+from sandbox.access.authorizer import MASTERS, Attributes, Authorizer, Decision, Identity, grants
 from sandbox.failure import bad_request
 from sandbox.json import JSON, dig
 

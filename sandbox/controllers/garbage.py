@@ -12,8 +12,8 @@ from functools import partial
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation
 from sandbox.api.deletion import ORPHAN
 from sandbox.controllers.informer import LATENCY_SECONDS
+from sandbox.controllers.ownership import GARBAGE
 from sandbox.controllers.queue import Later, WorkQueue
-from sandbox.controllers.writers import GARBAGE
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KIND, RESOURCES

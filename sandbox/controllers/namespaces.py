@@ -10,9 +10,8 @@ from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Propagation
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.ownership import NAMESPACES, key_of
 from sandbox.controllers.queue import Later, SyncError, WorkQueue
-from sandbox.controllers.writers import NAMESPACES
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, RESOURCES, Resource

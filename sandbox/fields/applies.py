@@ -15,8 +15,7 @@ from sandbox.fields.checking import check, unmergeable
 from sandbox.fields.comparing import Comparison, compare
 from sandbox.fields.elements import ElementError, describe_element, go_json
 from sandbox.fields.managed import Entry, Identity, Managed, Operation, decode_entries
-from sandbox.fields.merging import merge_values
-from sandbox.fields.pruning import field_set, prune_fields
+from sandbox.fields.merging import field_set, merge_values, prune_fields
 from sandbox.fields.sets import (
     EMPTY,
     FieldSet,

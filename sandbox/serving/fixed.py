@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sandbox.failure import not_served
 from sandbox.json import JSON
-from sandbox.schema.definitions import server_version
+from sandbox.schema.reading import server_version
 from sandbox.serving import discovery
-from sandbox.serving.openapi import openapi_answer
+from sandbox.serving.discovery import openapi_answer
 from sandbox.serving.rendering import answer, wants_aggregated_discovery
 from sandbox.serving.request import Answer, Request, text_answer
 from sandbox.serving.routing import no_such_method

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.access.authorizer import Attributes, Authorizer
-from sandbox.access.identity import Identity, Tokens, user
+from sandbox.access.authorizer import Attributes, Authorizer, Identity, Tokens, user
 from sandbox.access.reviews import answer as review
 from sandbox.api.api import Api
 from sandbox.failure import ApiError
@@ -17,12 +16,11 @@ from sandbox.kinds import BY_KEY, Resource
 from sandbox.serving.bodies import check_size, decoded_object
 from sandbox.serving.discovery import is_group
 from sandbox.serving.fixed import fixed_answer, not_found_page
-from sandbox.serving.logs import ReadLog
 from sandbox.serving.options import check_write, is_dry_run
 from sandbox.serving.rendering import answer, refusal
 from sandbox.serving.request import Answer, Request
 from sandbox.serving.routing import Target, resolve_kind, target_of
-from sandbox.serving.verbs import VERBS, Call
+from sandbox.serving.verbs import VERBS, Call, ReadLog
 
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 

@@ -21,8 +21,12 @@ from aiohttp import web
 
 from sandbox.failure import SandboxError
 from sandbox.serving.bodies import MOST_BODY_BYTES
-from sandbox.serving.certificate import self_signed
-from sandbox.serving.kubeconfig import check_kubeconfig, kubeconfig_text, write_kubeconfig
+from sandbox.serving.kubeconfig import (
+    check_kubeconfig,
+    kubeconfig_text,
+    self_signed,
+    write_kubeconfig,
+)
 from sandbox.serving.request import Answer, Request, Stream
 from sandbox.times import Timers
 

@@ -1,8 +1,11 @@
-"""Answers in the form that the client asked for: the object or its row, as JSON."""
+"""Answers in the form that the client asked for: the object or its row, as JSON.
+
+A watch is one line of JSON an event.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +14,7 @@ from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.serving.request import JSON_TYPE, Answer, to_json
 from sandbox.serving.tables.rows import layout_of, table
+from sandbox.storage.watching import Watch
 
 _ANY = ("*/*", "application/*", JSON_TYPE)
 _TABLES = [("Table", "meta.k8s.io", "v1"), ("Table", "meta.k8s.io", "v1beta1")]
@@ -125,3 +129,34 @@ def refusal(error: ApiError) -> Answer:
     if not error.reason:
         del body["reason"]
     return answer(error.status, body, error.headers)
+
+
+class WatchStream:
+    """The body of a watch; `view` gives the form of answers at the moment it is called."""
+
+    def __init__(self, events: Watch, view: Callable[[], View]) -> None:
+        self._events = events
+        self._view = view
+        self._is_first = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will come any more."""
+        return self._events.ended
+
+    def take(self) -> list[bytes]:
+        """Return what has happened since the last call, a line each."""
+        events = self._events.take()
+        return [self._line(self._view(), event) for event in events]
+
+    def on_data(self, hear: Callable[[], None]) -> None:
+        """Have `hear` called when there may be lines, and at the end."""
+        self._events.on_data(hear)
+
+    def close(self) -> None:
+        """End it from the reader's side."""
+        self._events.close()
+
+    def _line(self, view: View, event: JSON) -> bytes:
+        first, self._is_first = self._is_first, False
+        return to_json(view.event(event, first=first)) + b"\n"

@@ -30,10 +30,9 @@ from sandbox.controllers.deployment.strategies import (
 )
 from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.ownership import Claim, controller_of, controller_reference
+from sandbox.controllers.ownership import DEPLOYMENTS, Claim, controller_of, controller_reference
 from sandbox.controllers.queue import WorkQueue
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.json import JSON, copy_json
 from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key

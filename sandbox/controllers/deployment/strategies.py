@@ -16,13 +16,13 @@ from sandbox.controllers.deployment.facts import (
     by_age,
     count,
     limits_of,
+    new_size,
     revision,
     size,
     total,
     total_size,
 )
 from sandbox.controllers.deployment.new_replica_set import Sets
-from sandbox.controllers.deployment.sizes import new_size
 from sandbox.controllers.deployment.writes import Writes
 from sandbox.controllers.queue import SyncError
 from sandbox.failure import ApiError, forgiving_absence

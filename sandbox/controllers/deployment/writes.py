@@ -14,9 +14,8 @@ from sandbox.controllers.deployment.facts import (
     size,
     with_annotations,
 )
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.ownership import DEPLOYMENTS, key_of
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.json import JSON
 
 RESOURCE = "deployments.apps"

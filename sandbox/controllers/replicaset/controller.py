@@ -1,6 +1,6 @@
-"""The ReplicaSet controller: what wakes it, and what one sync does.
+"""The ReplicaSet controller: what wakes it, what one sync does, and the status that it writes.
 
-Rules of `pkg/controller/replicaset/replica_set.go`.
+Rules of `pkg/controller/replicaset` (`replica_set.go`, `replica_set_utils.go`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from sandbox.api.api import Api
+from sandbox.controllers.conditions import find, without
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import (
+    REPLICA_SETS,
     Claim,
     controller_of,
     controller_reference,
@@ -24,15 +26,66 @@ from sandbox.controllers.replicaset.pods import (
     is_active,
     is_deleting,
     is_terminating,
+    ready_condition,
 )
 from sandbox.controllers.replicaset.replicas import Expectations, Failure, Replicas
-from sandbox.controllers.replicaset.status import calculate_status
-from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.objects.selectors import selects
+from sandbox.objects.selectors import has_labels, selects
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
+
+REPLICA_FAILURE = "ReplicaFailure"
+
+
+def calculate_status(
+    replica_set: JSON,
+    active: Sequence[JSON],
+    terminating: int,
+    failure: Exception | None,
+    timers: Timers,
+) -> JSON:
+    """Return the status as of now; `failure` is what creating or deleting pods ended with."""
+    spec = replica_set["spec"]
+    wanted = (spec["template"].get("metadata") or {}).get("labels") or {}
+    ready_seconds = spec.get("minReadySeconds", 0)
+    waits = [available_in_seconds(pod, ready_seconds, timers) for pod in active]
+    counters = {
+        "fullyLabeledReplicas": sum(
+            has_labels(wanted, pod["metadata"].get("labels")) for pod in active
+        ),
+        "readyReplicas": sum(ready_condition(pod) is not None for pod in active),
+        "availableReplicas": sum(wait is not None and wait <= 0 for wait in waits),
+    }
+    conditions = _conditions(replica_set, len(active), failure, timers)
+    return {
+        "replicas": len(active),
+        **{name: value for name, value in counters.items() if value},
+        "terminatingReplicas": terminating,
+        "observedGeneration": replica_set["metadata"]["generation"],
+        **({"conditions": conditions} if conditions else {}),
+    }
+
+
+def _conditions(
+    replica_set: JSON, active: int, failure: Exception | None, timers: Timers
+) -> list[JSON]:
+    """Return the conditions; a failure keeps the words and the time of its beginning."""
+    found: list[JSON] = (replica_set.get("status") or {}).get("conditions") or []
+    if failure is None:
+        return without(found, REPLICA_FAILURE)
+    if find(found, REPLICA_FAILURE) is not None:
+        return found
+    missing = active < replica_set["spec"].get("replicas", 1)
+    failed = {
+        "type": REPLICA_FAILURE,
+        "status": "True",
+        "lastTransitionTime": timers.wall(),
+        "reason": "FailedCreate" if missing else "FailedDelete",
+        "message": str(failure),
+    }
+    return [*found, failed]
+
 
 RESOURCE = "replicasets.apps"
 

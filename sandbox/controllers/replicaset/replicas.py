@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sandbox.api.api import Api
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.ownership import REPLICA_SETS, key_of
 from sandbox.controllers.queue import SyncError, is_terminating_namespace
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.replicaset.pods import from_template, in_deletion_order
-from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key

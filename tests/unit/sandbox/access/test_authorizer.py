@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Attributes, Authorizer, allows
-from sandbox.access.identity import user
+from sandbox.access.authorizer import Attributes, Authorizer, allows, user
 from sandbox.api.api import Api, Writer
 from sandbox.json import JSON
 

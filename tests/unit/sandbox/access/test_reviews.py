@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Authorizer
-from sandbox.access.identity import ADMIN, Identity, user
+from sandbox.access.authorizer import ADMIN, Authorizer, Identity, user
 from sandbox.access.reviews import answer
 from sandbox.failure import ApiError
 from sandbox.json import JSON

@@ -15,7 +15,7 @@ from sandbox.api.api import (
     Propagation,
     Writer,
 )
-from sandbox.controllers.composition import Controllers
+from sandbox.cluster import Controllers
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType

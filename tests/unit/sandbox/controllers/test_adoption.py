@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox.api.api import Patch, PatchType, Propagation
-from sandbox.controllers.ownership import Claim, controller_reference
+from sandbox.controllers.ownership import REPLICA_SETS, Claim, controller_reference
 from sandbox.controllers.queue import SyncError
-from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import (
     NAMESPACE,

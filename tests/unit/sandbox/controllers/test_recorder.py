@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.controllers.ownership import REPLICA_SETS
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.json import JSON
 from tests.unit.sandbox.controllers.bed import NAMESPACE, Bed
 

@@ -8,7 +8,7 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import BY_KEY
 from sandbox.objects import fill_defaults, prepared_for_create
-from sandbox.objects.prepare.pods import quality_class
+from sandbox.objects.prepare import quality_class
 from tests.table import each
 from tests.unit.sandbox.objects.cases import Case, all_cases
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sandbox.api.api import Api, Writer
-from sandbox.controllers.composition import Controllers
+from sandbox.cluster import Controllers
 from sandbox.json import JSON, dig
 from sandbox.kubelet.kubelet import Kubelet
 from sandbox.scenario.document import Report

@@ -71,20 +71,29 @@ ALL = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Attributes:
-    """What somebody wants to do: with a resource, or (`path`) with none."""
+class Target:
+    """A request as the authorizer sees it; `resource` is empty for a path of its own.
+
+    `key` names the kind as `kinds.BY_KEY` does; `version` is what the path says.
+    """
 
     verb: str
-    group: str = ""
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
     path: str = ""
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    name: str = ""
+    subresource: str = ""
+
+    @property
+    def key(self) -> str:
+        """The plural with its group, as the store names it."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
     def full_resource(self) -> str:
-        """The resource as rules name it: `pods/log`."""
+        """The resource with its subresource, as RBAC rules name it."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
@@ -96,11 +105,11 @@ class Grant:
     reason: str
 
 
-def allows(rule: JSON, asked: Attributes) -> bool:
+def allows(rule: JSON, asked: Target) -> bool:
     """Tell whether a rule allows something."""
     if not _among(rule.get("verbs"), asked.verb):
         return False
-    if asked.path:
+    if not asked.resource:
         return any(_path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
     listed, names = rule.get("resources") or (), rule.get("resourceNames") or ()
     reaches = _among(listed, asked.full_resource) or (
@@ -130,19 +139,14 @@ def _iter_grants_of_binding(
         return
     reference, metadata = binding["roleRef"], binding["metadata"]
     kind, name = reference["kind"], reference["name"]
-    role = store.get(_role_key(kind, name, namespace))
+    at = ("clusterroles", "") if kind == "ClusterRole" else ("roles", namespace)
+    role = store.get(Key(f"{at[0]}.{RBAC}", at[1], name))
     bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
     binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
     to = f'{subject["kind"]} "{subject["name"]}"'
     reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
     for rule in (role or {}).get("rules") or ():
         yield Grant(rule, reason)
-
-
-def _role_key(kind: str, name: str, namespace: str) -> Key:
-    if kind == "ClusterRole":
-        return Key(f"clusterroles.{RBAC}", "", name)
-    return Key(f"roles.{RBAC}", namespace, name)
 
 
 def _is_subject(subject: JSON, who: Identity) -> bool:
@@ -174,7 +178,7 @@ class Authorizer:
 
     store: Store
 
-    def decide(self, who: Identity, asked: Attributes) -> Decision:
+    def decide(self, who: Identity, asked: Target) -> Decision:
         """Return whether somebody may do something."""
         if MASTERS in who.groups:
             return Decision(allowed=True)
@@ -183,14 +187,14 @@ class Authorizer:
                 return Decision(allowed=True, reason=grant.reason)
         return Decision(allowed=False)
 
-    def check(self, who: Identity, asked: Attributes) -> None:
+    def check(self, who: Identity, asked: Target) -> None:
         """403 for what somebody may not do."""
         if not self.decide(who, asked).allowed:
             raise _refusal(who, asked)
 
 
-def _refusal(who: Identity, asked: Attributes) -> ApiError:
-    if asked.path:
+def _refusal(who: Identity, asked: Target) -> ApiError:
+    if not asked.resource:
         message = f'forbidden: User "{who.user}" cannot {asked.verb} path "{asked.path}"'
         return ApiError(403, "Forbidden", message, details={})
     where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"

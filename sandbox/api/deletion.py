@@ -92,9 +92,9 @@ def _gracefully(
         now = write.registry.timers.wall()
         marks = {"deletionTimestamp": _later(now, grace), **_next_generation(metadata)}
     marks["deletionGracePeriodSeconds"] = grace
-    marked = _store_metadata(
-        write, key, live, {**metadata, **marks, **_build_finalizers_field(finalizers)}
-    )
+    if finalizers:
+        marks["finalizers"] = finalizers
+    marked = _store_metadata(write, key, live, {**metadata, **marks})
     return marked if grace or finalizers else _remove_object(write, key, marked)
 
 
@@ -162,10 +162,6 @@ def _store_object(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
     if made == live or write.dry_run:
         return made
     return write.registry.keep(key, made)
-
-
-def _build_finalizers_field(finalizers: list[str]) -> JSON:
-    return {"finalizers": finalizers} if finalizers else {}
 
 
 def _next_generation(metadata: JSON) -> JSON:

@@ -14,7 +14,7 @@ from sandbox.api.metadata import (
 )
 from sandbox.api.namespaces import check_open
 from sandbox.api.registry import missing, taken_of_services
-from sandbox.api.strategies import Strategy, has_status, strategy_of
+from sandbox.api.strategies import has_status, strategy_of
 from sandbox.api.writes import (
     Write,
     check_uid,
@@ -26,7 +26,6 @@ from sandbox.api.writes import (
 from sandbox.failure import already_exists
 from sandbox.fields import keep_times_if_unchanged
 from sandbox.json import JSON, copy_json
-from sandbox.kinds import Resource
 from sandbox.objects import (
     fill_defaults,
     prepared_for_create,
@@ -67,17 +66,13 @@ def _complete_creation(write: Write, body: JSON) -> JSON:
     registry, resource = write.registry, write.resource
     strategy = strategy_of(resource)
     metadata = stamp_metadata(body["metadata"], strategy, registry.names, registry.timers.wall())
-    made = _with_status(resource, strategy, {**body, "metadata": metadata})
+    made = {**body, "metadata": metadata}
+    if has_status(resource) and not strategy.keeps_sent_status:
+        made["status"] = copy_json(strategy.initial_status)
     taken = taken_of_services(registry, resource)
     made = prepared_for_create(resource, made, taken)
     refuse_invalid(resource, made, validate_create(resource, made))
     return made
-
-
-def _with_status(resource: Resource, strategy: Strategy, body: JSON) -> JSON:
-    if not has_status(resource) or strategy.keeps_sent_status:
-        return body
-    return {**body, "status": copy_json(strategy.initial_status)}
 
 
 def _key(write: Write, body: JSON) -> Key:

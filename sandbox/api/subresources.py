@@ -45,23 +45,15 @@ def patch_scale(write: Write, key: Key, asked: Patch) -> JSON:
 
 def _check_scale(write: Write, key: Key, sent: Any) -> JSON:
     """Return a Scale that is one, and that is about the object; 400, 422."""
-    scale = _decode_scale(sent)
+    scale = defaulted_type("autoscaling/v1.Scale", "Scale", "v1", sent)
     checked_name(key.name, scale["metadata"])
     checked_place(write.resource, key.namespace, scale["metadata"])
-    _check_replicas(key, scale["spec"].get("replicas", 0))
-    return scale
-
-
-def _decode_scale(sent: Any) -> JSON:
-    """Return a decoded Scale; 400 for a wrong type."""
-    return defaulted_type("autoscaling/v1.Scale", "Scale", "v1", sent)
-
-
-def _check_replicas(key: Key, replicas: int) -> None:
+    replicas = scale["spec"].get("replicas", 0)
     if replicas < 0:
         why = f"Invalid value: {replicas}: must be greater than or equal to 0"
         error = FieldError("spec.replicas", "FieldValueInvalid", why)
         raise invalid("Scale", "autoscaling", key.name, [error])
+    return scale
 
 
 def _write_replicas(write: Write, key: Key, live: JSON, scale: JSON) -> JSON:

@@ -15,7 +15,7 @@ from sandbox.api.asked import Admission, Operation
 from sandbox.controllers.informer import LATENCY_SECONDS, Informer
 from sandbox.controllers.ownership import QUOTA_ADMISSION, QUOTAS, key_of
 from sandbox.controllers.queue import WorkQueue
-from sandbox.failure import ApiError, forbidden
+from sandbox.failure import ApiError, forbidden, not_served
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
 from sandbox.objects.quantity import Quantity, canonical, parse_quantity
@@ -72,14 +72,6 @@ def missing_from(pod: JSON, required: Iterable[str]) -> str:
     return f"must specify {'; '.join(told)}" if told else ""
 
 
-def matches_scopes(quota: JSON, pod: JSON) -> bool:
-    """Say whether a pod is one of those that a quota's scopes name."""
-    spec = quota["spec"]
-    selector = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
-    scopes = [*(spec.get("scopes") or ()), *(each["scopeName"] for each in selector)]
-    return all(_in_scope(scope, pod) for scope in scopes)
-
-
 def add_usage(one: Usage, other: Usage) -> Usage:
     """Return the sum."""
     names = {**one, **other}
@@ -90,18 +82,6 @@ def _sum(one: Quantity, other: Quantity) -> Quantity:
     """Add; the sum is written as the first is, unless that is nothing."""
     family = one.family if one.nanos else other.family
     return Quantity(one.nanos + other.nanos, family)
-
-
-def _in_scope(scope: str, pod: JSON) -> bool:
-    terminating = pod["spec"].get("activeDeadlineSeconds") is not None
-    best_effort = not any(_of_container(each) for each in pod["spec"].get("containers", ()))
-    answers = {
-        "Terminating": terminating,
-        "NotTerminating": not terminating,
-        "BestEffort": best_effort,
-        "NotBestEffort": not best_effort,
-    }
-    return answers.get(scope, False)
 
 
 def _counts(pod: JSON, timers: Timers) -> bool:
@@ -126,12 +106,12 @@ def _of_pod(pod: JSON) -> Usage:
         if container.get("restartPolicy") == "Always":
             total = add_usage(total, needed)
         else:
-            total = {name: _more(total, needed, name) for name in {**total, **needed}}
+            amounts = {
+                name: (total.get(name, NOTHING), needed.get(name, NOTHING))
+                for name in {**total, **needed}
+            }
+            total = {name: max(both, key=lambda each: each.nanos) for name, both in amounts.items()}
     return {"pods": ONE, **add_usage(total, _of_overhead(spec))}
-
-
-def _more(one: Usage, other: Usage, name: str) -> Quantity:
-    return max(one.get(name, NOTHING), other.get(name, NOTHING), key=lambda each: each.nanos)
 
 
 def _of_container(container: JSON) -> Usage:
@@ -163,9 +143,12 @@ class QuotaAdmission:
 
     def __call__(self, admission: Admission) -> None:
         """Refuse with 403 what exceeds a quota of its namespace; count what does not."""
+        body = admission.body
+        spec = (body or {}).get("spec") or {}
+        if admission.resource.key == RESOURCE and (spec.get("scopes") or "scopeSelector" in spec):
+            raise not_served("a quota of some pods alone: give it no scopes")
         if admission.operation is not Operation.CREATE or admission.subresource:
             return
-        body = admission.body
         if body is None or not admission.namespace or admission.resource.key == "events":
             return
         quotas = self._api.store.items(RESOURCE, admission.namespace)
@@ -182,7 +165,7 @@ class QuotaAdmission:
         hard = _quantities(status.get("hard"))
         limited = names_of(admission.resource).intersection(hard)
         is_pod = admission.resource.key == "pods"
-        if not limited or (is_pod and not matches_scopes(quota, body)):
+        if not limited:
             return None
         name = quota["metadata"]["name"]
         lacking = missing_from(body, limited) if is_pod else ""
@@ -276,7 +259,7 @@ class QuotaController:
         if quota is None:
             return
         hard: JSON = quota["spec"].get("hard") or {}
-        used = self._sum_usage(key.namespace, quota, hard)
+        used = self._sum_usage(key.namespace, hard)
         status = {
             "hard": {name: canonical(str(amount)) for name, amount in hard.items()},
             "used": {name: str(used.get(name, NOTHING)) for name in hard},
@@ -286,12 +269,11 @@ class QuotaController:
         # What admission counted and the server then refused is found by counting now and then.
         self._queue.add_after(key, RESYNC_SECONDS)
 
-    def _sum_usage(self, namespace: str, quota: JSON, hard: JSON) -> Usage:
+    def _sum_usage(self, namespace: str, hard: JSON) -> Usage:
         total: Usage = {}
         for resource in RESOURCES:
             if not names_of(resource).intersection(hard):
                 continue
             for body in self._api.store.items(resource.key, namespace):
-                if resource.key != "pods" or matches_scopes(quota, body):
-                    total = add_usage(total, usage_of(resource, body, self._timers))
+                total = add_usage(total, usage_of(resource, body, self._timers))
         return total

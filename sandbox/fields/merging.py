@@ -40,7 +40,7 @@ def merge_values(live: Any, applied: Any, kind: Type) -> Any:
     if kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY} and both_are(dict, live, applied):
         return _merged_maps(live or {}, applied or {}, kind)
     if kind.shape is Shape.LIST and both_are(list, live, applied):
-        return _merged_lists(live or [], applied or [], kind)
+        return _ListMerge(live or [], applied or [], kind).result()
     return applied
 
 
@@ -52,17 +52,12 @@ def _merged_maps(live: dict[str, Any], applied: dict[str, Any], kind: Type) -> d
     return found
 
 
-def _merged_lists(live: list[Any], applied: list[Any], kind: Type) -> list[Any]:
-    """Merge two associative lists.
+class _ListMerge:
+    """Two associative lists, walked side by side.
 
     Items of the applied list keep their order; those that are live alone stay behind the item that
     they followed, as far as that order allows.
     """
-    return _ListMerge(live, applied, kind).result()
-
-
-class _ListMerge:
-    """Two lists, walked side by side."""
 
     def __init__(self, live: list[Any], applied: list[Any], kind: Type) -> None:
         self._kind = kind.element or kind

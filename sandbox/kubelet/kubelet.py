@@ -15,7 +15,6 @@ from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
 from sandbox.kubelet.pod import NODE_IP
-from sandbox.kubelet.requests import Request
 from sandbox.kubelet.sending import Outbox, node_writer
 from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
@@ -85,7 +84,7 @@ class Kubelet:
         self._timers = timers
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
-        self._workers = PodWorkers(timers, self._send, nodes, pace)
+        self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
@@ -141,9 +140,6 @@ class Kubelet:
             self._timers.call_later(HEAR_SECONDS, lambda: self._workers.lose(gone))
         elif before is None or _concerns(before["metadata"], after["metadata"]):
             self._timers.call_later(HEAR_SECONDS, lambda: self._workers.see(after))
-
-    def _send(self, request: Request, node_name: str) -> None:
-        self._outbox.put(request, node_name)
 
 
 def _concerns(before: JSON, after: JSON) -> bool:

@@ -85,7 +85,8 @@ def named_type(name: str) -> Type:
 
 def _read(schema: JSON) -> Type:
     if name := reference_of(schema):
-        return _overridden(named_type(name), schema)
+        found, asked = named_type(name), schema.get("x-kubernetes-map-type")
+        return replace(found, is_atomic=asked == "atomic") if asked else found
     kind = schema.get("type")
     if kind == "array":
         return _list(schema)
@@ -96,11 +97,6 @@ def _read(schema: JSON) -> Type:
     if schema.get("format") == "int-or-string":
         return _ANY
     return _SCALARS.get(kind, _SCALAR) if kind else _SCALAR
-
-
-def _overridden(found: Type, schema: JSON) -> Type:
-    asked = schema.get("x-kubernetes-map-type")
-    return replace(found, is_atomic=asked == "atomic") if asked else found
 
 
 def _list(schema: JSON) -> Type:
@@ -126,7 +122,8 @@ def _object(schema: JSON) -> Type:
     if properties := schema.get("properties"):
         required = frozenset(schema.get("required", ()))
         fields = {name: _field(part, name in required) for name, part in properties.items()}
-        zero = {name: value for name, value in _zeros(properties, fields) if value is not MISSING}
+        zeros = {name: _zero(part, fields[name]) for name, part in properties.items()}
+        zero = {name: value for name, value in zeros.items() if value is not MISSING}
         return Type(Shape.STRUCT, fields, is_atomic=is_atomic, zero=zero)
     if isinstance(values := schema.get("additionalProperties"), dict):
         return Type(Shape.MAP, {}, element=_read(values), is_atomic=is_atomic)
@@ -146,10 +143,6 @@ def _field(schema: JSON, is_required: bool) -> Field:  # noqa: FBT001 - a fact o
 def _strategies(schema: JSON) -> tuple[str, ...]:
     text: str = schema.get("x-kubernetes-patch-strategy", "")
     return tuple(text.split(",")) if text else ()
-
-
-def _zeros(properties: Mapping[str, JSON], fields: Mapping[str, Field]) -> list[tuple[str, Any]]:
-    return [(name, _zero(schema, fields[name])) for name, schema in properties.items()]
 
 
 def _zero(schema: JSON, field: Field) -> Any:

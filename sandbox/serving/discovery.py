@@ -90,18 +90,15 @@ def _all() -> tuple[Resource, ...]:
     return (*RESOURCES, *REVIEWED)
 
 
-def _versions(name: str) -> list[str]:
-    return sorted({each.version for each in _all() if each.group == name}, reverse=True)
-
-
 def _aggregated_group(name: str) -> JSON:
+    served = sorted({each.version for each in _all() if each.group == name}, reverse=True)
     versions = [
         {
             "version": version,
             "resources": [_aggregate_kind(each) for each in list_served_kinds(name, version)],
             "freshness": "Current",
         }
-        for version in _versions(name)
+        for version in served
     ]
     return {"metadata": {"name": name} if name else {}, "versions": versions}
 
@@ -221,15 +218,10 @@ def _collect_definitions(names: list[str]) -> JSON:
 def _references(schema: JSON) -> list[str]:
     direct = reference_of(schema)
     inner = [*schema.get("properties", {}).values()]
-    inner += [
-        schema[name] for name in ("items", "additionalProperties") if _is_schema(schema, name)
-    ]
+    parts = [schema.get(name) for name in ("items", "additionalProperties")]
+    inner += [part for part in parts if isinstance(part, dict)]
     nested = [name for each in inner for name in _references(each)]
     return [direct, *nested] if direct else nested
-
-
-def _is_schema(schema: JSON, name: str) -> bool:
-    return isinstance(schema.get(name), dict)
 
 
 def _hash(document: bytes) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.access.authorizer import Attributes, Authorizer, Identity, Tokens, user
+from sandbox.access.authorizer import Authorizer, Identity, Target, Tokens, user
 from sandbox.access.reviews import answer as review
 from sandbox.api.api import Api
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, bad_request
 from sandbox.kinds import BY_KEY, Resource
 from sandbox.serving.bodies import check_size, decoded_object
 from sandbox.serving.discovery import is_group
@@ -19,7 +19,7 @@ from sandbox.serving.fixed import fixed_answer, not_found_page
 from sandbox.serving.options import check_write, is_dry_run
 from sandbox.serving.rendering import answer, refusal
 from sandbox.serving.request import Answer, Request
-from sandbox.serving.routing import Target, resolve_kind, target_of
+from sandbox.serving.routing import resolve_kind, target_of
 from sandbox.serving.verbs import VERBS, Call, ReadLog
 
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
@@ -69,23 +69,9 @@ def identify_caller(request: Request, tokens: Tokens, authorizer: Authorizer) ->
     groups = [group.strip() for group in request.headers.get(GROUPS, "").split(",")]
     groups = [group for group in groups if group]
     for resource, spoken_for in (("users", name), *(("groups", group) for group in groups)):
-        asked = Attributes("impersonate", resource=resource, name=spoken_for)
+        asked = Target("impersonate", "", resource=resource, name=spoken_for)
         authorizer.check(who, asked)
     return user(name, *groups)
-
-
-def attributes_of(target: Target) -> Attributes:
-    """Return what a request wants to do, as the authorizer is asked it."""
-    if not target.resource:
-        return Attributes(target.verb, path=target.path)
-    return Attributes(
-        target.verb,
-        group=target.group,
-        resource=target.resource,
-        subresource=target.subresource,
-        namespace=target.namespace,
-        name=target.name,
-    )
 
 
 def answer_review(
@@ -131,6 +117,8 @@ class Door:
             answer = self._answer(request, target, identity, warnings)
         except ApiError as error:
             answer = refusal(error)
+        except RecursionError:
+            answer = refusal(bad_request("exceeded max depth"))
         answer = Answer(answer.status, answer.body, _headers(answer, warnings))
         self.heard(self._entry(request, target, user, answer))
         return answer
@@ -138,7 +126,7 @@ class Door:
     def _answer(
         self, request: Request, target: Target, identity: Identity, warnings: list[str]
     ) -> Answer:
-        self._authorizer.check(identity, attributes_of(target))
+        self._authorizer.check(identity, target)
         if not target.resource:
             return fixed_answer(request)
         if not is_group(target.group):

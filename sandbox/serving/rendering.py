@@ -96,7 +96,8 @@ class View:
         """Return a List, whose items carry no kind."""
         if not self.is_table:
             return body
-        return self._table([self._whole(item) for item in body["items"]], body["metadata"])
+        kind = {"kind": self.resource.kind, "apiVersion": self.resource.api_version}
+        return self._table([{**kind, **item} for item in body["items"]], body["metadata"])
 
     def event(self, event: JSON, *, first: bool) -> JSON:
         """Return one event of a watch; only the first Table names its columns."""
@@ -110,10 +111,6 @@ class View:
     def _table(self, objects: list[JSON], metadata: JSON) -> JSON:
         layout = layout_of(self.resource.key)
         return table(layout, objects, metadata, self.now, self.includes)
-
-    def _whole(self, item: JSON) -> JSON:
-        resource = self.resource
-        return {"kind": resource.kind, "apiVersion": resource.api_version, **item}
 
 
 def answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:

@@ -5,8 +5,7 @@ And whether there is such a resource, and the method is one that it takes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sandbox.access.authorizer import Target
 from sandbox.failure import ApiError, not_served
 from sandbox.kinds import Resource
 from sandbox.serving.discovery import list_served_kinds, subresource_verbs
@@ -22,33 +21,6 @@ _VERBS = {
     "DELETE": "delete",
 }
 _FALSE = ("false", "0")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A request as the authorizer sees it; `resource` is empty for a path of its own.
-
-    `key` names the kind as `kinds.BY_KEY` does; `version` is what the path says.
-    """
-
-    verb: str
-    path: str
-    group: str = ""
-    version: str = ""
-    namespace: str = ""
-    resource: str = ""
-    name: str = ""
-    subresource: str = ""
-
-    @property
-    def key(self) -> str:
-        """The plural with its group, as the store names it."""
-        return f"{self.resource}.{self.group}" if self.group else self.resource
-
-    @property
-    def full_resource(self) -> str:
-        """The resource with its subresource, as RBAC rules name it."""
-        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
 def target_of(request: Request) -> Target:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from sandbox.access.authorizer import Target
 from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
 from sandbox.failure import bad_request, not_served
 from sandbox.kinds import Resource
@@ -24,7 +25,7 @@ from sandbox.serving.options import (
 )
 from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
-from sandbox.serving.routing import Target, is_true
+from sandbox.serving.routing import is_true
 
 HEADERS = {"content-type": "text/plain"}
 

@@ -5,8 +5,6 @@ Rules of `pkg/controller/deployment/deployment_controller.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sandbox.api.api import Api
 from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
@@ -87,8 +85,13 @@ class DeploymentController:
         if after is not None:
             self._wake(namespace, after)
         elif change.after is not None and _is_new_orphan(change):
-            for deployment in self._that_select(change.after):
-                self._queue.add(deployment)
+            labels = change.after["metadata"].get("labels")
+            for each in self._deployments.all():
+                metadata = each["metadata"]
+                if metadata["namespace"] == namespace and selects(
+                    each["spec"].get("selector"), labels
+                ):
+                    self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
 
     def _on_pod(self, change: Change) -> None:
         """Wake a Deployment that recreates once the last of its pods is gone."""
@@ -112,14 +115,6 @@ class DeploymentController:
             return None
         found = self._deployments.get(Key(RESOURCE, namespace, reference["name"]))
         return found if found and found["metadata"]["uid"] == reference["uid"] else None
-
-    def _that_select(self, replica_set: JSON) -> Iterator[Key]:
-        metadata = replica_set["metadata"]
-        for each in self._deployments.all():
-            if each["metadata"]["namespace"] == metadata["namespace"] and selects(
-                each["spec"].get("selector"), metadata.get("labels")
-            ):
-                yield Key(RESOURCE, metadata["namespace"], each["metadata"]["name"])
 
     def _pods_of(self, replica_set: JSON) -> list[JSON]:
         return self._pods.controlled_by(replica_set["metadata"]["uid"])

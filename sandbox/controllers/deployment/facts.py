@@ -93,7 +93,8 @@ def _part(share: Share, replicas: int, most: int, actual: int) -> int:
     if replicas == 0:
         return -share.size
     before = share.most_before or actual
-    return _round_half_up(share.size * most / before) - share.size if before else 0
+    # Half is rounded away from zero; sizes are never negative.
+    return math.floor(share.size * most / before + 0.5) - share.size if before else 0
 
 
 def _clamp_part(part: int, to_add: int, added: int) -> int:
@@ -101,11 +102,6 @@ def _clamp_part(part: int, to_add: int, added: int) -> int:
     if left == 0 or to_add == 0:
         return 0
     return min(part, left) if to_add > 0 else max(part, left)
-
-
-def _round_half_up(value: float) -> int:
-    """Round half away from zero; sizes are never negative."""
-    return math.floor(value + 0.5)
 
 
 NO_LIMIT = 2**31 - 1

@@ -199,7 +199,7 @@ class NewReplicaSets:
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
             "metadata": {
-                "name": _name(metadata["name"], suffix),
+                "name": f"{metadata['name'][: LONGEST_NAME - len(suffix) - 1]}-{suffix}",
                 "namespace": metadata["namespace"],
                 "labels": labels,
                 "ownerReferences": [controller_reference(deployment, "apps/v1", "Deployment")],
@@ -271,10 +271,6 @@ def _first_size(deployment: JSON, old: list[JSON]) -> int:
         return replicas
     surge = limits_of(deployment).surge
     return new_size(replicas=replicas, surge=surge, new=0, everything=total_size(old))
-
-
-def _name(deployment: str, suffix: str) -> str:
-    return f"{deployment[: LONGEST_NAME - len(suffix) - 1]}-{suffix}"
 
 
 def _without_zero(spec: JSON) -> JSON:

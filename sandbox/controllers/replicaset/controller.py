@@ -5,7 +5,7 @@ Rules of `pkg/controller/replicaset` (`replica_set.go`, `replica_set_utils.go`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -171,15 +171,11 @@ class ReplicaSetController:
             self._wake_selecting(key.namespace, after)
 
     def _wake_selecting(self, namespace: str, pod: JSON) -> None:
-        for key in self._that_select(namespace, pod):
-            self._queue.add(key)
-
-    def _that_select(self, namespace: str, pod: JSON) -> Iterator[Key]:
         labels = pod["metadata"].get("labels")
         for each in self._replica_sets.all():
             metadata = each["metadata"]
             if metadata["namespace"] == namespace and selects(each["spec"]["selector"], labels):
-                yield Key(RESOURCE, namespace, metadata["name"])
+                self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
 
     def _owner(self, namespace: str, reference: JSON | None) -> Key | None:
         if reference is None or reference["kind"] != "ReplicaSet":
@@ -250,12 +246,7 @@ class ReplicaSetController:
             self._queue.add_after(key, min(left))
 
 
-def _labels(body: JSON) -> JSON | None:
-    found: JSON | None = body["metadata"].get("labels")
-    return found
-
-
 def _ending(replica_set: JSON, owned: Sequence[JSON]) -> int:
     selector = replica_set["spec"]["selector"]
     ending = (pod for pod in owned if is_terminating(pod))
-    return sum(selects(selector, _labels(pod)) for pod in ending)
+    return sum(selects(selector, pod["metadata"].get("labels")) for pod in ending)

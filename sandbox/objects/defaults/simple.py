@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from sandbox.json import JSON
 from sandbox.objects.decoding import Defaulter
+from sandbox.objects.defaults.pod import setting
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 RBAC_GROUP = "rbac.authorization.k8s.io"
@@ -110,10 +111,6 @@ def _network_policy(policy: JSON) -> None:
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
 
-def _network_policy_port(port: JSON) -> None:
-    port.setdefault("protocol", "TCP")
-
-
 DEFAULTS: Mapping[str, Defaulter] = {
     "core/v1.Namespace": _namespace,
     "core/v1.NodeStatus": _node_status,
@@ -124,5 +121,5 @@ DEFAULTS: Mapping[str, Defaulter] = {
     "rbac/v1.Subject": _subject,
     "core/v1.Service": _service,
     "networking/v1.NetworkPolicy": _network_policy,
-    "networking/v1.NetworkPolicyPort": _network_policy_port,
+    "networking/v1.NetworkPolicyPort": setting(protocol="TCP"),
 }

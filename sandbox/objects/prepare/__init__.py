@@ -7,6 +7,7 @@ a Service's addresses, a claim's finalizer, a node's first taint. Only what a bo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from sandbox.failure import forbidden
 from sandbox.json import JSON
@@ -33,26 +34,15 @@ def prepared_pod(pod: JSON) -> JSON:
 
 def _tolerations(given: list[JSON]) -> list[JSON]:
     """Add what the DefaultTolerationSeconds plugin adds, unless it is tolerated anyway."""
-    missing = [
-        taint for taint in UNREACHABLE_TAINTS if not any(_tolerates(each, taint) for each in given)
-    ]
-    return [*given, *map(_toleration, missing)]
-
-
-def _toleration(taint: str) -> JSON:
-    return {
-        "key": taint,
-        "operator": "Exists",
-        "effect": "NoExecute",
-        "tolerationSeconds": TOLERATED_SECONDS,
-    }
-
-
-def _tolerates(toleration: JSON, taint: str) -> bool:
-    return toleration.get("key", "") in {"", taint} and toleration.get("effect", "") in {
-        "",
-        "NoExecute",
-    }
+    effect, found = "NoExecute", list(given)
+    for taint in UNREACHABLE_TAINTS:
+        if not any(
+            each.get("key", "") in {"", taint} and each.get("effect", "") in {"", effect}
+            for each in given
+        ):
+            row = {"key": taint, "operator": "Exists", "effect": effect}
+            found.append({**row, "tolerationSeconds": TOLERATED_SECONDS})
+    return found
 
 
 def _set_priority(name: str, spec: JSON) -> None:
@@ -183,10 +173,6 @@ def _job(job: JSON) -> JSON:
     return {**job, "metadata": metadata, "spec": spec}
 
 
-def _daemon_set(daemon_set: JSON) -> JSON:
-    return _with_template_generation(daemon_set, 1)
-
-
 def _with_template_generation(daemon_set: JSON, generation: int) -> JSON:
     """Write the generation of the template, which the server keeps in an annotation."""
     metadata = daemon_set["metadata"]
@@ -206,6 +192,6 @@ _CREATES: Mapping[str, Callable[[JSON], JSON]] = {
     "namespaces": _namespace,
     "nodes": _node,
     "persistentvolumeclaims": _claim,
-    "daemonsets.apps": _daemon_set,
+    "daemonsets.apps": partial(_with_template_generation, generation=1),
     "jobs.batch": _job,
 }

@@ -167,24 +167,16 @@ def _int_or_string(value: Value) -> int | str:
     return _text(parts.get(3, b"")) if parts.get(1) else decode_signed(parts.get(2, 0))
 
 
-def _moment(value: Value) -> datetime | None:
-    parts = dict(fields(as_bytes(value)))
-    if not parts:
-        return None
-    nanoseconds = decode_signed(parts.get(2, 0))
-    return _EPOCH + timedelta(
-        seconds=decode_signed(parts.get(1, 0)), microseconds=nanoseconds // 1000
-    )
+def _time_reader(form: str) -> Callable[[Value], str | None]:
+    def read(value: Value) -> str | None:
+        parts = dict(fields(as_bytes(value)))
+        if not parts:
+            return None
+        seconds, nanoseconds = (decode_signed(parts.get(number, 0)) for number in (1, 2))
+        moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+        return moment.strftime(form)
 
-
-def _time(value: Value) -> str | None:
-    moment = _moment(value)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _micro_time(value: Value) -> str | None:
-    moment = _moment(value)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return read
 
 
 def _extra(value: Value) -> list[str]:
@@ -205,8 +197,8 @@ _READERS: Mapping[str, Callable[[Value], Any]] = {
     "bytes": lambda value: base64.b64encode(as_bytes(value)).decode(),
     "api/resource.Quantity": _quantity,
     "util/intstr.IntOrString": _int_or_string,
-    "meta/v1.Time": _time,
-    "meta/v1.MicroTime": _micro_time,
+    "meta/v1.Time": _time_reader("%Y-%m-%dT%H:%M:%SZ"),
+    "meta/v1.MicroTime": _time_reader("%Y-%m-%dT%H:%M:%S.%fZ"),
     "meta/v1.FieldsV1": _raw_json,
     "runtime.RawExtension": _raw_json,
     "authentication/v1.ExtraValue": _extra,

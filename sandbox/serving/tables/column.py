@@ -35,17 +35,13 @@ def human(seconds: float) -> str:
     return f"{whole // _YEAR}y"
 
 
-def _seconds(whole: int) -> str:
-    return f"{whole}s"
-
-
 def _pair(whole: int, unit: int, suffix: str, small: int, small_suffix: str) -> str:
     rest = whole % unit // small
     return f"{whole // unit}{suffix}" + (f"{rest}{small_suffix}" if rest else "")
 
 
-_SCALE = (
-    (2 * _MINUTE, _seconds),
+_SCALE: tuple[tuple[int, Callable[[int], str]], ...] = (
+    (2 * _MINUTE, lambda whole: f"{whole}s"),
     (10 * _MINUTE, lambda whole: _pair(whole, _MINUTE, "m", 1, "s")),
     (3 * _HOUR, lambda whole: f"{whole // _MINUTE}m"),
     (8 * _HOUR, lambda whole: _pair(whole, _HOUR, "h", _MINUTE, "m")),

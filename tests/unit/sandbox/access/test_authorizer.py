@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Attributes, Authorizer, allows, user
+from sandbox.access.authorizer import Authorizer, Target, allows, user
 from sandbox.api.api import Api, Writer
 from sandbox.json import JSON
 
@@ -15,9 +15,9 @@ ALICE_SUBJECT = {"apiGroup": RBAC, "kind": "User", "name": "alice"}
 READ_PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}
 
 
-def pods(verb: str = "get", **more: str) -> Attributes:
+def pods(verb: str = "get", **more: str) -> Target:
     """Return something to do with pods."""
-    return Attributes(verb, resource="pods", namespace="default", **more)
+    return Target(verb, resource="pods", namespace="default", **more)
 
 
 def rule(**changes: list[str]) -> JSON:
@@ -46,17 +46,17 @@ def rule(**changes: list[str]) -> JSON:
         (rule(resourceNames=["a"]), pods("list"), False),
         (
             {"verbs": ["get"], "nonResourceURLs": ["/api/*"]},
-            Attributes("get", path="/api/v1"),
+            Target("get", path="/api/v1"),
             True,
         ),
-        ({"verbs": ["get"], "nonResourceURLs": ["/api/*"]}, Attributes("get", path="/api"), False),
-        ({"verbs": ["get"], "nonResourceURLs": ["*"]}, Attributes("get", path="/x"), True),
-        ({"verbs": ["get"], "nonResourceURLs": ["/x"]}, Attributes("post", path="/x"), False),
-        (rule(), Attributes("get", path="/x"), False),
+        ({"verbs": ["get"], "nonResourceURLs": ["/api/*"]}, Target("get", path="/api"), False),
+        ({"verbs": ["get"], "nonResourceURLs": ["*"]}, Target("get", path="/x"), True),
+        ({"verbs": ["get"], "nonResourceURLs": ["/x"]}, Target("post", path="/x"), False),
+        (rule(), Target("get", path="/x"), False),
         ({"verbs": ["get"], "nonResourceURLs": ["*"]}, pods(), False),
     ],
 )
-def test_a_rule_allows_what_it_names(rule: JSON, asked: Attributes, expected: bool) -> None:
+def test_a_rule_allows_what_it_names(rule: JSON, asked: Target, expected: bool) -> None:
     """Verb, group, resource, subresource and name; or verb and path."""
     assert allows(rule, asked) is expected
 
@@ -72,6 +72,6 @@ def test_a_cluster_role_can_be_bound_in_a_namespace(api: Api, authorizer: Author
     api.create(f"clusterroles.{RBAC}", "", {"metadata": {"name": "reader"}, "rules": [rule]}, ME)
     api.create(f"rolebindings.{RBAC}", "default", binding, ME)
     assert authorizer.decide(ALICE, pods()).allowed
-    secrets = Attributes("get", resource="secrets", namespace="default")
+    secrets = Target("get", resource="secrets", namespace="default")
     assert not authorizer.decide(ALICE, secrets).allowed
-    assert not authorizer.decide(ALICE, Attributes("list", resource="pods")).allowed
+    assert not authorizer.decide(ALICE, Target("list", resource="pods")).allowed

@@ -36,7 +36,6 @@ def request(body: bytes, content_type: str = "application/json") -> Request:
         b"\xff{",
         b"NaN",
         b"[" * 100_000,
-        b'{"a":' * 300 + b"1" + b"}" * 300,
         b'{"a":1e999}',
         b'{"a":"\\ud800"}',
     ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.access.authorizer import Target
 from sandbox.serving.request import Request
-from sandbox.serving.routing import Target, target_of
+from sandbox.serving.routing import target_of
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/shop/deployments"
 

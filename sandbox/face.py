@@ -28,8 +28,8 @@ from sandbox.scenario.scenario import parse as parse_scenario
 from sandbox.schema import Schema, schema_of
 from sandbox.serving.handle import AuditEntry
 from sandbox.serving.request import JSON_TYPE, Answer, Request, Stream
-from sandbox.storage.change import Change, Key
 from sandbox.storage.selection import parse_labels
+from sandbox.storage.store import Change, Key
 from sandbox.times import NAME_LETTERS, Names, Timers
 
 __all__ = [

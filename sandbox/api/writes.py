@@ -17,8 +17,7 @@ from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects import strict_errors, strict_refusal
 from sandbox.schema import schema_of
-from sandbox.storage.change import number_of_version
-from sandbox.storage.store import Key
+from sandbox.storage.store import Key, number_of_version
 
 
 @dataclass(frozen=True, slots=True)

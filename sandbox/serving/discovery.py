@@ -9,7 +9,7 @@ from functools import cache
 from sandbox.access.reviews import REVIEWS
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
-from sandbox.schema.reading import (
+from sandbox.schema.types import (
     definition_name,
     definitions,
     reference_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.failure import not_served
 from sandbox.json import JSON
-from sandbox.schema.reading import server_version
+from sandbox.schema.types import server_version
 from sandbox.serving import discovery
 from sandbox.serving.discovery import openapi_answer
 from sandbox.serving.rendering import answer, wants_aggregated_discovery

@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON, dig
-from sandbox.storage.change import Change, ChangeType, at_version
+from sandbox.storage.store import Change, ChangeType, at_version
 
 Read = Callable[[JSON], str]
 _FIELD_TERM = re.compile(r"((?:[^\\,]|\\.)*)(?:,|$)", re.DOTALL)

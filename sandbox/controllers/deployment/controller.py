@@ -6,7 +6,6 @@ Rules of `pkg/controller/deployment/deployment_controller.go`.
 from __future__ import annotations
 
 from sandbox.api.api import Api
-from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
 from sandbox.controllers.deployment.new_replica_set import NewReplicaSets, Sets
 from sandbox.controllers.deployment.scaling import scale, was_scaled
@@ -30,7 +29,7 @@ from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import DEPLOYMENTS, Claim, controller_of, controller_reference
 from sandbox.controllers.queue import WorkQueue
-from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.json import JSON, copy_json
 from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sandbox.api.api import Api
-from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import (
     REVISION,
     annotated_as_new,
@@ -35,7 +34,7 @@ from sandbox.controllers.deployment.writes import REPLICA_SETS, Writes
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import DEPLOYMENTS, controller_reference, controller_uid
 from sandbox.controllers.queue import is_terminating_namespace
-from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.failure import ApiError, not_found
 from sandbox.json import JSON
 from sandbox.storage.store import Key

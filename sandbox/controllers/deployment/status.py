@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.controllers.conditions import Conditions, find, with_condition, without
 from sandbox.controllers.deployment.facts import (
     count,
     deadline_seconds,
@@ -17,6 +16,7 @@ from sandbox.controllers.deployment.facts import (
     total,
     total_size,
 )
+from sandbox.controllers.recorder import Conditions, find, with_condition, without
 from sandbox.json import JSON
 from sandbox.times import Timers
 

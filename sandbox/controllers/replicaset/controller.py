@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from sandbox.api.api import Api
-from sandbox.controllers.conditions import find, without
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import (
     REPLICA_SETS,
@@ -20,7 +19,7 @@ from sandbox.controllers.ownership import (
     controller_uid,
 )
 from sandbox.controllers.queue import Later, WorkQueue
-from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.recorder import Recorder, find, without
 from sandbox.controllers.replicaset.pods import (
     available_in_seconds,
     is_active,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import IMMUTABLE, Found, forbidden, invalid
+from sandbox.objects.validation.metadata import in_go_order
 from sandbox.objects.validation.pod.spec import check_pod_update
-from sandbox.objects.validation.selectors import in_go_order
 
 _LOCKED = "field is immutable when `immutable` is set"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from sandbox.json import JSON
 from sandbox.objects.validation.errors import Found, check_one_of, forbidden, invalid
-from sandbox.objects.validation.metadata import check_annotations
+from sandbox.objects.validation.metadata import check_annotations, check_labels
 from sandbox.objects.validation.pod.containers import check_containers, check_init_containers
 from sandbox.objects.validation.pod.volumes import check_volumes
-from sandbox.objects.validation.selectors import check_labels
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.kinds import BY_KEY
 from sandbox.schema import Field, Shape, schema_of
-from sandbox.schema.reading import server_version
+from sandbox.schema.types import server_version
 from tests.cluster.schemas import text
 
 DATA = files("sandbox.schema").joinpath("openapi.json")

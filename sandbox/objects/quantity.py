@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor
+from math import ceil
 
 NANO = 10**9
 MOST_LETTERS = 300
@@ -156,9 +156,3 @@ def _looks_canonical(text: str) -> bool:
     scale = exponent - places
     fits = len(digits) <= _DECIMAL_DIGITS and scale >= _SMALLEST_EXPONENT
     return fits and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-
-
-def whole(quantity: Quantity) -> int:
-    """Return the amount as an integer, rounded away from zero as `Quantity.Value` does."""
-    exact = Fraction(quantity.nanos, NANO)
-    return ceil(exact) if exact > 0 else floor(exact)

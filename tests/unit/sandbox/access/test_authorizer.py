@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Authorizer, Target, allows, user
-from sandbox.api.api import Api, Writer
+from sandbox.access.authorizer import Target, allows
 from sandbox.json import JSON
 
 RBAC = "rbac.authorization.k8s.io"
-ME = Writer("admin", "kubectl")
-ALICE = user("alice", "devs")
-ALICE_SUBJECT = {"apiGroup": RBAC, "kind": "User", "name": "alice"}
 READ_PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}
 
 
@@ -59,19 +55,3 @@ def rule(**changes: list[str]) -> JSON:
 def test_a_rule_allows_what_it_names(rule: JSON, asked: Target, expected: bool) -> None:
     """Verb, group, resource, subresource and name; or verb and path."""
     assert allows(rule, asked) is expected
-
-
-def test_a_cluster_role_can_be_bound_in_a_namespace(api: Api, authorizer: Authorizer) -> None:
-    """It counts there alone."""
-    binding = {
-        "metadata": {"name": "b"},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "reader"},
-        "subjects": [ALICE_SUBJECT],
-    }
-    rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}
-    api.create(f"clusterroles.{RBAC}", "", {"metadata": {"name": "reader"}, "rules": [rule]}, ME)
-    api.create(f"rolebindings.{RBAC}", "default", binding, ME)
-    assert authorizer.decide(ALICE, pods()).allowed
-    secrets = Target("get", resource="secrets", namespace="default")
-    assert not authorizer.decide(ALICE, secrets).allowed
-    assert not authorizer.decide(ALICE, Target("list", resource="pods")).allowed

@@ -83,16 +83,6 @@ def test_a_precondition_that_fails_is_a_conflict(
     assert api.get(CONFIG) is config
 
 
-def test_a_running_pod_gets_its_grace_period(api: Api, timers: Timers, running: JSON) -> None:
-    """It is marked with when it has to be gone, and stays."""
-    timers.run_due(10)
-    made = api.delete(POD, ME)["metadata"]
-    assert made["deletionTimestamp"] == "2026-01-01T00:00:30Z"
-    assert made["deletionGracePeriodSeconds"] == 20
-    assert made["generation"] == 2
-    assert api.get(POD)["metadata"] == made
-
-
 def test_a_second_deletion_only_shortens_the_grace(api: Api, timers: Timers, running: JSON) -> None:
     """From when the first one came; a longer one and none change nothing."""
     api.delete(POD, ME)
@@ -115,24 +105,4 @@ def test_grace_zero_marks_the_pod_and_removes_it(api: Api, running: JSON) -> Non
     assert heard[0].after is not None
     assert heard[0].after["metadata"]["deletionGracePeriodSeconds"] == 0
     assert heard[0].after["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
-    assert api.store.get(POD) is None
-
-
-def test_a_pod_that_no_node_runs_goes_at_once(api: Api, pod: Callable[..., JSON]) -> None:
-    """Unbound or ended: there is nobody to wait for."""
-    api.create("pods", "default", pod(), ME)
-    api.delete(POD, ME)
-    assert api.store.get(POD) is None
-
-
-def test_a_pods_finalizer_holds_it_beyond_its_grace(api: Api, running: JSON) -> None:
-    """Grace zero marks it; it goes when the finalizer does."""
-    set_finalizers(api, POD, "a.b/c")
-    api.delete(POD, ME)
-    made = api.delete(POD, ME, DeleteOptions(grace_seconds=0))["metadata"]
-    assert (made["deletionGracePeriodSeconds"], made["deletionTimestamp"]) == (
-        0,
-        "2026-01-01T00:00:00Z",
-    )
-    set_finalizers(api, POD)
     assert api.store.get(POD) is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from sandbox.api.api import Api, ApiError, Key, Patch, PatchType, Writer
@@ -17,12 +15,6 @@ SHOP = Key("namespaces", "", "shop")
 def shop(api: Api) -> JSON:
     """Return a namespace."""
     return api.create("namespaces", "", {"metadata": {"name": "shop"}}, ME)
-
-
-def finalize(api: Api, *finalizers: str, **options: Any) -> JSON:
-    """Set the finalizers of the namespace."""
-    body = {"metadata": {"name": "shop"}, "spec": {"finalizers": list(finalizers)}}
-    return api.update(SHOP, body, ME, subresource="finalize", **options)
 
 
 def config(api: Api, namespace: str) -> JSON:
@@ -62,13 +54,3 @@ def test_a_terminating_namespace_takes_nothing_in(api: Api, shop: JSON) -> None:
     ]
     changed = api.patch(there, Patch(PatchType.MERGE, {"data": {"a": "b"}}), ME)
     assert changed["data"] == {"a": "b"}
-
-
-def test_the_last_finalizer_lets_a_namespace_go(api: Api, shop: JSON) -> None:
-    """Through the subresource alone, and only once it is deleted."""
-    assert finalize(api, "a.b/c", "kubernetes")["spec"]["finalizers"] == ["a.b/c", "kubernetes"]
-    api.delete(SHOP, ME)
-    finalize(api, dry_run=True)
-    assert api.store.get(SHOP) is not None
-    finalize(api)
-    assert api.store.get(SHOP) is None

@@ -27,20 +27,6 @@ def to(replicas: Any, **metadata: str) -> JSON:
     return {**SCALE, "metadata": {"name": "web", **metadata}, "spec": {"replicas": replicas}}
 
 
-def test_a_scale_shows_the_replicas_and_the_selector(api: Api, web: Key, live: JSON) -> None:
-    """Those asked for and those that the status counts; zero is left out of the spec."""
-    api.patch(web, Patch(PatchType.MERGE, {"status": {"replicas": 1}}), ME, subresource="status")
-    found = api.get(web, subresource="scale")
-    assert (found["kind"], found["apiVersion"]) == ("Scale", "autoscaling/v1")
-    assert found["spec"] == {"replicas": 2}
-    assert found["status"] == {"replicas": 1, "selector": "app=web"}
-    assert set(found["metadata"]) == {
-        "name", "namespace", "uid", "resourceVersion", "creationTimestamp"
-    }  # fmt: skip
-    api.patch(web, Patch(PatchType.MERGE, to(0)), HPA, subresource="scale")
-    assert api.get(web, subresource="scale")["spec"] == {}
-
-
 @pytest.mark.parametrize(
     ("selector", "text"),
     [
@@ -86,11 +72,3 @@ def test_a_scale_can_be_patched(api: Api, web: Key, live: JSON, patch: Patch) ->
     }
     assert owners["autoscaler", "scale"] == {"f:spec": {"f:replicas": {}}}
     assert dig(owners["kubectl", None], "f:spec", "f:replicas") is None
-
-
-def test_a_dry_run_scales_nothing(api: Api, web: Key, live: JSON) -> None:
-    """The answer shows what would be."""
-    asked = Patch(PatchType.MERGE, to(3))
-    made = api.patch(web, asked, HPA, subresource="scale", dry_run=True)
-    assert made["spec"] == {"replicas": 3}
-    assert api.get(web) is live

@@ -67,22 +67,6 @@ def test_a_write_that_changes_nothing_is_none(
     assert api.store.version == before
 
 
-def test_another_uid_is_a_conflict(api: Api, web: Key, live: JSON) -> None:
-    """The message names both."""
-    found = refusal(api, web, changed(live, "metadata", "uid", to="x"))
-    assert found.status == 409
-    assert f"UID in precondition: x, UID in object meta: {live['metadata']['uid']}" in found.message
-
-
-def test_creation_time_and_uid_are_kept(api: Api, web: Key, live: JSON) -> None:
-    """Another time is overlooked, a missing uid is filled in."""
-    body = changed(live, "metadata", "creationTimestamp", to="2020-01-01T00:00:00Z")
-    del body["metadata"]["uid"]
-    made = api.update(web, changed(body, "spec", "replicas", to=3), ME)
-    assert made["metadata"]["creationTimestamp"] == live["metadata"]["creationTimestamp"]
-    assert made["metadata"]["uid"] == live["metadata"]["uid"]
-
-
 def test_the_status_is_written_alone(api: Api, web: Key, live: JSON) -> None:
     """Through its subresource: spec and labels stay, annotations may come, nothing is counted."""
     body = changed(live, "status", to={"replicas": 2, "observedGeneration": 1})
@@ -98,12 +82,3 @@ def test_the_status_is_written_alone(api: Api, web: Key, live: JSON) -> None:
         (entry["manager"], entry.get("subresource")) for entry in made["metadata"]["managedFields"]
     ]
     assert owners == [("kubectl", None), ("kubectl", "status")]
-
-
-def test_a_dry_run_leaves_everything(api: Api, web: Key, live: JSON) -> None:
-    """The answer shows the change with the version as it is."""
-    made = api.update(web, changed(live, "spec", "replicas", to=3), ME, dry_run=True)
-    assert made["spec"]["replicas"] == 3
-    assert made["metadata"]["generation"] == 2
-    assert made["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
-    assert api.get(web) is live

@@ -23,17 +23,6 @@ def timers() -> Timers:
     return Timers(datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def test_a_deletion_is_seen_once(timers: Timers) -> None:
-    """It begins, and it ends: both are of the same pod."""
-    expectations = Expectations(timers)
-    expectations.deletions(OWNER, [POD, Key("pods", "shop", "q")])
-    expectations.forget_deletion(OWNER, POD)
-    expectations.forget_deletion(OWNER, POD)
-    assert not expectations.is_met(OWNER)
-    expectations.forget_deletion(OWNER, Key("pods", "shop", "q"))
-    assert expectations.is_met(OWNER)
-
-
 def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> None:
     """A ReplicaSet does not stand still for ever."""
     expectations = Expectations(timers)

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.api.api import Propagation
 from sandbox.json import JSON
-from sandbox.storage.store import Change, ChangeType
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed, web
-
-
-def gone_in_order(bed: Bed) -> list[str]:
-    """Return a list that fills with the kinds of objects as they go."""
-    order: list[str] = []
-
-    def hear(change: Change) -> None:
-        if change.type is ChangeType.DELETED:
-            order.append(change.key.resource)
-
-    for resource in ("deployments.apps", "replicasets.apps", "pods"):
-        bed.api.store.listen(resource, hear)
-    return order
+from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
 
 
 def config_map(name: str, *owners: JSON) -> JSON:
@@ -39,26 +24,6 @@ def reference(body: JSON, **facts: object) -> JSON:
         "uid": metadata["uid"],
         **facts,
     }
-
-
-def test_in_the_background_the_owner_goes_first(bed: Bed) -> None:
-    """Deployment, ReplicaSet, pods."""
-    bed.deploy(web(2))
-    order = gone_in_order(bed)
-    bed.delete("deployments.apps", "web", Propagation.BACKGROUND)
-    bed.run(5)
-    assert order == ["deployments.apps", "replicasets.apps", "pods", "pods"]
-
-
-def test_orphans_stay_and_have_no_owner(bed: Bed) -> None:
-    """Only the Deployment goes."""
-    bed.deploy(web(2))
-    order = gone_in_order(bed)
-    bed.delete("deployments.apps", "web", Propagation.ORPHAN)
-    bed.run(5)
-    assert order == ["deployments.apps"]
-    assert not bed.replica_sets[0]["metadata"].get("ownerReferences")
-    assert len(bed.pods) == 2
 
 
 def test_one_living_owner_is_enough(bed: Bed) -> None:

@@ -72,6 +72,6 @@ def test_a_pod_that_is_gone_frees_its_share(bed: Bed) -> None:
     bed.delete("pods", "a")
     bed.run(1)
     assert used(bed) == {"pods": "1", "count/pods": "1"}
-    bed.kubelet.report(bed.key("pods", "b"), ready=False, phase="Failed")
+    bed.kubelet.evict(NAMESPACE, "b")
     bed.run(1)
     assert used(bed) == {"pods": "0", "count/pods": "1"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from tests.unit.sandbox.controllers.bed import (
     TEAM,
     Bed,
     condition,
-    conditions,
     generations,
     revision_of,
     web,
@@ -21,18 +19,6 @@ from tests.unit.sandbox.controllers.bed import (
 TRACES = Path(__file__).parents[3] / "traces"
 
 Steps = list[tuple[object, ...]]
-
-
-def recorded(scenario: str) -> Steps:
-    """Return each step of generations and conditions of a recording, once."""
-    lines = (TRACES / f"{scenario}.jsonl").read_text().splitlines()[1:]
-    bodies = (json.loads(line)["object"] for line in lines)
-    steps: Steps = []
-    for body in bodies:
-        step = (generations(body), conditions(body)) if body["kind"] == "Deployment" else None
-        if step and (not steps or steps[-1] != step):
-            steps.append(step)
-    return steps
 
 
 def test_a_minimum_of_ready_seconds_alone_makes_no_rollout(bed: Bed) -> None:
@@ -46,18 +32,6 @@ def test_a_minimum_of_ready_seconds_alone_makes_no_rollout(bed: Bed) -> None:
     bed.run(30)
     assert bed.deployment["status"]["availableReplicas"] == 4
     assert revision_of(bed.deployment) == "1"
-
-
-def test_unhealthy_old_pods_go_first(bed: Bed) -> None:
-    """A second attempt after a bad one takes the pods of the bad one, not of the good one."""
-    bed.deploy(web())
-    bed.set_image("shop/web:2", "never")
-    bed.run(2)
-    bed.seen.clear()
-    bed.set_image("shop/web:3", "never")
-    bed.run(2)
-    good, bad, newest = (rs["spec"]["replicas"] for rs in bed.replica_sets)
-    assert (good, bad, newest) == (3, 0, 2)
 
 
 def test_the_same_hash_of_another_template_is_a_collision(bed: Bed) -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from tests.unit.sandbox.controllers.bed import (
     Bed,
-    condition,
-    generations,
     web,
 )
 
@@ -25,36 +23,9 @@ def test_a_stuck_rollout_is_scaled_in_proportion(
 ) -> None:
     """Of 13 pods, 8 old and 5 new that never become ready, each template keeps its share."""
     bed.deploy(web(10, strategy=WIDE))
-    bed.set_image("shop/web:2", "never")
+    bed.set_image("shop/web:2", "never-ready")
     bed.run(2)
     assert sizes(bed) == [8, 5]
     bed.patch({"spec": {"replicas": replicas}})
     bed.run(3)
     assert sizes(bed) == expected
-
-
-def test_a_paused_deployment_makes_no_new_version(bed: Bed) -> None:
-    """It is observed, its condition says so, and its scaling goes on."""
-    bed.deploy(web())
-    bed.patch({"spec": {"paused": True}})
-    bed.set_image("shop/web:2")
-    bed.patch({"spec": {"replicas": 5}})
-    bed.run(3)
-    assert sizes(bed) == [5]
-    assert generations(bed.deployment) == (4, 4)
-    paused = condition(bed.deployment, "Progressing")
-    assert (paused["status"], paused["reason"]) == ("Unknown", "DeploymentPaused")
-    # No ReplicaSet has the template: nothing counts as updated.
-    assert bed.deployment["status"].get("updatedReplicas", 0) == 0
-
-
-def test_the_newest_takes_all_when_scaled_up_from_zero(bed: Bed) -> None:
-    """With no pods anywhere the ReplicaSet of the template gets them."""
-    bed.deploy(web())
-    bed.patch({"spec": {"replicas": 0}})
-    bed.run(2)
-    bed.set_image("shop/web:2")
-    bed.run(2)
-    bed.patch({"spec": {"replicas": 3}})
-    bed.run(2)
-    assert sizes(bed) == [0, 3]

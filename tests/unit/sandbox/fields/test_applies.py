@@ -67,26 +67,6 @@ def containers(body: JSON) -> list[JSON]:
     return found
 
 
-def test_what_is_no_longer_applied_goes() -> None:
-    """A field, an item and a struct that only the applier owned are removed."""
-    sidecar = {"name": "log", "image": "log:1"}
-    body = first(configuration(WEB, sidecar, replicas=2, strategy={"type": "Recreate"}))
-    body = applied(body, configuration(WEB, paused=True))
-    assert containers(body) == [WEB]
-    assert set(body["spec"]) == {"template", "paused"}
-
-
-def test_the_same_manager_updates_as_another_one() -> None:
-    """An update takes a field out of what its manager applied."""
-    body = edited(first(configuration(WEB, replicas=2)), "ci", replicas=3)
-    assert [
-        (it["operation"], "f:replicas" in it["fieldsV1"]["f:spec"]) for it in entries(body)
-    ] == [
-        ("Apply", False),
-        ("Update", True),
-    ]
-
-
 def test_nulls_are_owned_and_take_away() -> None:
     """A null that is applied is a value: it conflicts, and is owned."""
     live = edited(first(configuration(WEB)), "alice", replicas=2)

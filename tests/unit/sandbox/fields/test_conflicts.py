@@ -42,29 +42,6 @@ def edited(live: JSON, manager: str, **spec: Any) -> JSON:
     return update_owners(live, new, manager, now=NOW, schema=SCHEMA)
 
 
-def test_another_value_is_a_conflict() -> None:
-    """The server names every field with its owner; the same value conflicts with nobody."""
-    body = edited(first(configuration(WEB)), "kubectl-client-side-apply", replicas=2)
-    assert applied(body, configuration(replicas=2), "bob")["spec"]["replicas"] == 2
-    with pytest.raises(Conflict) as error:
-        applied(body, configuration(replicas=3), "bob")
-    refusal = error.value.refusal()
-    assert (refusal.status, refusal.reason) == (409, "Conflict")
-    assert refusal.message == (
-        'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using apps/v1:'
-        " .spec.replicas"
-    )
-    assert refusal.details == {
-        "causes": [
-            {
-                "reason": "FieldManagerConflict",
-                "message": 'conflict with "kubectl-client-side-apply" using apps/v1',
-                "field": ".spec.replicas",
-            }
-        ]
-    }
-
-
 def test_kubectl_inherits_what_it_applied_from_the_clients_side() -> None:
     """Conflicts with values that the annotation still vouches for are none, for kubectl alone."""
     annotation = json.dumps(configuration(WEB, replicas=2))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.fields import apply, update_owners
+from sandbox.fields import update_owners
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY
 from sandbox.schema import schema_of
@@ -72,12 +72,3 @@ def test_a_scale_to_the_same_number_splits_the_owners_entry() -> None:
         (it["manager"], it.get("time"), "f:selector" in it["fieldsV1"]["f:spec"])
         for it in entries(body)
     ] == [("alice", None, False), ("alice", EARLY, True)]
-
-
-def test_an_applier_loses_replicas_to_a_scale() -> None:
-    """The next apply of another number is a conflict with the scaler."""
-    live = apply(None, CONFIGURATION, "ci", force=False, now=EARLY, schema=SCHEMA)
-    body = write(live, "bob", "scale", replicas=5)
-    assert owned(body, "ci") == {"f:spec": {"f:selector": {}}}
-    assert owned(body, "bob", "scale") == {"f:spec": {"f:replicas": {}}}
-    assert owned(write(body, "bob", "scale", replicas=6), "bob", "scale")

@@ -76,19 +76,6 @@ def owned(body: JSON, manager: str, subresource: str = "") -> JSON | None:
     return None
 
 
-def test_what_changes_changes_hands() -> None:
-    """A changed field is the writer's alone; a removed one is nobody's."""
-    new = copy.deepcopy(created())
-    new["spec"]["replicas"] = 3
-    del new["spec"]["progressDeadlineSeconds"]
-    body = update_owners(created(), new, "bob", now=LATE, schema=SCHEMA)
-    assert owned(body, "bob") == {"f:spec": {"f:replicas": {}}}
-    left = owned(body, "alice")
-    assert left
-    assert {"f:replicas", "f:progressDeadlineSeconds"}.isdisjoint(left["f:spec"])
-    assert "f:selector" in left["f:spec"]
-
-
 def _with_entries(body: JSON, sent: Any) -> JSON:
     return {**body, "metadata": {**body["metadata"], "managedFields": sent}}
 

@@ -68,13 +68,6 @@ def test_every_mistake_is_told_at_once() -> None:
     assert [problem.offset for problem in raised.value.problems] == [0, 18, 25, 30]
 
 
-def test_only_the_first_pods_are_meant() -> None:
-    """`only=2` holds for the pods with the ordinals 0 and 1, a clause without it for all."""
-    clauses = parse("crash;only=2, slow-termination=3")
-    meant = [len(behaviour_of(clauses, ordinal).clauses) for ordinal in range(4)]
-    assert meant == [2, 2, 1, 1]
-
-
 def test_a_clause_without_a_name_is_for_the_first_container() -> None:
     """`crash` is for the first ordinary container, `init-crash` for the first init container."""
     asked = behaviour_of(parse("crash, init-crash"), 0)
@@ -82,11 +75,3 @@ def test_a_clause_without_a_name_is_for_the_first_container() -> None:
     second = asked.of_container("proxy", is_first=False, is_init=False)
     init = asked.of_container("migrate", is_first=True, is_init=True)
     assert (first and first.kind, second, init and init.kind) == (Kind.CRASH, None, Kind.INIT_CRASH)
-
-
-def test_of_several_clauses_the_first_holds() -> None:
-    """The same container is asked for one thing: what stands first."""
-    asked = behaviour_of(parse("ready=3;only=1, never-ready"), 0)
-    clause = asked.of_container("web", is_first=True, is_init=False)
-    assert clause
-    assert clause.kind is Kind.READY

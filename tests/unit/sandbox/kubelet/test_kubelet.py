@@ -71,22 +71,6 @@ def is_ready(pod: JSON) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-@pytest.mark.parametrize(
-    ("asked", "there_after", "gone_after"),
-    [("", 0.9, 0.2), ("slow-termination=5", 4.9, 0.2), ("slow-termination=5m", 29.9, 0.2)],
-)
-def test_a_deleted_pod_goes_when_its_containers_have_ended(
-    bed: Bed, asked: str, there_after: float, gone_after: float
-) -> None:
-    """Soon, after the time that it takes, or when its grace period is over."""
-    bed.create(body(asked))
-    bed.api.delete(WEB, TEAM)
-    bed.run(there_after)
-    assert not bed.gone()
-    bed.run(gone_after)
-    assert bed.gone()
-
-
 def test_a_pod_that_goes_in_mid_flight_disturbs_nobody(bed: Bed) -> None:
     """Requests on their way to a pod that has gone are dropped; another of its name is played."""
     for pod in (body(), body("mount-error")):

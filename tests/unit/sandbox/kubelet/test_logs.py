@@ -21,13 +21,6 @@ def crashed_once() -> Stage:
     return Stage(Pace.NODE).run(pod(asked="crash=2;code=7", log="hello"), seconds=4)
 
 
-def test_while_it_backs_off_both_logs_are_the_last_attempts() -> None:
-    """A container that waits for its restart has written what its last attempt did."""
-    stage = Stage(Pace.NODE).run(pod(asked="crash=2"), seconds=10)
-    assert read(stage) == read(stage, LogOptions(previous=True))
-    assert "attempt 1 starts" in read(stage)
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [

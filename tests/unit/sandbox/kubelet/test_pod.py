@@ -29,17 +29,6 @@ def test_a_sidecar_runs_on_beside_the_others() -> None:
     assert condition(stage.status(), "Initialized")["status"] == "True"
 
 
-def test_a_failing_init_container_holds_the_pod_back() -> None:
-    """The pod stays pending and says which init container is not done."""
-    stage = Stage().run(pod(init=[MIGRATE], asked="init-crash=0.1"), seconds=3)
-    status = stage.status()
-    assert status["phase"] == "Pending"
-    assert stage.states() == ["PodInitializing"]
-    why = condition(status, "Initialized")
-    assert why["reason"] == "ContainersNotInitialized"
-    assert why["message"] == "containers with incomplete status: [migrate]"
-
-
 @pytest.mark.parametrize(
     ("asked", "policy", "phase", "restarts"),
     [
@@ -60,14 +49,6 @@ def test_the_restart_policy_decides_what_an_end_means(
     assert (status["phase"], web["restartCount"]) == (phase, restarts)
 
 
-def test_an_evicted_pod_fails_and_says_why() -> None:
-    """The pod is Failed with the reason Evicted, and nothing in it runs."""
-    stage = Stage().run(pod(asked="evicted=1"), seconds=2)
-    status = stage.status()
-    assert (status["phase"], status["reason"]) == ("Failed", "Evicted")
-    assert "low on resource: memory" in status["message"]
-
-
 def test_a_running_container_changes_its_mind_at_once() -> None:
     """A behaviour that a running container can show begins when it is asked for."""
     item = pod()
@@ -86,12 +67,3 @@ def test_a_container_that_backs_off_waits_for_its_next_try(asked: str) -> None:
     [(at, state)] = stage.trail()[before:]
     assert state == "ready"
     assert at >= 30
-
-
-def test_a_mount_that_comes_late_starts_the_pod() -> None:
-    """A pod that waited for its volume starts when that is there."""
-    item = pod(asked="mount-error", init=[MIGRATE])
-    stage = Stage().run(item, seconds=5)
-    assert stage.states() == ["PodInitializing"]
-    stage.run(asking(item, "ready"), seconds=1)
-    assert stage.states()[-1] == "ready"

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from sandbox.kubelet.behaviour import Kind
 from sandbox.kubelet.states import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, pod
 
@@ -41,13 +40,6 @@ def test_a_behaviour_goes_through_its_states(asked: str, states: list[str], even
     stage = Stage().run(pod(asked=asked), seconds=6)
     assert stage.states()[: len(states)] == states
     assert not event or event in stage.reasons()
-
-
-def test_every_container_kind_has_a_script() -> None:
-    """No kind of behaviour that a container can be asked for is forgotten."""
-    for kind in Kind:
-        stage = Stage().run(pod(asked=kind, init=[{"name": "i", "image": "shop/i:1"}]), seconds=1)
-        assert stage.statuses() or stage.reasons()
 
 
 @pytest.mark.parametrize(

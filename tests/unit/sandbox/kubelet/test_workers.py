@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.json import JSON
-from sandbox.kubelet.behaviour import Clause, parse
-from tests.unit.sandbox.kubelet.stage import Stage, asking, deleted, pod
+from tests.unit.sandbox.kubelet.stage import Stage, deleted, pod
 
 
 def test_pods_are_spread_over_the_nodes() -> None:
@@ -44,13 +42,6 @@ def test_a_deleted_pod_takes_its_time_within_its_grace(
     assert stage.removals() == [(at, "web-1")]
 
 
-def test_a_wish_that_changes_in_time_overrides_the_wait_for_a_node() -> None:
-    """A pod that waits for a node for ever is bound when its wish is taken back."""
-    item = pod(asked="unschedulable")
-    stage = Stage().run(item, seconds=5).run(asking(item, "ready"))
-    assert stage.states() == ["ready"]
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [("crush", "no such behaviour: crush"), ("crash;container=db", "no such container: db")],
@@ -64,34 +55,6 @@ def test_a_wish_that_makes_no_sense_is_said_once(asked: str, said: str) -> None:
     assert event.event["reason"] == "BadBehaviour"
     assert said in event.event["message"]
     assert not stage.binds()
-
-
-class Wishes:
-    """A source that a test changes."""
-
-    outranks_annotations = False
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def clauses(self, _pod: JSON) -> tuple[Clause, ...]:
-        """Return the clauses."""
-        return parse(self.text)
-
-    def log(self, _image: str) -> str:
-        """Return nothing."""
-        return ""
-
-
-def test_a_source_is_asked_for_pods_that_do_not_say_it_themselves() -> None:
-    """Running pods follow when the source changes; an annotation outweighs it."""
-    stage = Stage().run(pod("1"), pod("2", asked="ready"), seconds=1)
-    wishes = Wishes("never-ready")
-    stage.workers.follow(wishes)
-    assert stage.states() == ["ready", "running"]
-    wishes.text = ""
-    stage.workers.reconsider()
-    assert stage.states() == ["ready", "running", "ready"]
 
 
 def test_a_pod_is_evicted_on_demand() -> None:

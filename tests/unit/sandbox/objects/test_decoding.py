@@ -37,13 +37,6 @@ def test_a_stored_object_is_defaulted_already() -> None:
         assert stored == before
 
 
-def test_nulls_and_unknown_fields_go() -> None:
-    """A null is as if it were not there, a null label is an empty one."""
-    body = {"metadata": {"name": None, "labels": {"a": None}, "odd": 1}, "spec": None, "x": {}}
-    found = fill_defaults(BY_KEY["configmaps"], {**body, "data": None})
-    assert found == {"metadata": {"labels": {"a": ""}}}
-
-
 def test_a_wrong_type_names_its_place() -> None:
     """The message is Go's: the struct, the path without indexes, the type."""
     body = {"spec": {"containers": [{"name": "a"}, {"ports": [{"containerPort": "http"}]}]}}

@@ -6,8 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from sandbox.json import JSON
 from sandbox.patching import PatchError, json_patch
@@ -76,25 +74,3 @@ def test_what_does_not_apply_is_refused_without_a_word(operation: JSON) -> None:
     assert (refusal.status, refusal.reason) == (422, "Invalid")
     assert refusal.message == "the server rejected our request due to an error in our request"
     assert before == DOCUMENT
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=8,
-)
-NAMES = st.text("~/1-", max_size=3) | st.text(max_size=3)
-"""Among them what a pointer escapes, and what would be an index."""
-
-
-@given(st.dictionaries(NAMES, st.none() | st.text() | st.lists(st.integers())), NAMES, VALUES)
-@example({}, "~1", None)
-def test_what_was_added_is_there_and_can_be_removed(doc: JSON, name: str, value: Any) -> None:
-    """Pointers reach any name, and no document that was given is changed."""
-    before = copy.deepcopy(doc)
-    pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-    added = json_patch(doc, [op("add", pointer, value=value), op("test", pointer, value=value)])
-    assert added == {**doc, name: value}
-    removed = json_patch(added, [op("remove", pointer)])
-    assert removed == {key: part for key, part in doc.items() if key != name}
-    assert doc == before

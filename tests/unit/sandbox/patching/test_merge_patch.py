@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sandbox.json import JSON
 from sandbox.patching import merge_patch
@@ -33,19 +31,3 @@ def test_the_patch_is_merged(doc: JSON, patch: JSON, found: JSON) -> None:
     before = copy.deepcopy((doc, patch))
     assert merge_patch(doc, patch) == found
     assert (doc, patch) == before
-
-
-LEAVES = st.none() | st.integers(0, 3)
-OBJECTS = st.recursive(
-    st.dictionaries(st.sampled_from("abc"), LEAVES, max_size=3),
-    lambda inner: st.dictionaries(st.sampled_from("abc"), LEAVES | inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=60)
-@given(OBJECTS, OBJECTS)
-def test_a_patch_has_its_way_once_and_for_all(doc: JSON, patch: JSON) -> None:
-    """To patch twice is to patch once."""
-    once = merge_patch(doc, patch)
-    assert merge_patch(once, patch) == once

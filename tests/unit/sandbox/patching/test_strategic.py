@@ -6,8 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY
@@ -191,22 +189,3 @@ def test_what_cannot_be_merged_is_refused(patch: JSON) -> None:
         strategic_merge(LIVE, patch, PODS)
     assert error.value.refusal().status == 400
     assert before == LIVE
-
-
-ITEMS = st.dictionaries(st.sampled_from("pqrst"), st.sampled_from("12"), max_size=4).map(
-    lambda found: [{"name": name, "image": image} for name, image in found.items()]
-)
-
-
-@settings(max_examples=60)
-@given(ITEMS, ITEMS)
-def test_a_merge_has_all_of_both(live: list[JSON], patch: list[JSON]) -> None:
-    """Every item is there once, the patch's with its values and in its order; twice is once."""
-    before = copy.deepcopy((live, patch))
-    document, change = {"spec": {"containers": live}}, {"spec": {"containers": patch}}
-    found = strategic_merge(document, change, PODS)
-    items = found["spec"]["containers"]
-    assert sorted(names(items)) == sorted({*names(live), *names(patch)})
-    assert [item for item in items if item["name"] in names(patch)] == patch
-    assert strategic_merge(found, change, PODS) == found
-    assert (live, patch) == before

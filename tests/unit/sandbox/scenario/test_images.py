@@ -49,15 +49,3 @@ def test_a_rule_is_for_the_containers_of_its_image() -> None:
     item = pod("shop/web:1", "mesh/proxy:2", init=("shop/migrate:1",))
     text = 'images: {"mesh/*": crash, "shop/migrate:*": oom}'
     assert asked(text, item) == [("oom", "i0"), ("crash", "c1")]
-
-
-def test_the_first_rule_that_fits_holds() -> None:
-    """Later rules are for the other images."""
-    text = 'images: {"shop/web:2": ready, "shop/*": crash}'
-    assert asked(text, pod("shop/web:2", "shop/api:1")) == [("ready", "c0"), ("crash", "c1")]
-
-
-def test_before_its_first_second_a_rule_asks_nothing() -> None:
-    """A rule from 30 s on leaves the pod healthy until then."""
-    text = 'images: {"*": {30s: crash}}'
-    assert [asked(text, pod("a"), second) for second in (29.9, 30)] == [[], [("crash", "c0")]]

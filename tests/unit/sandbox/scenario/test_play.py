@@ -12,7 +12,7 @@ from sandbox.json import JSON, dig
 from sandbox.kubelet.kubelet import Kubelet
 from sandbox.scenario.document import Report
 from sandbox.scenario.play import Happening, Play
-from sandbox.scenario.scenario import NoAnswer, parse
+from sandbox.scenario.scenario import parse
 from sandbox.storage.store import Key
 from sandbox.times import Names, Timers
 
@@ -163,13 +163,6 @@ def test_a_quota_comes_changes_and_goes() -> None:
     assert hard == [[{"pods": "3", "services": "1"}], [{"pods": "4"}], []]
 
 
-def test_a_deployment_is_deleted_with_its_pods() -> None:
-    """`delete` is a deletion in the background."""
-    theatre = Theatre("events: {5s: delete web}").at(6)
-    assert theatre.api.store.get(WEB) is None
-    assert theatre.pods() == []
-
-
 def test_what_is_refused_is_remembered_and_the_rest_goes_on() -> None:
     """An event that the API server refuses stops nobody."""
     theatre = Theatre("events: {1s: [scale nix 5, quota none, scale web 4]}").at(1)
@@ -179,11 +172,3 @@ def test_what_is_refused_is_remembered_and_the_rest_goes_on() -> None:
         "",
     ]
     assert theatre.web()["spec"]["replicas"] == 4
-
-
-def test_checks_measure_in_the_scenarios_time() -> None:
-    """A check has its measurement from its second on; one without a series has none."""
-    theatre = Theatre("checks: {errors: {0s: 0, 40s: 0.2, 60s: unreachable}}")
-    measured = [theatre.at(second).play.measurement("errors") for second in (39, 40, 60)]
-    assert measured == [0.0, 0.2, NoAnswer.UNREACHABLE]
-    assert theatre.play.measurement("latency") is None

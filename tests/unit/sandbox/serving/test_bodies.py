@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from sandbox.api.api import PatchType
 from sandbox.failure import ApiError
 from sandbox.serving.bodies import (
     MOST_BODY_BYTES,
     check_size,
     decoded_object,
-    decoded_options,
-    decoded_patch,
 )
 from sandbox.serving.request import Request
 
@@ -55,33 +50,9 @@ def test_other_encodings_are_refused(content_type: str) -> None:
     assert refused.value.status == 415
 
 
-@pytest.mark.parametrize(
-    ("content_type", "raw", "body"),
-    [
-        ("application/merge-patch+json", b'{"a": null}', {"a": None}),
-        ("application/strategic-merge-patch+json", b"{}", {}),
-        ("application/json-patch+json", b'[{"op": "test"}]', [{"op": "test"}]),
-        ("application/apply-patch+yaml", b'{"a": 1}', {"a": 1}),
-    ],
-)
-def test_patches_are_told_apart_by_their_type(content_type: str, raw: bytes, body: Any) -> None:
-    """Four media types, four kinds."""
-    patch = decoded_patch(request(raw, content_type), force=True)
-    assert (patch.type, patch.body, patch.force) == (PatchType(content_type), body, True)
-
-
 def test_large_bodies_are_refused() -> None:
     """Three MiB are the server's limit."""
     check_size(request(b" " * MOST_BODY_BYTES))
     with pytest.raises(ApiError, match="limit is 3145728") as refused:
         check_size(request(b" " * (MOST_BODY_BYTES + 1)))
     assert refused.value.status == 413
-
-
-def test_delete_options_are_optional() -> None:
-    """No body is no options; another kind is refused."""
-    assert decoded_options(request(b"")) == {}
-    with pytest.raises(ApiError, match="Foo"):
-        decoded_options(request(b'{"kind": "Foo"}'))
-    with pytest.raises(ApiError, match="unrecognized"):
-        decoded_options(request(b"["))

@@ -19,30 +19,6 @@ Make = Callable[..., JSON]
 MERGE = "application/merge-patch+json"
 
 
-def test_an_object_goes_through_its_life(client: Client, config_map: Make) -> None:
-    """Created 201, read, replaced, patched, deleted 200, and then not found 404."""
-    one = f"{CONFIG_MAPS}/settings"
-    assert client.ask("POST", CONFIG_MAPS, config_map(a="1")).status == 201
-    assert client.json("GET", one)["data"] == {"a": "1"}
-    assert client.json("PUT", one, config_map(a="2"))["data"] == {"a": "2"}
-    patched = client.json("PATCH", one, {"data": {"b": "3"}}, content_type=MERGE)
-    assert patched["data"] == {"a": "2", "b": "3"}
-    deleted = client.json("DELETE", one)
-    assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
-    gone = client.ask("GET", one)
-    assert gone.status == 404
-    assert document(gone) == {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": 'configmaps "settings" not found',
-        "reason": "NotFound",
-        "details": {"name": "settings", "kind": "configmaps"},
-        "code": 404,
-    }
-
-
 @pytest.mark.parametrize(
     ("method", "path", "status", "message"),
     [

@@ -213,14 +213,6 @@ def test_a_port_in_use_is_said_so() -> None:
     assert "another port" in refused.value.hint
 
 
-def test_a_kubeconfig_that_is_not_ours_stops_the_start(tmp_path: Path) -> None:
-    """Nothing listens where the file cannot be written."""
-    path = tmp_path / "config"
-    path.write_text("mine")
-    with pytest.raises(SandboxError, match="not overwritten"):
-        asyncio.run(serve(Echo(), asyncio.Event(), lambda _: None, ServeOptions(kubeconfig=path)))
-
-
 def test_a_broken_timer_ends_the_server() -> None:
     """A fault inside the cluster is not kept silent."""
 

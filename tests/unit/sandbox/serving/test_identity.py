@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.sandbox.serving.client import CONFIG_MAPS, Client, document
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, Client
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 
@@ -23,13 +23,6 @@ def dev(client: Client) -> Client:
     }
     assert client.ask("POST", f"{RBAC}/rolebindings", binding).status == 201
     return Client(client.cluster, client.entries, "dev-token")
-
-
-def test_an_unknown_token_is_refused(client: Client) -> None:
-    """401, as the server words it."""
-    stranger = Client(client.cluster, client.entries, "nobody")
-    answer = stranger.ask("GET", CONFIG_MAPS)
-    assert (answer.status, document(answer)["message"]) == (401, "Unauthorized")
 
 
 def test_a_renewed_token_replaces_the_one_before(client: Client) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import Target
 from sandbox.serving.request import Request
 from sandbox.serving.routing import target_of
 
@@ -54,18 +53,3 @@ def test_method_and_path_make_a_verb_on_a_resource(
 ) -> None:
     """Paths are read as the API server's RequestInfo reads them."""
     assert asked(method, path) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "verb"), [("true", "watch"), ("1", "watch"), ("false", "list"), ("0", "list")]
-)
-def test_a_watch_is_a_list_that_asks_for_it(value: str, verb: str) -> None:
-    """`watch=` turns a list into a watch unless it says no."""
-    assert asked("GET", DEPLOYMENTS, watch=value)[0] == verb
-
-
-def test_names_as_rbac_and_the_store_have_them() -> None:
-    """A target knows its resource with its group, and with its subresource."""
-    target = target_of(Request("GET", f"{DEPLOYMENTS}/web/scale"))
-    assert (target.key, target.full_resource) == ("deployments.apps", "deployments/scale")
-    assert Target("get", "/api/v1/pods", "", "v1", "", "pods").key == "pods"

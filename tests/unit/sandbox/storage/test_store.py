@@ -36,16 +36,6 @@ def test_listeners_hear_each_change_of_their_resource() -> None:
     assert len(heard) == 3
 
 
-def test_changes_are_told_from_a_version_on() -> None:
-    """History gives what came after a version, oldest first."""
-    store = Store(version=0)
-    for name in "abc":
-        store.put(key(name), named(name))
-    assert [change.key.name for change in store.changes_after("configmaps", 1)] == ["b", "c"]
-    assert store.changes_after("configmaps", 3) == []
-    assert store.changes_after("configmaps", 99) == []
-
-
 def test_a_forgotten_position_is_expired() -> None:
     """Beyond the bound the oldest changes go, and a position before them is told so."""
     store = Store(version=0, kept_changes=2)
@@ -67,11 +57,3 @@ def test_versions_share_what_did_not_change() -> None:
     assert third["spec"] is first["spec"]
     assert first["data"] == {"x": "1"}
     assert second["data"] == {"x": "2"}
-
-
-def test_what_was_handed_over_may_change_afterwards() -> None:
-    """The caller's own dict is not what is stored."""
-    store, body = Store(), named("a", data={"x": "1"})
-    store.put(key("a"), body)
-    body["data"]["x"] = "2"
-    assert store.items("configmaps")[0]["data"] == {"x": "1"}

@@ -112,15 +112,6 @@ def test_of_all_kinds_one_that_is_judged_wrongly_counts(
     assert code == expected
 
 
-@pytest.mark.long
-@pytest.mark.contract("B306")
-def test_a_policy_that_judges_wrongly_is_marked(played: Played, manifest: Write) -> None:
-    """Of all kinds that there are, one is."""
-    code, found = rows(played, manifest(), all_=True, fail_fast=["crash=1"])
-    assert [each["kind"] for each in found if not each["as_expected"]] == ["restart-once"]
-    assert code == 6
-
-
 @pytest.mark.contract("B305")
 @pytest.mark.parametrize("kind", ["crash", "stale-deadline"])
 def test_a_trouble_outranks_a_behaviour_of_the_manifest(
@@ -198,14 +189,6 @@ def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manife
     played.out.seek(0)
     code, (row,) = rows(played, file, with_="crash@5m", bake=window)
     assert (code, row["why"].partition(":")[0]) == (4, "CrashLoop")
-
-
-@pytest.mark.long
-def test_the_longest_run_is_the_sum_of_its_budgets(played: Played, manifest: Write) -> None:
-    """Timeout, bake window, rollback, and 10 s, as the contract has it."""
-    flags = {"file": [manifest()], "timeout": "4m", "bake": "1m", "rollback_timeout": "2m"}
-    rehearse(played.world, load("rehearse", flags, environ={}))
-    assert "a run takes 7m10s" in played.out.getvalue()
 
 
 @pytest.mark.contract("B307")
@@ -318,14 +301,6 @@ def test_what_cannot_time_out_is_rehearsed_without_a_stale_deadline(
     assert "both pods and a progress deadline" in played.err.getvalue()
 
 
-def test_hours_of_min_ready_seconds_are_waited_for(played: Played, manifest: Write) -> None:
-    """What serves before the rehearsal takes its time, of which none passes."""
-    file = Path(manifest())
-    text = file.read_text().replace("minReadySeconds: 5", "minReadySeconds: 5000")
-    file.write_text(text.replace("Seconds: 120", "Seconds: 6000"))
-    assert rows(played, str(file), with_="crash")[0] == 4
-
-
 def test_a_refusal_is_no_caught_failure_and_says_why(played: Played, manifest: Write) -> None:
     """A manifest that pauses its own Deployment is refused, whatever is to go wrong."""
     file = Path(manifest())
@@ -333,26 +308,6 @@ def test_a_refusal_is_no_caught_failure_and_says_why(played: Played, manifest: W
     code, (row,) = rows(played, str(file), with_="crash")
     assert (code, row["outcome"], row["as_expected"]) == (3, "refused", False)
     assert row["why"] == "Paused: deployment/web is paused"
-
-
-def test_a_rollback_that_is_not_verified_is_marked(played: Played, manifest: Write) -> None:
-    """What was rehearsed is the way back, too: of all old pods, in a second."""
-    file = Path(manifest())
-    file.write_text(
-        file.read_text().replace("replicas: 3", "replicas: 3\n  strategy: {type: Recreate}")
-    )
-    code, (row,) = rows(played, str(file), with_="crash", rollback_timeout="1s")
-    assert (code, row["outcome"], row["as_expected"]) == (5, "rollback-failed", False)
-
-
-def test_a_quota_that_is_in_nobodys_way_is_fine(played: Played, manifest: Write) -> None:
-    """Recreate needs no room for a surge: the gate that verifies it is right."""
-    file = Path(manifest())
-    file.write_text(
-        file.read_text().replace("replicas: 3", "replicas: 3\n  strategy: {type: Recreate}")
-    )
-    code, (row,) = rows(played, str(file), with_="quota")
-    assert (code, row["as_expected"]) == (0, True)
 
 
 SECOND = """\
@@ -454,11 +409,3 @@ def test_the_help_names_every_kind(command: str, kinds: list[str]) -> None:
     _, _, listed = " ".join((found.help or "").split()).partition(" is one of ")
     names = re.sub(r" \(without .*?\)", "", listed.partition(";")[0].removesuffix("."))
     assert names.split(", ") == kinds
-
-
-def test_unknown_trouble_is_a_usage_error() -> None:
-    """For callers in code, too."""
-    from gate.app.rehearsal.trouble import asked_for
-
-    with pytest.raises(UsageError):
-        asked_for("nothing-like-it")

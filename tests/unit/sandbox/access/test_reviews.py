@@ -5,12 +5,21 @@ from __future__ import annotations
 import pytest
 
 from sandbox.access.authorizer import ADMIN, Authorizer, Identity, user
+from sandbox.access.bootstrap import found_access
 from sandbox.access.reviews import answer
+from sandbox.api.api import Api
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 
 ALICE = user("alice")
 NOW = "2026-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def authorizer(api: Api) -> Authorizer:
+    """Return who decides in a cluster that has its own roles."""
+    found_access(api)
+    return Authorizer(api.store)
 
 
 def asked(authorizer: Authorizer, kind: str, spec: JSON, who: Identity = ALICE) -> JSON:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sandbox.api.api import (
@@ -31,9 +29,11 @@ def config(api: Api) -> JSON:
 
 
 @pytest.fixture
-def running(api: Api, pod: Callable[..., JSON]) -> JSON:
+def running(api: Api) -> JSON:
     """Return a pod that is bound to a node, and gets 20 s to end."""
-    api.create("pods", "default", pod(terminationGracePeriodSeconds=20), ME)
+    spec: JSON = {"containers": [{"name": "web", "image": "shop/web:1"}]}
+    spec |= {"terminationGracePeriodSeconds": 20}
+    api.create("pods", "default", {"metadata": {"name": "p"}, "spec": spec}, ME)
     bound = api.get(POD)["metadata"]["uid"]
     api.bind(POD, bound, "n", ME)
     return api.get(POD)

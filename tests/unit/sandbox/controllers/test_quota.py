@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
+from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed
 
 
 def pod(name: str = "p", *, init: JSON | None = None, **resources: JSON) -> JSON:

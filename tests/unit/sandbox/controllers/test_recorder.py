@@ -7,7 +7,7 @@ import pytest
 from sandbox.controllers.ownership import REPLICA_SETS
 from sandbox.controllers.recorder import Recorder
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, Bed
+from tests.unit.sandbox.bed import NAMESPACE, Bed
 
 ABOUT: JSON = {
     "apiVersion": "apps/v1",

@@ -1,4 +1,4 @@
-"""Rollouts as a watch of the Deployment sees them, step by step as real ones were recorded."""
+"""The Deployment controller: rollouts, collisions, histories, and sizes without a rollout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import (
+from tests.unit.sandbox.bed import (
     TEAM,
     Bed,
     condition,
@@ -17,7 +17,6 @@ from tests.unit.sandbox.controllers.bed import (
 )
 
 TRACES = Path(__file__).parents[3] / "traces"
-
 Steps = list[tuple[object, ...]]
 
 
@@ -79,3 +78,25 @@ def test_old_replica_sets_beyond_the_limit_are_deleted(
         bed.set_image(f"shop/web:{version}")
         bed.run(5)
     assert [revision_of(rs) for rs in bed.replica_sets] == kept
+
+
+WIDE = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "maxSurge": 3}}
+
+
+def sizes(bed: Bed) -> list[int]:
+    """Return what each ReplicaSet is asked for, by revision."""
+    return [rs["spec"]["replicas"] for rs in bed.replica_sets]
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(30, [20, 13]), (5, [3, 5]), (0, [0, 0])])
+def test_a_stuck_rollout_is_scaled_in_proportion(
+    bed: Bed, replicas: int, expected: list[int]
+) -> None:
+    """Of 13 pods, 8 old and 5 new that never become ready, each template keeps its share."""
+    bed.deploy(web(10, strategy=WIDE))
+    bed.set_image("shop/web:2", "never-ready")
+    bed.run(2)
+    assert sizes(bed) == [8, 5]
+    bed.patch({"spec": {"replicas": replicas}})
+    bed.run(3)
+    assert sizes(bed) == expected

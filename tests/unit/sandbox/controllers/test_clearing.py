@@ -1,11 +1,12 @@
-"""The garbage collector: in the background, in the foreground, and leaving orphans."""
+"""What goes with its owner or its namespace, and what stays."""
 
 from __future__ import annotations
 
 import pytest
 
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
+from sandbox.storage.store import Key
+from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed, web
 
 
 def config_map(name: str, *owners: JSON) -> JSON:
@@ -55,3 +56,16 @@ def test_an_owner_of_the_same_name_and_another_uid_is_absent(bed: Bed) -> None:
     bed.api.create("configmaps", NAMESPACE, config_map("owned", other), TEAM)
     bed.run(2)
     assert bed.api.store.get(bed.key("configmaps", "owned")) is None
+
+
+PLACE = Key("namespaces", "", NAMESPACE)
+
+
+def test_other_objects_wait_for_pods(bed: Bed) -> None:
+    """What a pod needs while it ends is still there."""
+    bed.deploy(web(2, asked="slow-termination=20"))
+    bed.api.delete(PLACE, TEAM)
+    bed.run(8)
+    assert len(bed.replica_sets) == 1
+    bed.run(60)
+    assert bed.api.store.get(PLACE) is None

@@ -152,18 +152,6 @@ def test_a_reader_that_is_too_slow_is_told_so() -> None:
     assert watch.ended
 
 
-def test_a_closed_watch_leaves_nothing_behind(room: Room) -> None:
-    """Closing cancels its timers and its listening."""
-    watch = room.watch(bookmarks=True, timeout_seconds=100)
-    watch.close()
-    watch.close()
-    calls: list[int] = []
-    watch.on_data(lambda: calls.append(1))
-    room.put("a")
-    assert calls == []
-    assert room.timers.due_at() == float("inf")
-
-
 def test_bookmarks_come_every_minute_and_before_the_end(room: Room) -> None:
     """A quiet watch is told how far the store is, the last time just before its timeout."""
     watch = room.watch(bookmarks=True, timeout_seconds=100)

@@ -110,7 +110,11 @@ def allows(rule: JSON, asked: Target) -> bool:
     if not _among(rule.get("verbs"), asked.verb):
         return False
     if not asked.resource:
-        return any(_path_matches(path, asked.path) for path in rule.get("nonResourceURLs") or ())
+        return any(
+            path in (ALL, asked.path)
+            or (path.endswith(ALL) and asked.path.startswith(path.rstrip(ALL)))
+            for path in rule.get("nonResourceURLs") or ()
+        )
     listed, names = rule.get("resources") or (), rule.get("resourceNames") or ()
     reaches = _among(listed, asked.full_resource) or (
         bool(asked.subresource) and f"*/{asked.subresource}" in listed
@@ -158,10 +162,6 @@ def _is_subject(subject: JSON, who: Identity) -> bool:
 
 def _among(listed: Sequence[str] | None, value: str) -> bool:
     return ALL in (listed or ()) or value in (listed or ())
-
-
-def _path_matches(rule: str, path: str) -> bool:
-    return rule in (ALL, path) or (rule.endswith(ALL) and path.startswith(rule.rstrip(ALL)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,6 @@ from sandbox.objects import (
 )
 from sandbox.storage.store import Key
 
-GENERATED_NAME_TRIES = 8
-"""How often a generated name that is taken is generated anew (since Kubernetes 1.32)."""
-
 
 def create(write: Write, sent: JSON) -> JSON:
     """Create an object as it was sent; return it as stored (as it would be, in a dry run)."""
@@ -51,44 +48,21 @@ def create(write: Write, sent: JSON) -> JSON:
 
 def create_received(write: Write, body: JSON) -> JSON:
     """Create an object that is decoded, defaulted and has its managed fields."""
-    registry = write.registry
-    name = body["metadata"].get("name", "")
-    check_open(registry, write.resource, write.namespace, name)
-    body = registry.admit(write.admission(Operation.CREATE, None, body))
-    for _ in range(GENERATED_NAME_TRIES - 1):
-        made = _complete_creation(write, body)
-        if name or _is_free(write, made):
-            return _store_creation(write, made)
-    return _store_creation(write, _complete_creation(write, body))
-
-
-def _complete_creation(write: Write, body: JSON) -> JSON:
     registry, resource = write.registry, write.resource
+    check_open(registry, resource, write.namespace, body["metadata"].get("name", ""))
+    body = registry.admit(write.admission(Operation.CREATE, None, body))
     strategy = strategy_of(resource)
     metadata = stamp_metadata(body["metadata"], strategy, registry.names, registry.timers.wall())
     made = {**body, "metadata": metadata}
     if has_status(resource) and not strategy.keeps_sent_status:
         made["status"] = copy_json(strategy.initial_status)
-    taken = taken_of_services(registry, resource)
-    made = prepared_for_create(resource, made, taken)
+    made = prepared_for_create(resource, made, taken_of_services(registry, resource))
     refuse_invalid(resource, made, validate_create(resource, made))
-    return made
-
-
-def _key(write: Write, body: JSON) -> Key:
-    return Key(write.resource.key, write.namespace, body["metadata"].get("name", ""))
-
-
-def _is_free(write: Write, body: JSON) -> bool:
-    return write.registry.store.get(_key(write, body)) is None
-
-
-def _store_creation(write: Write, body: JSON) -> JSON:
-    write.registry.validate(write.admission(Operation.CREATE, None, body))
-    if not _is_free(write, body):
-        name = body["metadata"]["name"]
-        raise already_exists(write.resource.plural, write.resource.group, name)
-    return body if write.dry_run else write.registry.keep(_key(write, body), body)
+    registry.validate(write.admission(Operation.CREATE, None, made))
+    key = Key(resource.key, write.namespace, made["metadata"]["name"])
+    if registry.store.get(key) is not None:
+        raise already_exists(resource.plural, resource.group, key.name)
+    return made if write.dry_run else registry.keep(key, made)
 
 
 STATUS_METADATA = {

@@ -73,15 +73,13 @@ def missing_from(pod: JSON, required: Iterable[str]) -> str:
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:
-    """Return the sum."""
-    names = {**one, **other}
-    return {name: _sum(one.get(name, NOTHING), other.get(name, NOTHING)) for name in names}
-
-
-def _sum(one: Quantity, other: Quantity) -> Quantity:
-    """Add; the sum is written as the first is, unless that is nothing."""
-    family = one.family if one.nanos else other.family
-    return Quantity(one.nanos + other.nanos, family)
+    """Return the sum; each is written as the first is, unless that is nothing."""
+    total = dict(other)
+    for name, amount in one.items():
+        more = other.get(name, NOTHING)
+        family = amount.family if amount.nanos else more.family
+        total[name] = Quantity(amount.nanos + more.nanos, family)
+    return total
 
 
 def _counts(pod: JSON, timers: Timers) -> bool:
@@ -111,7 +109,8 @@ def _of_pod(pod: JSON) -> Usage:
                 for name in {**total, **needed}
             }
             total = {name: max(both, key=lambda each: each.nanos) for name, both in amounts.items()}
-    return {"pods": ONE, **add_usage(total, _of_overhead(spec))}
+    overhead = _of_container({"resources": {"requests": spec.get("overhead")}})
+    return {"pods": ONE, **add_usage(total, overhead)}
 
 
 def _of_container(container: JSON) -> Usage:
@@ -124,11 +123,6 @@ def _of_container(container: JSON) -> Usage:
         if name in limits:
             found[f"limits.{name}"] = parse_quantity(str(limits[name]))
     return found
-
-
-def _of_overhead(spec: JSON) -> Usage:
-    overhead = spec.get("overhead") or {}
-    return _of_container({"resources": {"requests": overhead}}) if overhead else {}
 
 
 RESOURCE = "resourcequotas"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from sandbox.fields.sets import FieldSet, canonical, fit_to_schema
 from sandbox.json import JSON
@@ -67,15 +66,11 @@ def decode_entries(entries: Sequence[JSON] | None) -> Managed:
 
 def decoded_foreign(entries: Sequence[JSON] | None, kind: Type) -> Managed:
     """Return entries that a client wrote, their sets in the server's form; raises `NotManaged`."""
-    return {
-        identity: entry.with_fields(fit_to_schema(_canonical(entry.fields), kind))
-        for identity, entry in decode_entries(entries).items()
-    }
-
-
-def _canonical(fields: Any) -> FieldSet:
     try:
-        return canonical(fields)
+        return {
+            identity: entry.with_fields(fit_to_schema(canonical(entry.fields), kind))
+            for identity, entry in decode_entries(entries).items()
+        }
     except (AttributeError, TypeError, ValueError) as error:
         raise NotManaged(str(error)) from error
 

@@ -146,15 +146,13 @@ class Decoder:
         # Known before its fields are compiled: a struct may hold itself.
         self._readers[name] = read
         for key, field in fields.items():
-            readers[key] = (self.reader(field.type), _keeps_empty(field))
-        always = [(key, self._zero(field)) for key, field in fields.items() if _is_always(field)]
+            readers[key] = (self.reader(field.type), field.is_pointer or _is_always(field))
+        always = [
+            (key, _nothing if field.is_pointer else self._zero_of(field.type))
+            for key, field in fields.items()
+            if _is_always(field)
+        ]
         return read
-
-    def _zero(self, field: GoField) -> Callable[[], Any]:
-        """Return what makes the value of a field that is not left out when nothing is given."""
-        if field.is_pointer:
-            return lambda: None
-        return self._zero_of(field.type)
 
     def _zero_of(self, kind: str) -> Callable[[], Any]:
         if is_struct(kind):
@@ -162,6 +160,10 @@ class Decoder:
             return lambda: reader({})
         zero = _ZEROS.get(kind.partition(" ")[0])
         return lambda: zero
+
+
+def _nothing() -> None:
+    return None
 
 
 def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:
@@ -187,15 +189,8 @@ def _is_always(field: GoField) -> bool:
     """Whether the server writes a field also where it is empty: `omitempty` skips no struct."""
     if field.omits_zero:
         return False
-    return not field.omits_empty or (not field.is_pointer and _is_go_struct(field.type))
-
-
-def _is_go_struct(kind: str) -> bool:
-    return kind in _STRUCT_LIKE or is_struct(kind)
-
-
-def _keeps_empty(field: GoField) -> bool:
-    return field.is_pointer or _is_always(field)
+    is_struct_like = field.type in _STRUCT_LIKE or is_struct(field.type)
+    return not field.omits_empty or (not field.is_pointer and is_struct_like)
 
 
 def _list_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:

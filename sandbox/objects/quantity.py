@@ -57,15 +57,13 @@ class Quantity:
         """Return the canonical text."""
         if self.nanos == 0:
             return "0"
-        if self.family is Family.BINARY and self._is_large_integer():
+        is_large_integer = self.nanos % NANO == 0 and abs(self.nanos) >= _KIBI * NANO
+        if self.family is Family.BINARY and is_large_integer:
             return _with_suffix(self.nanos // NANO)
         number, exponent = _normal(self.nanos)
         if self.family is Family.EXPONENT:
             return f"{number}e{exponent}" if exponent else str(number)
         return f"{number}{_DECIMAL_SUFFIXES[exponent]}"
-
-    def _is_large_integer(self) -> bool:
-        return self.nanos % NANO == 0 and abs(self.nanos) >= _KIBI * NANO
 
     def rounded_up(self) -> Quantity:
         """Return it without anything below a milli, away from zero."""

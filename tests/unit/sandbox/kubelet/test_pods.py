@@ -129,14 +129,6 @@ def test_a_container_that_ran_long_is_forgiven() -> None:
     assert "CrashLoopBackOff" in patient.states()
 
 
-def test_pulls_back_off_like_restarts() -> None:
-    """A node tries to pull after 10, 20, 40 s and so on, up to five minutes."""
-    trail = Stage(Pace.NODE).run(pod(asked="image-pull"), seconds=1200).trail()
-    tries = [at for at, state in trail if state == "ErrImagePull"]
-    waits = [round(after - at) for at, after in pairwise(tries)]
-    assert waits == [10, 20, 40, 80, 160, 300, 300]
-
-
 @pytest.mark.parametrize("pace", [Pace.SHORT, Pace.NODE])
 def test_messages_tell_the_figures_of_a_node(pace: Pace) -> None:
     """Whatever the pace, the third wait is told as 40 s and the fifth as 2m40s."""

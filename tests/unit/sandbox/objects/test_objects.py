@@ -31,7 +31,6 @@ from sandbox.objects.quantity import (
     parse_quantity,
 )
 from tests.long import longer
-from tests.table import each
 from tests.unit.sandbox.objects.cases import NAMESPACE, Case, all_cases, golden
 
 STORED = [
@@ -92,18 +91,6 @@ def _service(**spec: object) -> JSON:
     return fill_defaults(
         SERVICE, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
     )
-
-
-@each("case", all_cases(), ids=lambda case: case.name)
-def test_preparing_changes_nothing_in_place(case: Case) -> None:
-    """What is given to it stays as it is, so that stored objects may be given."""
-    try:
-        body = fill_defaults(case.resource, case.body)
-        before = copy_json(body)
-        prepared_for_create(case.resource, body)
-    except ApiError:
-        return
-    assert body == before
 
 
 @pytest.mark.parametrize(

@@ -124,19 +124,6 @@ def metadata(**patch: Any) -> JSON:
     return found
 
 
-def test_items_are_merged_by_their_key() -> None:
-    """An item that is named is merged, another is added, the rest stays."""
-    found = patched(
-        containers=[{"name": "q", "image": "i:2"}, {"name": "n", "env": [{"name": "B"}]}]
-    )
-    assert found["containers"] == [
-        LIVE["spec"]["containers"][0],
-        {"name": "q", "image": "i:2"},
-        {"name": "n", "env": [{"name": "B"}]},
-        LIVE["spec"]["containers"][2],
-    ]
-
-
 @pytest.mark.parametrize(
     ("containers", "left"),
     [

@@ -34,21 +34,6 @@ class Theatre(Bed):
         return {entry["manager"] for entry in self.deployment["metadata"]["managedFields"]}
 
 
-def test_an_image_turns_bad_and_good_again() -> None:
-    """Running pods change at their second, counted from the start of the scenario."""
-    theatre = Theatre('images: {"shop/web:1": {10s: never-ready, 20s: ready}}')
-    ready = [
-        theatre.at(second).deployment["status"].get("readyReplicas", 0) for second in (9, 10, 20)
-    ]
-    assert ready == [3, 0, 3]
-
-
-def test_what_a_scenario_says_is_written() -> None:
-    """Containers of an image write what the scenario gives them."""
-    theatre = Theatre('logs: {"shop/web:*": out of ink}')
-    assert b"out of ink\n" in theatre.kubelet.log(NAMESPACE, theatre.pods[0]["metadata"]["name"])
-
-
 @pytest.mark.parametrize(
     ("event", "path", "value", "manager"),
     [

@@ -72,12 +72,6 @@ def test_measurements_hold_from_their_second_on() -> None:
     assert read("checks: {late: {10s: unreachable}}").checks["late"].at(9) is None
 
 
-def test_measurements_can_be_told_in_one_line() -> None:
-    """The same as seconds with a value each."""
-    told = read("checks: {errors: 0 until 40s then 0.2 until 1m then no-data}").checks["errors"]
-    assert told.steps == ((0.0, 0.0), (40.0, 0.2), (60.0, NoAnswer.NO_DATA))
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -8,17 +8,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sandbox.access.authorizer import ADMIN, Tokens, user
 from sandbox.access.bootstrap import found_access
-from sandbox.access.identity import ADMIN, Tokens, user
 from sandbox.api.api import Api
-from sandbox.controllers.composition import Controllers
+from sandbox.controllers.deployment.controller import DeploymentController
+from sandbox.controllers.garbage import GarbageCollector
+from sandbox.controllers.informer import Informer
+from sandbox.controllers.namespaces import NamespaceController
+from sandbox.controllers.quota import QuotaAdmission, QuotaController
+from sandbox.controllers.replicaset.controller import ReplicaSetController
+from sandbox.kubelet.behaviour import Silence, Source
 from sandbox.kubelet.kubelet import NODES, Kubelet
-from sandbox.kubelet.pace import Pace
-from sandbox.kubelet.sources import Silence, Source
-from sandbox.serving.audit import Heard, unheard
-from sandbox.serving.handle import Door
+from sandbox.kubelet.states import Pace
+from sandbox.serving.handle import Door, Heard, unheard
 from sandbox.serving.request import Answer, Request
 from sandbox.times import Names, Timers
+
+
+class Controllers:
+    """What a controller manager runs; `deployments` is open for tests that force a hash."""
+
+    def __init__(self, api: Api, timers: Timers) -> None:
+        watched = ("deployments.apps", "replicasets.apps", "pods", "namespaces", "resourcequotas")
+        self._informers = [Informer(api.store, timers, resource) for resource in watched]
+        deployments, replica_sets, pods, namespaces, quotas = self._informers
+        self._api = api
+        self.deployments = DeploymentController(api, timers, deployments, replica_sets, pods)
+        self._quota_admission = QuotaAdmission(api, timers)
+        self._others = (
+            ReplicaSetController(api, timers, replica_sets, pods),
+            GarbageCollector(api, timers),
+            NamespaceController(api, timers, namespaces),
+            QuotaController(api, timers, quotas),
+        )
+
+    def start(self) -> None:
+        """Begin to act on what is there and on each change; quotas are enforced from now on."""
+        self._api.admissions.append(self._quota_admission)
+        for controller in (self.deployments, *self._others):
+            controller.start()
+        for informer in self._informers:
+            informer.start()
+
 
 ADMIN_TOKEN = "sandbox-admin"  # noqa: S105 - for a cluster that nobody can reach
 """The administrator's token until a secret one takes its place, as on a socket."""

@@ -9,30 +9,27 @@ what cannot be done gets a `SandboxError`; what a server refuses is an `ApiError
 from __future__ import annotations
 
 from sandbox import fields
-from sandbox.api.admission import Admission, Admit, Operation
 from sandbox.api.api import Api
-from sandbox.api.asked import Patch, PatchType, Writer
+from sandbox.api.asked import Admission, Admit, Operation, Patch, PatchType, Writer
 from sandbox.cluster import Cluster, ClusterOptions
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, SandboxError
 from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KIND
 from sandbox.kubelet import behaviour
-from sandbox.kubelet.pace import Pace
-from sandbox.misuse import SandboxError
+from sandbox.kubelet.states import Pace
 from sandbox.patching import merge_patch
 from sandbox.scenario import actions
 from sandbox.scenario.document import Report
-from sandbox.scenario.images import ImageRule, Images, fits
+from sandbox.scenario.images import ImageRule, Images, Series, fits
 from sandbox.scenario.play import Happening, Play
 from sandbox.scenario.scenario import Event, Measurement, NoAnswer, Scenario
 from sandbox.scenario.scenario import load as load_scenario
 from sandbox.scenario.scenario import parse as parse_scenario
-from sandbox.scenario.series import Series
 from sandbox.schema import Schema, schema_of
-from sandbox.serving.audit import AuditEntry
+from sandbox.serving.handle import AuditEntry
 from sandbox.serving.request import JSON_TYPE, Answer, Request, Stream
-from sandbox.storage.change import Change, Key
-from sandbox.storage.label_selectors import parse_labels
+from sandbox.storage.selection import parse_labels
+from sandbox.storage.store import Change, Key
 from sandbox.times import NAME_LETTERS, Names, Timers
 
 __all__ = [

@@ -1,12 +1,15 @@
 """What the API server refuses: an HTTP status and the Status object that explains it.
 
-Words and codes are those of a real server (apimachinery `api/errors`): clients read them.
+Words and codes are those of a real server (apimachinery `api/errors`): clients read them. What
+whoever runs a sandbox does wrong is a `SandboxError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from sandbox.json import JSON
@@ -119,3 +122,22 @@ def make_expired_error(
 ) -> ApiError:
     """410 for a position that is no longer in the history."""
     return ApiError(410, "Expired", message)
+
+
+class SandboxError(Exception):
+    """`problems` has a line for each mistake, `hint` what to do instead, which may be empty."""
+
+    def __init__(self, *problems: str, hint: str = "") -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+        self.hint = hint
+
+
+@contextmanager
+def forgiving_absence() -> Iterator[None]:
+    """Let a refusal with 404 pass: what is gone already needs no write."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise

@@ -1,6 +1,7 @@
 """The sandbox's time and its names: given from outside, so that the same run is the same again.
 
 `Timers` runs nothing by itself: whoever owns time calls `run_due`. Nothing here sleeps.
+Durations in behaviours and scenario files are `600`, `1.5`, `90s`, `10m`, `1h30m`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import heapq
 import itertools
 import math
 import random
+import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -57,6 +59,14 @@ class Timers:
         moment = self._started + timedelta(seconds=self._now)
         return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if fraction else "%Y-%m-%dT%H:%M:%SZ")
 
+    def epoch(self) -> float:
+        """Return the time on the wall in seconds since the epoch, fractions with them."""
+        return self._started.timestamp() + self._now
+
+    def seconds_until(self, stamp: str, seconds: float = 0.0) -> float:
+        """Return how long it is until `seconds` after an RFC 3339 time; negative where passed."""
+        return since_epoch(stamp) + seconds - self.epoch()
+
     def call_at(self, at: float, do: Callable[[], None]) -> Timer:
         """Have `do` called at `at`, at once where that has passed."""
         timer = Timer(max(at, self._now), do)
@@ -103,3 +113,32 @@ class Names:
 
 def _nothing() -> None:
     return
+
+
+def since_epoch(stamp: str) -> float:
+    """Return an RFC 3339 time in seconds since the epoch."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+MOST_SECONDS = 30 * 24 * 3600
+_BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_UNITS = re.compile(r"(?=.)(?:(?P<h>[0-9]+)h)?(?:(?P<m>[0-9]+)m)?(?:(?P<s>[0-9]+(?:\.[0-9]+)?)s)?")
+_HINT = "durations are seconds (600, 1.5) or like 90s, 10m, 1h30m"
+_SHOWN_LETTERS = 40
+
+
+def parse_seconds(text: str) -> float:
+    """Return a duration in seconds, at least 0 and at most 30 days; ValueError otherwise."""
+    form = text.strip()
+    shown = ascii(text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}...")
+    match = _UNITS.fullmatch(form)
+    if _BARE.fullmatch(form):
+        seconds = float(form)
+    elif match:
+        hours, minutes, rest = (float(match[unit] or 0) for unit in "hms")
+        seconds = 3600 * hours + 60 * minutes + rest
+    else:
+        raise ValueError(f"not a duration: {shown}; {_HINT}")
+    if seconds > MOST_SECONDS:
+        raise ValueError(f"too long a duration: {shown} is more than 30 days; {_HINT}")
+    return seconds

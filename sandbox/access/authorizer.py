@@ -1,13 +1,167 @@
-"""May somebody do something: the decision, its reason, and the refusal in the server's words."""
+"""Who asks, and what they may: tokens, and RBAC over the roles that reach a user."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from sandbox.access.identity import MASTERS, Identity
-from sandbox.access.rules import Attributes, allows, grants
 from sandbox.failure import ApiError, qualify_resource
-from sandbox.storage.store import Store
+from sandbox.json import JSON
+from sandbox.storage.store import Key, Store
+
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user with groups, as the server knows them."""
+
+    user: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+
+    def info(self) -> JSON:
+        """Return the userInfo of a review."""
+        found: JSON = {"username": self.user}
+        if self.uid:
+            found["uid"] = self.uid
+        if self.groups:
+            found["groups"] = list(self.groups)
+        return found
+
+
+ADMIN = Identity("admin", (MASTERS, AUTHENTICATED), "admin")
+ANONYMOUS = Identity("system:anonymous", (UNAUTHENTICATED,))
+
+
+def user(name: str, *groups: str) -> Identity:
+    """Return an authenticated user's identity."""
+    return Identity(name, (*groups, AUTHENTICATED))
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The bearer tokens that the cluster accepts; they may be added and revoked at any time."""
+
+    by_token: dict[str, Identity] = field(default_factory=dict, repr=False)
+
+    def add(self, token: str, identity: Identity) -> None:
+        """Accept a token."""
+        self.by_token[token] = identity
+
+    def revoke(self, token: str) -> None:
+        """Accept a token no more."""
+        self.by_token.pop(token, None)
+
+    def identify(self, headers: Mapping[str, str]) -> Identity:
+        """Return who sends a request with these (lower-case) headers; 401 for unknown tokens."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if not scheme:
+            return ANONYMOUS
+        found = self.by_token.get(token.strip()) if scheme.lower() == "bearer" else None
+        if found is None:
+            raise ApiError(401, "Unauthorized", "Unauthorized")
+        return found
+
+
+RBAC = "rbac.authorization.k8s.io"
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A request as the authorizer sees it; `resource` is empty for a path of its own.
+
+    `key` names the kind as `kinds.BY_KEY` does; `version` is what the path says.
+    """
+
+    verb: str
+    path: str = ""
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    name: str = ""
+    subresource: str = ""
+
+    @property
+    def key(self) -> str:
+        """The plural with its group, as the store names it."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+    @property
+    def full_resource(self) -> str:
+        """The resource with its subresource, as RBAC rules name it."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A rule that reaches a user, and by which binding."""
+
+    rule: JSON
+    reason: str
+
+
+def allows(rule: JSON, asked: Target) -> bool:
+    """Tell whether a rule allows something."""
+    if not _among(rule.get("verbs"), asked.verb):
+        return False
+    if not asked.resource:
+        return any(
+            path in (ALL, asked.path)
+            or (path.endswith(ALL) and asked.path.startswith(path.rstrip(ALL)))
+            for path in rule.get("nonResourceURLs") or ()
+        )
+    listed, names = rule.get("resources") or (), rule.get("resourceNames") or ()
+    reaches = _among(listed, asked.full_resource) or (
+        bool(asked.subresource) and f"*/{asked.subresource}" in listed
+    )
+    return (
+        reaches
+        and _among(rule.get("apiGroups"), asked.group)
+        and (not names or asked.name in names)
+    )
+
+
+def grants(store: Store, who: Identity, namespace: str) -> Iterator[Grant]:
+    """Yield every rule that reaches a user: those of the whole cluster, then the namespace's."""
+    for binding in store.items(f"clusterrolebindings.{RBAC}"):
+        yield from _iter_grants_of_binding(store, binding, who, "")
+    if namespace:
+        for binding in store.items(f"rolebindings.{RBAC}", namespace):
+            yield from _iter_grants_of_binding(store, binding, who, namespace)
+
+
+def _iter_grants_of_binding(
+    store: Store, binding: JSON, who: Identity, namespace: str
+) -> Iterator[Grant]:
+    subject = next((each for each in binding.get("subjects") or () if _is_subject(each, who)), None)
+    if subject is None:
+        return
+    reference, metadata = binding["roleRef"], binding["metadata"]
+    kind, name = reference["kind"], reference["name"]
+    at = ("clusterroles", "") if kind == "ClusterRole" else ("roles", namespace)
+    role = store.get(Key(f"{at[0]}.{RBAC}", at[1], name))
+    bound = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
+    binding_kind = "RoleBinding" if namespace else "ClusterRoleBinding"
+    to = f'{subject["kind"]} "{subject["name"]}"'
+    reason = f'RBAC: allowed by {binding_kind} "{bound}" of {kind} "{name}" to {to}'
+    for rule in (role or {}).get("rules") or ():
+        yield Grant(rule, reason)
+
+
+def _is_subject(subject: JSON, who: Identity) -> bool:
+    """Tell whether a subject is the user or a group of theirs; no service account has a token."""
+    if subject["kind"] == "Group":
+        return subject["name"] in who.groups
+    return bool(subject["kind"] == "User" and subject["name"] == who.user)
+
+
+def _among(listed: Sequence[str] | None, value: str) -> bool:
+    return ALL in (listed or ()) or value in (listed or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +178,7 @@ class Authorizer:
 
     store: Store
 
-    def decide(self, who: Identity, asked: Attributes) -> Decision:
+    def decide(self, who: Identity, asked: Target) -> Decision:
         """Return whether somebody may do something."""
         if MASTERS in who.groups:
             return Decision(allowed=True)
@@ -33,14 +187,14 @@ class Authorizer:
                 return Decision(allowed=True, reason=grant.reason)
         return Decision(allowed=False)
 
-    def check(self, who: Identity, asked: Attributes) -> None:
+    def check(self, who: Identity, asked: Target) -> None:
         """403 for what somebody may not do."""
         if not self.decide(who, asked).allowed:
             raise _refusal(who, asked)
 
 
-def _refusal(who: Identity, asked: Attributes) -> ApiError:
-    if asked.path:
+def _refusal(who: Identity, asked: Target) -> ApiError:
+    if not asked.resource:
         message = f'forbidden: User "{who.user}" cannot {asked.verb} path "{asked.path}"'
         return ApiError(403, "Forbidden", message, details={})
     where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"

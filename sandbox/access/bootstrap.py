@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.access.identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from sandbox.access.rules import RBAC
+from sandbox.access.authorizer import AUTHENTICATED, MASTERS, RBAC, UNAUTHENTICATED
 from sandbox.api.api import Api, Key, Writer
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource

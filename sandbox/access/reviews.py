@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox.access.authorizer import Authorizer, Decision
-from sandbox.access.identity import MASTERS, Identity
-from sandbox.access.rules import Attributes, grants
+from sandbox.access.authorizer import MASTERS, Authorizer, Identity, Target, grants
 from sandbox.failure import bad_request
 from sandbox.json import JSON, dig
 
@@ -58,26 +56,23 @@ def _access(authorizer: Authorizer, kind: str, body: JSON, who: Identity) -> JSO
     if not isinstance(spec, dict):
         raise bad_request("a review has a spec")
     decision = authorizer.decide(who, _attributes(spec))
+    reason = {"reason": decision.reason} if decision.reason else {}
     return {
         "kind": kind,
         "apiVersion": AUTHORIZATION,
         "metadata": dict(body.get("metadata") or {}),
         "spec": spec,
-        "status": _status(decision),
+        "status": {"allowed": decision.allowed, **reason},
     }
 
 
-def _status(decision: Decision) -> JSON:
-    reason = {"reason": decision.reason} if decision.reason else {}
-    return {"allowed": decision.allowed, **reason}
-
-
-def _attributes(spec: JSON) -> Attributes:
+def _attributes(spec: JSON) -> Target:
     asked = spec.get("resourceAttributes")
     if not isinstance(asked, dict) or not all(isinstance(each, str) for each in asked.values()):
         raise bad_request("the sandbox answers reviews of resourceAttributes, each of them a text")
-    return Attributes(
+    return Target(
         asked.get("verb", ""),
+        "",
         group=asked.get("group", ""),
         resource=asked.get("resource", ""),
         subresource=asked.get("subresource", ""),

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.api.admission import Admission, Admit, Operation
 from sandbox.api.asked import (
     KIND_DEFAULT,
     LENIENT,
+    Admission,
+    Admit,
     DeleteOptions,
     FieldValidation,
+    Operation,
     Patch,
     PatchType,
     Propagation,
     Strictness,
     Writer,
 )
-from sandbox.api.binding import bind
-from sandbox.api.creation import create
 from sandbox.api.deletion import delete
 from sandbox.api.listing import (
     LATEST,
@@ -29,8 +29,8 @@ from sandbox.api.listing import (
 from sandbox.api.namespaces import found_cluster
 from sandbox.api.patches import patch
 from sandbox.api.registry import Registry
-from sandbox.api.scale import patch_scale, scale_of
-from sandbox.api.updating import update
+from sandbox.api.storing import create, update
+from sandbox.api.subresources import bind, patch_scale, scale_of
 from sandbox.api.writes import Write
 from sandbox.failure import ApiError, not_served
 from sandbox.json import JSON

@@ -1,4 +1,7 @@
-"""What a request carries beside its object: who asks, how to patch, how to delete, how strictly."""
+"""What a request carries beside its object: who asks, how to patch, how to delete, how strictly.
+
+And what hooks are asked before a write is stored: they may refuse it or change the object.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from sandbox.json import JSON
+from sandbox.kinds import Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +80,34 @@ class FieldValidation:
 
 LENIENT = FieldValidation()
 KIND_DEFAULT = DeleteOptions()
+
+
+class Operation(StrEnum):
+    """What a write does, as admission calls it."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+
+
+@dataclass(slots=True)
+class Admission:
+    """A write on its way: `body` is a copy that a hook may change in place.
+
+    To refuse, a hook raises ApiError. `before` is None on a create, `body` is on a delete.
+    Hooks see the write after validation, as the last thing before it is stored, unless they are
+    registered as mutating (`Api.mutations`).
+    """
+
+    operation: Operation
+    resource: Resource
+    subresource: str
+    namespace: str
+    name: str
+    by: Writer
+    before: JSON | None
+    body: JSON | None
+    dry_run: bool
+
+
+Admit = Callable[[Admission], None]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sandbox.api.admission import Operation
-from sandbox.api.asked import DeleteOptions, Propagation
+from sandbox.api.asked import DeleteOptions, Operation, Propagation
 from sandbox.api.namespaces import check_deletable
 from sandbox.api.strategies import strategy_of
 from sandbox.api.writes import Write
@@ -93,9 +92,9 @@ def _gracefully(
         now = write.registry.timers.wall()
         marks = {"deletionTimestamp": _later(now, grace), **_next_generation(metadata)}
     marks["deletionGracePeriodSeconds"] = grace
-    marked = _store_metadata(
-        write, key, live, {**metadata, **marks, **_build_finalizers_field(finalizers)}
-    )
+    if finalizers:
+        marks["finalizers"] = finalizers
+    marked = _store_metadata(write, key, live, {**metadata, **marks})
     return marked if grace or finalizers else _remove_object(write, key, marked)
 
 
@@ -163,10 +162,6 @@ def _store_object(write: Write, key: Key, live: JSON, made: JSON) -> JSON:
     if made == live or write.dry_run:
         return made
     return write.registry.keep(key, made)
-
-
-def _build_finalizers_field(finalizers: list[str]) -> JSON:
-    return {"finalizers": finalizers} if finalizers else {}
 
 
 def _next_generation(metadata: JSON) -> JSON:

@@ -9,10 +9,9 @@ from sandbox.api.registry import Registry
 from sandbox.failure import bad_request, not_served
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, Resource
-from sandbox.objects.decoding import Decoder
-from sandbox.objects.gotypes import root_of
-from sandbox.storage.change import number_of_version
+from sandbox.objects.decoding import Decoder, root_of
 from sandbox.storage.selection import Selection
+from sandbox.storage.store import number_of_version
 from sandbox.storage.watching import Watch, WatchStart
 
 NOT_OLDER = "NotOlderThan"

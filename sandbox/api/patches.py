@@ -6,17 +6,14 @@ import json
 from typing import Any
 
 from sandbox.api.asked import Patch, PatchType, Strictness
-from sandbox.api.creation import create_received
 from sandbox.api.metadata import checked_name, checked_place
-from sandbox.api.ownership import merge_applied, with_managed_fields
-from sandbox.api.preconditions import uid_of_nothing
 from sandbox.api.registry import make_modified_error, missing
-from sandbox.api.updating import replace
-from sandbox.api.writes import Write
+from sandbox.api.storing import create_received, replace
+from sandbox.api.writes import Write, merge_applied, uid_of_nothing, with_managed_fields
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.objects import Mismatch, decode_struct, fill_defaults, strict_errors
-from sandbox.objects.gotypes import root_of
+from sandbox.objects.decoding import root_of
 from sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
 from sandbox.schema import schema_of
 from sandbox.schema.spelling import spell_value

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sandbox.api.admission import Admission, Admit
+from sandbox.api.asked import Admission, Admit
 from sandbox.failure import ApiError, conflict, not_found
-from sandbox.json import JSON, copy_json
+from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KEY, Resource
 from sandbox.objects import fill_defaults
 from sandbox.storage.store import Key, Store
@@ -95,3 +95,18 @@ def make_modified_error(key: Key, why: str = MODIFIED) -> ApiError:
 def internal(message: str) -> ApiError:
     """500, which the server answers without a reason."""
     return ApiError(500, "", message)
+
+
+def taken_of_services(
+    registry: Registry, resource: Resource, but: JSON | None = None
+) -> frozenset[str]:
+    """Return the addresses and ports in use, where a kind asks for some; `but` are one's own."""
+    if resource.key != "services":
+        return frozenset()
+    found: set[str] = set()
+    for service in registry.store.items("services"):
+        if but is None or service["metadata"]["uid"] != but["metadata"]["uid"]:
+            ports = dig(service, "spec", "ports") or []
+            found |= {str(port["nodePort"]) for port in ports if port.get("nodePort")}
+            found.add(dig(service, "spec", "clusterIP") or "")
+    return frozenset(found)

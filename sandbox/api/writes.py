@@ -1,17 +1,23 @@
-"""The steps that creates and updates share: strictness, defaults, hooks, validation."""
+"""A write on its way: what it is held to, and who owns which field after it.
+
+Its preconditions against the object that is there; the bridge to `sandbox.fields`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox.api.admission import Admission, Operation
-from sandbox.api.asked import FieldValidation, Strictness, Writer
-from sandbox.api.registry import Registry
-from sandbox.failure import ApiError, FieldError, invalid
+from sandbox.api.asked import Admission, FieldValidation, Operation, Patch, Strictness, Writer
+from sandbox.api.registry import Registry, internal, make_modified_error
+from sandbox.api.strategies import strategy_of
+from sandbox.failure import ApiError, FieldError, bad_request, invalid
+from sandbox.fields import Conflict, NotTyped, apply, update_owners
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects import strict_errors, strict_refusal
+from sandbox.schema import schema_of
+from sandbox.storage.store import Key, number_of_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +72,68 @@ def named_invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -
     if not name:
         refusal.details.pop("name", None)
     return refusal
+
+
+def check_uid(key: Key, uid: str | None, live: JSON | None) -> None:
+    """409 where a write is about another object of the same name, or about one that is gone."""
+    found = live["metadata"]["uid"] if live else ""
+    if uid and uid != found:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+        raise make_modified_error(key, why)
+
+
+def check_version(write: Write, key: Key, version: str | None, live: JSON) -> None:
+    """409 where the object has moved on; 400 where the kind needs a version and there is none."""
+    if not version:
+        if strategy_of(write.resource).needs_version and not write.subresource:
+            raise bad_request(f"an update of {key.name} has to say its resourceVersion")
+        return
+    number = number_of_version(version)
+    if number is None:
+        raise bad_request(f'the resourceVersion "{version}" is no number')
+    if number != int(live["metadata"]["resourceVersion"]):
+        raise make_modified_error(key)
+
+
+def uid_of_nothing(uid: str) -> str:
+    """Say why an apply that names a uid cannot create."""
+    return f"uid mismatch: the object specified uid {uid}, and no existing object was found"
+
+
+def with_managed_fields(write: Write, live: JSON | None, new: JSON) -> JSON:
+    """Return `new` with the managedFields of a create, an update or a patch by its writer."""
+    return update_owners(
+        live,
+        new,
+        write.by.manager,
+        now=write.registry.timers.wall(),
+        schema=schema_of(write.resource),
+        subresource=write.subresource,
+    )
+
+
+def merge_applied(write: Write, live: JSON | None, patch: Patch) -> JSON:
+    """Return the live object with an applied configuration merged in; 400, 409, 500."""
+    try:
+        return apply(
+            live,
+            _check_object_type(write, patch.body),
+            write.by.manager,
+            force=patch.force,
+            now=write.registry.timers.wall(),
+            schema=schema_of(write.resource),
+            subresource=write.subresource,
+        )
+    except Conflict as conflict:
+        raise conflict.refusal() from None
+    except NotTyped as error:
+        raise internal(str(error)) from None
+
+
+def _check_object_type(write: Write, body: JSON) -> JSON:
+    resource = write.resource
+    found = (body.get("apiVersion") or "", body.get("kind") or "")
+    if found != (resource.api_version, resource.kind):
+        api_version, kind = found
+        raise bad_request(f"invalid object type: {api_version or '/'}, Kind={kind}")
+    return body

@@ -7,21 +7,18 @@ sandbox refuses a deletion in the foreground. Events are not looked at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation
 from sandbox.api.deletion import ORPHAN
 from sandbox.controllers.informer import LATENCY_SECONDS
+from sandbox.controllers.ownership import GARBAGE
 from sandbox.controllers.queue import Later, WorkQueue
-from sandbox.controllers.writers import GARBAGE
-from sandbox.failure import ApiError
+from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KIND, RESOURCES
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
-
-NOT_FOUND = 404
 
 ORPHANING_SECONDS = 0.02
 """How long it takes to release the dependents; the owner's controller sees them go meanwhile."""
@@ -97,7 +94,8 @@ class GarbageCollector:
             uid=uid,
             resource_version=body["metadata"]["resourceVersion"],
         )
-        _forgive_absence(lambda: self._api.delete(key, GARBAGE, options))
+        with forgiving_absence():
+            self._api.delete(key, GARBAGE, options)
 
     def _may_be_there(self, key: Key, owner: JSON) -> bool:
         """Ask for an owner; one of a kind that is not served may exist."""
@@ -123,7 +121,8 @@ class GarbageCollector:
         gone = [{"$patch": "delete", "uid": owner["uid"]} for owner in owners]
         changes = {"metadata": {"uid": body["metadata"]["uid"], "ownerReferences": gone}}
         patch = Patch(PatchType.STRATEGIC, changes)
-        _forgive_absence(lambda: self._api.patch(key, patch, GARBAGE))
+        with forgiving_absence():
+            self._api.patch(key, patch, GARBAGE)
 
     def _drop_finalizer(self, uid: str) -> None:
         live = self._live(uid)
@@ -132,16 +131,8 @@ class GarbageCollector:
         key, body = live
         left = [each for each in body["metadata"].get("finalizers") or () if each != ORPHAN]
         patch = Patch(PatchType.MERGE, {"metadata": {"uid": uid, "finalizers": left}})
-        _forgive_absence(lambda: self._api.patch(key, patch, GARBAGE))
-
-
-def _forgive_absence(write: Callable[[], JSON]) -> None:
-    """Do a write; what is gone already needs none."""
-    try:
-        write()
-    except ApiError as error:
-        if error.status != NOT_FOUND:
-            raise
+        with forgiving_absence():
+            self._api.patch(key, patch, GARBAGE)
 
 
 def _owners(body: JSON | None) -> list[JSON]:

@@ -10,11 +10,9 @@ from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Propagation
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.moments import Moments
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.ownership import NAMESPACES, key_of
 from sandbox.controllers.queue import Later, SyncError, WorkQueue
-from sandbox.controllers.writers import NAMESPACES
-from sandbox.failure import ApiError
+from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, RESOURCES, Resource
 from sandbox.storage.store import Change, ChangeType, Key
@@ -31,7 +29,6 @@ FINALIZERS_SECONDS = 15
 
 FINALIZER = "kubernetes"
 PODS = BY_KEY["pods"]
-NOT_FOUND = 404
 BACKGROUND = DeleteOptions(propagation=Propagation.BACKGROUND)
 
 _ENDED = frozenset({"Failed", "Succeeded"})
@@ -42,7 +39,7 @@ class NamespaceController:
 
     def __init__(self, api: Api, timers: Timers, namespaces: Informer) -> None:
         self._api = api
-        self._moments = Moments(timers)
+        self._timers = timers
         self._namespaces = namespaces
         self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
 
@@ -86,11 +83,8 @@ class NamespaceController:
     def _delete_all(self, resource: Resource, namespace: str) -> list[JSON]:
         """Delete every object of a resource; return those that are still there."""
         for body in self._api.store.items(resource.key, namespace):
-            try:
+            with forgiving_absence():
                 self._api.delete(key_of(resource.key, body), NAMESPACES, BACKGROUND)
-            except ApiError as error:
-                if error.status != NOT_FOUND:
-                    raise
         return self._api.store.items(resource.key, namespace)
 
     def _grace_seconds(self, namespace: str, deleted_at: str) -> int:
@@ -101,7 +95,7 @@ class NamespaceController:
             if (pod.get("status") or {}).get("phase") not in _ENDED
         ]
         longest = max(seconds, default=0)
-        return longest if self._moments.seconds_until(deleted_at, longest) > 0 else 0
+        return longest if self._timers.seconds_until(deleted_at, longest) > 0 else 0
 
     def _finalize(self, key: Key) -> None:
         body = self._api.get(key)

@@ -8,11 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.controllers.labels import selects
 from sandbox.controllers.queue import SyncError
 from sandbox.failure import ApiError
 from sandbox.json import JSON
+from sandbox.objects.selectors import selects
 from sandbox.storage.store import Key
+
+MANAGER = "kube-controller-manager"
+
+
+def _controller(name: str) -> Writer:
+    return Writer(f"system:serviceaccount:kube-system:{name}", MANAGER)
+
+
+DEPLOYMENTS = _controller("deployment-controller")
+REPLICA_SETS = _controller("replicaset-controller")
+GARBAGE = _controller("generic-garbage-collector")
+NAMESPACES = _controller("namespace-controller")
+QUOTAS = _controller("resourcequota-controller")
+QUOTA_ADMISSION = Writer("system:apiserver", "kube-apiserver")
+
 
 NOT_FOUND = 404
 INVALID = 422

@@ -11,10 +11,38 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.controllers.moments import Moments
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key
+from sandbox.times import Timers
+
+Conditions = list[JSON]
+
+
+def find(conditions: Conditions, kind: str) -> JSON | None:
+    """Return the condition of a type."""
+    return next((each for each in conditions if each["type"] == kind), None)
+
+
+def without(conditions: Conditions, kind: str) -> Conditions:
+    """Return the conditions of other types."""
+    return [each for each in conditions if each["type"] != kind]
+
+
+def with_condition(conditions: Conditions, condition: JSON) -> Conditions:
+    """Return the list with a condition at its end; as it is where status and reason are the same.
+
+    `lastTransitionTime` only moves where the status does.
+    """
+    current = find(conditions, condition["type"])
+    if current is None:
+        return [*conditions, condition]
+    if current["status"] == condition["status"]:
+        if current.get("reason") == condition.get("reason"):
+            return conditions
+        condition = {**condition, "lastTransitionTime": current["lastTransitionTime"]}
+    return [*without(conditions, condition["type"]), condition]
+
 
 MOST_DIFFERENT = 10
 SIMILAR_SECONDS = 600.0
@@ -62,10 +90,10 @@ class _Memory:
 class Recorder:
     """Writes the events of one component."""
 
-    def __init__(self, api: Api, by: Writer, moments: Moments, component: str) -> None:
+    def __init__(self, api: Api, by: Writer, timers: Timers, component: str) -> None:
         self._api = api
         self._by = by
-        self._moments = moments
+        self._timers = timers
         self._component = component
         self._memories: dict[str, _Memory] = {}
 
@@ -82,7 +110,7 @@ class Recorder:
         self._memories.pop(uid, None)
 
     def _record(self, about: JSON, kind: str, reason: str, message: str) -> None:
-        now = self._moments.now()
+        now = self._timers.epoch()
         memory = self._memories.setdefault(about["metadata"]["uid"], _Memory())
         same, message = _combine_similar(memory, (kind, reason), message, now)
         if not memory.budgets.setdefault(kind, _Budget(now)).take(now):
@@ -101,7 +129,7 @@ class Recorder:
             return False
         changes = {
             "count": found.get("count", 1) + 1,
-            "lastTimestamp": self._moments.stamp(),
+            "lastTimestamp": self._timers.wall(),
             "message": message,
         }
         with suppress(ApiError):
@@ -118,7 +146,7 @@ class Recorder:
         return Key("events", namespace, created["metadata"]["name"])
 
     def _event(self, about: JSON, kind: str, reason: str, message: str) -> JSON:
-        stamp = self._moments.stamp()
+        stamp = self._timers.wall()
         # A combined event is created again by client-go, which leaves its reporter out.
         reporter = "" if message.startswith(COMBINED) else self._component
         return {
@@ -141,7 +169,7 @@ class Recorder:
     def _metadata(self, about: JSON) -> JSON:
         """Name an event after its object and the nanosecond; two in one get one after the other."""
         namespace = about.get("namespace") or "default"
-        nanosecond = round(self._moments.now() * 1e9)
+        nanosecond = round(self._timers.epoch() * 1e9)
         while True:
             name = f"{about['name']}.{nanosecond:x}"
             if self._api.store.get(Key("events", namespace, name)) is None:

@@ -17,11 +17,9 @@ Writes to the subresource `scale` are given the main object with `spec.replicas`
 
 from __future__ import annotations
 
-from sandbox.fields.applies import apply
+from sandbox.fields.applies import Conflict, FieldConflict, apply
 from sandbox.fields.checking import NotTyped
-from sandbox.fields.conflicts import Conflict, FieldConflict
-from sandbox.fields.settled import keep_times_if_unchanged
-from sandbox.fields.updates import update_owners
+from sandbox.fields.updates import keep_times_if_unchanged, update_owners
 
 __all__ = [
     "Conflict",

@@ -137,7 +137,9 @@ def _join_differences(found: list[tuple[str, Difference]]) -> Difference:
 def whole(value: Any, kind: Type) -> FieldSet:
     """Return every place of a value, itself included."""
     if kind.is_atomic or not value:
-        return _zero_places(value, kind)
+        # A struct's zeros are written even where it is empty.
+        is_empty_struct = isinstance(value, dict) and kind.zero and not kind.is_atomic
+        return whole(kind.zero, kind) if is_empty_struct else LEAF
     if isinstance(value, dict) and kind.shape in {Shape.STRUCT, Shape.MAP, Shape.ANY}:
         members = {**kind.zero, **value} if kind.zero else value
         below = {
@@ -153,10 +155,3 @@ def whole(value: Any, kind: Type) -> FieldSet:
     else:
         return LEAF
     return sorted_set({SELF: LEAF, **below})
-
-
-def _zero_places(value: Any, kind: Type) -> FieldSet:
-    """Return the places of an empty value: a struct's zeros are written even then."""
-    if kind.is_atomic or not isinstance(value, dict) or not kind.zero:
-        return LEAF
-    return whole(kind.zero, kind)

@@ -41,7 +41,8 @@ def item_element(item: Any, items: Type) -> str:
 def _keyed_element(item: dict[str, Any], items: Type) -> str:
     found = {}
     for key in items.keys:
-        value = item.get(key, _default(items, key))
+        field = items.element.fields.get(key) if items.element else None
+        value = item.get(key, field.default if field else MISSING)
         if value is not MISSING:
             found[key] = value
     if not found:
@@ -51,11 +52,6 @@ def _keyed_element(item: dict[str, Any], items: Type) -> str:
             " (and doesn't have default values for any key fields)"
         )
     return f"k:{go_json({key: found[key] for key in sorted(found)})}"
-
-
-def _default(items: Type, key: str) -> Any:
-    field = items.element.fields.get(key) if items.element else None
-    return field.default if field else MISSING
 
 
 def _set_element(item: Any) -> str:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
-from sandbox.fields.sets import FieldSet, canonical, fit_to_schema, union
+from sandbox.fields.sets import FieldSet, canonical, fit_to_schema
 from sandbox.json import JSON
 from sandbox.schema import Type
-
-MOST_UPDATE_MANAGERS = 10
-ANCIENT = "ancient-changes"
 
 
 class Operation(StrEnum):
@@ -70,15 +66,11 @@ def decode_entries(entries: Sequence[JSON] | None) -> Managed:
 
 def decoded_foreign(entries: Sequence[JSON] | None, kind: Type) -> Managed:
     """Return entries that a client wrote, their sets in the server's form; raises `NotManaged`."""
-    return {
-        identity: entry.with_fields(fit_to_schema(_canonical(entry.fields), kind))
-        for identity, entry in decode_entries(entries).items()
-    }
-
-
-def _canonical(fields: Any) -> FieldSet:
     try:
-        return canonical(fields)
+        return {
+            identity: entry.with_fields(fit_to_schema(canonical(entry.fields), kind))
+            for identity, entry in decode_entries(entries).items()
+        }
     except (AttributeError, TypeError, ValueError) as error:
         raise NotManaged(str(error)) from error
 
@@ -121,36 +113,3 @@ def _encode_entry(entry: Entry) -> JSON:
     if entry.subresource:
         found["subresource"] = entry.subresource
     return found
-
-
-def cap_updates(managed: dict[Identity, Entry]) -> dict[Identity, Entry]:
-    """Return the entries with the oldest updates merged where there are more than ten.
-
-    The oldest of a version moves into an entry `ancient-changes` with the second oldest, and so on.
-    """
-    updates = [entry for entry in managed.values() if entry.operation is Operation.UPDATE]
-    surplus = len(updates) - MOST_UPDATE_MANAGERS
-    if surplus <= 0:
-        return managed
-    found = dict(managed)
-    first: dict[str, Entry] = {}
-    for entry in sorted(updates, key=lambda entry: (entry.time or "", _text(entry))):
-        if surplus <= 0:
-            break
-        oldest = first.setdefault(entry.api_version, entry)
-        if oldest is not entry:
-            _merge_into_bucket(found, oldest, entry)
-            surplus -= 1
-    return found
-
-
-def _merge_into_bucket(found: dict[Identity, Entry], oldest: Entry, entry: Entry) -> None:
-    bucket = Entry(ANCIENT, Operation.UPDATE, entry.api_version, "", entry.time, {})
-    kept = found.get(bucket.identity) or found.pop(oldest.identity)
-    del found[entry.identity]
-    found[bucket.identity] = bucket.with_fields(union(kept.fields, entry.fields))
-
-
-def _text(entry: Entry) -> str:
-    """Return what the server breaks ties by: the identity's JSON."""
-    return f'{{"manager":"{entry.manager}","operation":"{entry.operation}"'

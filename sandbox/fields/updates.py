@@ -1,6 +1,13 @@
-"""Ownership after a create, an update or a patch: a writer owns what it changed."""
+"""Ownership after a create, an update or a patch: a writer owns what it changed.
+
+But for fields that the kind's strategy puts back (`GetResetFields` in the server's registry): a
+main resource keeps its status, a status the spec, and for some kinds parts of the metadata.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 from sandbox.fields.comparing import Comparison, compare
 from sandbox.fields.elements import ElementError
@@ -11,16 +18,121 @@ from sandbox.fields.managed import (
     Managed,
     NotManaged,
     Operation,
-    cap_updates,
     decode_entries,
     decoded_foreign,
     encode_entries,
 )
-from sandbox.fields.resets import NEVER_OWNED, reset_fields
-from sandbox.fields.scales import SCALE, assign_replicas
-from sandbox.fields.sets import FieldSet, difference, union, without_trees
-from sandbox.json import JSON
+from sandbox.fields.sets import (
+    EMPTY,
+    LEAF,
+    FieldSet,
+    difference,
+    intersection,
+    union,
+    without_trees,
+)
+from sandbox.json import JSON, dig
 from sandbox.schema import Schema
+
+SCALE = "scale"
+SCALE_VERSION = "autoscaling/v1"
+REPLICAS: FieldSet = {"f:spec": {"f:replicas": LEAF}}
+
+
+def assign_replicas(
+    managed: Managed, live: JSON, new: JSON, manager: str, api_version: str
+) -> dict[Identity, Entry]:
+    """Return who owns what after `spec.replicas` of `live` has become that of `new`."""
+    owners = {
+        identity: entry
+        for identity, entry in managed.items()
+        if intersection(entry.fields, REPLICAS) and entry.api_version == api_version
+    }
+    found = {identity: entry for identity, entry in managed.items() if identity not in owners}
+    kept = _read_back_entries(owners, live, new, manager, api_version)
+    for identity, entry in owners.items():
+        if identity in kept:
+            found[identity] = entry
+        elif rest := difference(entry.fields, REPLICAS):
+            found[identity] = entry.with_fields(rest)
+    for identity, entry in kept.items():
+        found.setdefault(identity, entry)
+    return found
+
+
+def _read_back_entries(
+    owners: Managed, live: JSON, new: JSON, manager: str, api_version: str
+) -> dict[Identity, Entry]:
+    """Return the entries as they come back from the Scale object."""
+    after = dig(new, "spec", "replicas") or 0
+    if not owners:
+        return {}
+    if after == (dig(live, "spec", "replicas") or 0):
+        return dict(_read_back_entry(entry) for entry in owners.values())
+    if not after:
+        return {}
+    writer = Entry(manager, Operation.UPDATE, api_version, SCALE, None, REPLICAS)
+    return dict([_read_back_entry(writer)])
+
+
+def _read_back_entry(entry: Entry) -> tuple[Identity, Entry]:
+    """Return an entry under the identity that it has on the Scale object."""
+    if entry.operation is Operation.APPLY:
+        return entry.identity, entry
+    identity = replace(entry.identity, api_version=SCALE_VERSION)
+    return identity, replace(entry, fields=REPLICAS, time=None)
+
+
+_STATUS: FieldSet = {"f:status": LEAF}
+_SPEC: FieldSet = {"f:spec": LEAF}
+
+_WITHOUT_STATUS = frozenset(
+    {
+        "ConfigMap",
+        "Secret",
+        "ServiceAccount",
+        "Event",
+        "Lease",
+        "NetworkPolicy",
+        "Role",
+        "RoleBinding",
+        "ClusterRole",
+        "ClusterRoleBinding",
+    }
+)
+_OF_STATUS_WRITES: Mapping[str, FieldSet] = {
+    "Deployment": {"f:metadata": {"f:labels": LEAF}, "f:spec": LEAF},
+    "Pod": {"f:metadata": {"f:deletionTimestamp": LEAF, "f:ownerReferences": LEAF}, "f:spec": LEAF},
+}
+
+
+def reset_fields(kind: str, subresource: str) -> FieldSet:
+    """Return what a write to a kind, or to its subresource, cannot set."""
+    if kind in _WITHOUT_STATUS:
+        return EMPTY
+    if subresource == "status":
+        return _OF_STATUS_WRITES.get(kind, _SPEC)
+    return _STATUS if subresource in {"", "finalize"} else EMPTY
+
+
+NEVER_OWNED: FieldSet = {
+    "f:apiVersion": LEAF,
+    "f:kind": LEAF,
+    "f:metadata": {
+        ".": LEAF,
+        "f:clusterName": LEAF,
+        "f:creationTimestamp": LEAF,
+        "f:generation": LEAF,
+        "f:managedFields": LEAF,
+        "f:name": LEAF,
+        "f:namespace": LEAF,
+        "f:resourceVersion": LEAF,
+        "f:selfLink": LEAF,
+        "f:uid": LEAF,
+    },
+}
+"""What the server says of an object itself; no manager owns it."""
+
 
 UNKNOWN_MANAGER = "unknown"
 
@@ -51,8 +163,7 @@ def update_owners(
         comparison = compare_write(live or {}, new, schema, subresource)
     except ElementError:
         return with_managed(new, NOBODY)
-    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
-    return with_managed(new, found)
+    return with_managed(new, assign_written_fields(managed, comparison, identity, now))
 
 
 def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:
@@ -137,3 +248,24 @@ def with_managed(body: JSON, managed: Managed) -> JSON:
     if not entries:
         return bare
     return {**bare, "metadata": {**bare.get("metadata", {}), "managedFields": entries}}
+
+
+def keep_times_if_unchanged(live: JSON, new: JSON) -> JSON:
+    """Return `new` with the times of `live`'s managedFields where it differs in nothing else.
+
+    The server does so when it stores an update, after defaults and strategies: writes that change
+    nothing then are no new version.
+    """
+    before = dig(live, "metadata", "managedFields") or []
+    after = dig(new, "metadata", "managedFields") or []
+    if len(before) != len(after) or not after or before == after:
+        return new
+    if any(_timeless(one) != _timeless(other) for one, other in zip(before, after, strict=True)):
+        return new
+    if without_managed_fields(live) != without_managed_fields(new):
+        return new
+    return {**new, "metadata": {**new["metadata"], "managedFields": before}}
+
+
+def _timeless(entry: JSON) -> JSON:
+    return {name: value for name, value in entry.items() if name != "time"}

@@ -6,20 +6,163 @@ pods are available within 0.1 s of their Deployment.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
-from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.failure import bad_request, not_found
+from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Writer
+from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
+from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
-from sandbox.kubelet.node import node, node_status
-from sandbox.kubelet.pace import Pace
-from sandbox.kubelet.requests import Request
-from sandbox.kubelet.sending import Outbox, node_writer
-from sandbox.kubelet.sources import Source, container_names
+from sandbox.kubelet.pod import NODE_IP
+from sandbox.kubelet.requests import (
+    Author,
+    Bind,
+    PodRef,
+    Remove,
+    ReportStatus,
+    Request,
+    WriteEvent,
+)
+from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers
+
+BIND_SECONDS: Final = 0.002
+WRITE_SECONDS: Final = 0.003
+SPREAD: Final = 0.5
+"""A latency is between half as much less and half as much more."""
+
+_MEANINGLESS: Final = {HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN}
+"""The pod, or its namespace, is going: nothing is left to tell."""
+
+
+class Outbox:
+    """Sends the requests of every pod one after the other, as who asks for them."""
+
+    def __init__(self, api: Api, timers: Timers, names: Names) -> None:
+        self._api = api
+        self._timers = timers
+        self._names = names
+        self._lanes: dict[str, deque[tuple[Request, Writer]]] = {}
+
+    def put(self, request: Request, node: str) -> None:
+        """Send a request of the kubelet on `node` after every earlier one of the same pod."""
+        uid = request.pod.uid
+        waits = uid in self._lanes
+        self._lanes.setdefault(uid, deque()).append((request, _writer(request, node)))
+        if not waits:
+            self._send_later(uid)
+
+    def _send_later(self, uid: str) -> None:
+        first = self._lanes[uid][0][0]
+        usual = BIND_SECONDS if isinstance(first, Bind) else WRITE_SECONDS
+        seconds = usual * (1 - SPREAD + 2 * SPREAD * self._names.jitter())
+        self._timers.call_later(seconds, lambda: self._send_next(uid))
+
+    def _send_next(self, uid: str) -> None:
+        lane = self._lanes[uid]
+        request, by = lane.popleft()
+        if lane:
+            self._send_later(uid)
+        else:
+            del self._lanes[uid]
+        try:
+            self._send(request, by)
+        except ApiError as error:
+            if self._is_there(request.pod) and error.status not in _MEANINGLESS:
+                raise
+
+    def _is_there(self, pod: PodRef) -> bool:
+        """Whether it still is that pod; else it has gone, and another may have its name."""
+        live = self._api.store.get(pod_key(pod))
+        return live is not None and live["metadata"]["uid"] == pod.uid
+
+    def _send(self, request: Request, by: Writer) -> None:
+        match request:
+            case Bind(pod, node):
+                self._api.bind(pod_key(pod), pod.uid, node, by)
+            case ReportStatus(pod, body):
+                patch = Patch(PatchType.STRATEGIC, body)
+                self._api.patch(pod_key(pod), patch, by, subresource="status")
+            case WriteEvent():
+                self._write_event(request, by)
+            case Remove(pod):
+                options = DeleteOptions(grace_seconds=0, uid=pod.uid)
+                self._api.delete(pod_key(pod), by, options)
+
+    def _write_event(self, request: WriteEvent, by: Writer) -> None:
+        key = Key("events", request.pod.namespace, request.event["metadata"]["name"])
+        if request.again and self._api.store.get(key):
+            self._api.patch(key, Patch(PatchType.MERGE, request.count_patch), by)
+        else:
+            self._api.create("events", key.namespace, request.event, by)
+
+
+def node_writer(node: str) -> Writer:
+    """Return who the kubelet of a node is."""
+    return Writer(f"system:node:{node}", Author.KUBELET.value)
+
+
+def pod_key(pod: PodRef) -> Key:
+    """Return where a pod is."""
+    return Key("pods", pod.namespace, pod.name)
+
+
+def _writer(request: Request, node: str) -> Writer:
+    author = Author.KUBELET
+    match request:
+        case Bind():
+            author = Author.SCHEDULER
+        case ReportStatus() | WriteEvent():
+            author = request.author
+    if author is Author.SCHEDULER:
+        return Writer("system:kube-scheduler", author.value)
+    return node_writer(node)
+
+
+_RESOURCES: Final = {"cpu": "1000", "memory": "1000Gi", "pods": "10000"}
+_UNKNOWN: Final = ("machineID", "systemUUID", "bootID", "kernelVersion", "osImage")
+_VERSIONS: Final = ("kubeletVersion", "kubeProxyVersion")
+
+
+def node(name: str, taints: Sequence[JSON] = ()) -> JSON:
+    """Return a node as its kubelet creates it."""
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    body: JSON = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+    return body | {"spec": {"taints": list(taints)} if taints else {}}
+
+
+def node_status(wall: str, log_port: int | None = None) -> JSON:
+    """Return the status of a ready node; `log_port` is where it serves logs over HTTPS."""
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "the scripted kubelet is ready",
+        "lastHeartbeatTime": wall,
+        "lastTransitionTime": wall,
+    }
+    endpoints = {} if log_port is None else {"kubeletEndpoint": {"Port": log_port}}
+    return {
+        "conditions": [ready],
+        # A Hostname would be tried first, and it resolves nowhere.
+        "addresses": [{"type": "InternalIP", "address": NODE_IP}],
+        "daemonEndpoints": endpoints,
+        "capacity": dict(_RESOURCES),
+        "allocatable": dict(_RESOURCES),
+        "nodeInfo": _node_info(),
+    }
+
+
+def _node_info() -> dict[str, str]:
+    unknown = dict.fromkeys((*_UNKNOWN, *_VERSIONS), "scripted")
+    known = {"containerRuntimeVersion": "scripted://0", "operatingSystem": "linux"}
+    return unknown | known | {"architecture": "amd64"}
+
 
 HEAR_SECONDS: Final = 0.001
 NODES: Final = ("sandbox-0",)
@@ -44,7 +187,7 @@ class Kubelet:
         self._timers = timers
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
-        self._workers = PodWorkers(timers, self._send, nodes, pace)
+        self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
@@ -78,7 +221,7 @@ class Kubelet:
         if state is None:
             raise not_found("pods", "", pod)
         try:
-            return state.read(options or LogOptions(), self._timers.wall())
+            return state.read(options or LogOptions())
         except NoLogError as error:
             raise bad_request(str(error)) from error
 
@@ -100,9 +243,6 @@ class Kubelet:
             self._timers.call_later(HEAR_SECONDS, lambda: self._workers.lose(gone))
         elif before is None or _concerns(before["metadata"], after["metadata"]):
             self._timers.call_later(HEAR_SECONDS, lambda: self._workers.see(after))
-
-    def _send(self, request: Request, node_name: str) -> None:
-        self._outbox.put(request, node_name)
 
 
 def _concerns(before: JSON, after: JSON) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 
 from sandbox.kubelet.container import Container, Phase
@@ -47,23 +46,12 @@ class NoLogError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """The options of `pods/log`; `since_time` is RFC 3339."""
+    """The options of `pods/log`."""
 
     previous: bool = False
     tail_lines: int | None = None
     limit_bytes: int | None = None
-    since_seconds: int | None = None
-    since_time: str = ""
     timestamps: bool = False
-
-    def since(self, wall: str) -> datetime | None:
-        """Return from when on lines are asked for, seen at `wall`; None where all are.
-
-        Raises `NoLogError` where `since_time` is no time.
-        """
-        if self.since_seconds is not None:
-            return datetime.fromisoformat(wall) - timedelta(seconds=self.since_seconds)
-        return _moment(self.since_time) if self.since_time else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +85,9 @@ class LogState:
             last_end=container.last_end,
         )
 
-    def read(self, options: LogOptions, wall: str) -> bytes:
-        """Return the log as `GET pods/log` answers it at `wall`; raises `NoLogError`."""
+    def read(self, options: LogOptions) -> bytes:
+        """Return the log as `GET pods/log` answers it; raises `NoLogError`."""
         lines = self.lines(previous=options.previous)
-        if since := options.since(wall):
-            lines = [line for line in lines if datetime.fromisoformat(line.at) >= since]
         if options.tail_lines is not None:
             lines = lines[-options.tail_lines :] if options.tail_lines else []
         body = "".join(_render_line(line, options) for line in lines).encode()
@@ -144,17 +130,6 @@ class LogState:
             yield "x" * LONG_LINE_BYTES
         elif self.text:
             yield self.text
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment: datetime | None = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        form = "2006-01-02T15:04:05Z07:00"
-        raise NoLogError(f'parsing time "{text}" as "{form}": cannot parse "{text}" as "2006"')
-    return moment
 
 
 def _render_line(line: Line, options: LogOptions) -> str:

@@ -11,11 +11,9 @@ from typing import Final
 
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import START_KINDS, Behaviour, Clause, Kind
-from sandbox.kubelet.conditions import Conditions, Why, not_initialized, not_ready
-from sandbox.kubelet.container import Container
-from sandbox.kubelet.pace import Pace
+from sandbox.kubelet.container import Conditions, Container, Why, not_initialized, not_ready
 from sandbox.kubelet.scripts import script
-from sandbox.kubelet.states import Note, Part, Running
+from sandbox.kubelet.states import Note, Pace, Part, Running
 
 NODE_IP: Final = "127.0.0.1"
 

@@ -14,14 +14,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from sandbox.json import JSON
-from sandbox.kubelet.behaviour import BehaviourError, Clause, Kind, behaviour_of
-from sandbox.kubelet.events import EventWriter
+from sandbox.kubelet.behaviour import (
+    BehaviourError,
+    Clause,
+    Kind,
+    Silence,
+    Source,
+    behaviour_of,
+    clauses_of,
+    log_of,
+)
 from sandbox.kubelet.logs import LogState
-from sandbox.kubelet.pace import Pace
 from sandbox.kubelet.pod import Pod
-from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, Request
-from sandbox.kubelet.sources import Silence, Source, clauses_of, log_of
-from sandbox.kubelet.states import Note
+from sandbox.kubelet.requests import (
+    Author,
+    Bind,
+    EventWriter,
+    PodRef,
+    Remove,
+    ReportStatus,
+    Request,
+)
+from sandbox.kubelet.states import Note, Pace
 from sandbox.times import Timers
 
 Send = Callable[[Request, str], None]
@@ -72,7 +86,7 @@ class PodWorkers:
         before, worker.item = worker.item, item
         if "deletionTimestamp" in item["metadata"]:
             self._end(worker)
-        elif _annotations(before) != _annotations(item):
+        elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
             self._ask(worker)
 
     def lose(self, item: JSON) -> None:
@@ -118,13 +132,16 @@ class PodWorkers:
         """Take a pod on: one that is nobody's yet, or one that is bound to a node of ours."""
         metadata, spec = item["metadata"], item["spec"]
         is_over = item.get("status", {}).get("phase") in {"Succeeded", "Failed"}
-        node = spec.get("nodeName") or self._emptiest_node()
+        node = spec.get("nodeName") or min(
+            self._pods_on, key=lambda name: (self._pods_on[name], name)
+        )
         if is_over or node not in self._pods_on:
             return
         owner = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
+        number = next(self._addresses) % 2**16
         worker = _Worker(
             item=item,
-            pod=Pod(item, self._next_address(), self._pace),
+            pod=Pod(item, f"10.244.{number >> 8}.{number & 255}", self._pace),
             ref=PodRef(metadata["namespace"], metadata["name"], metadata["uid"]),
             ordinal=self._ordinals[owner] if owner else 0,
             node=node,
@@ -142,16 +159,13 @@ class PodWorkers:
         try:
             asked = clauses_of(worker.item, self._source)
         except BehaviourError as error:
-            self._complain(worker, str(error))
+            if str(error) != worker.complaint:
+                worker.complaint = str(error)
+                self._say(worker, Note("BadBehaviour", worker.complaint))
             return
         if asked != worker.asked:
             worker.asked, worker.complaint = asked, ""
             self._change(worker, asked)
-
-    def _complain(self, worker: _Worker, complaint: str) -> None:
-        if complaint != worker.complaint:
-            worker.complaint = complaint
-            self._say(worker, Note("BadBehaviour", complaint))
 
     def _change(self, worker: _Worker, clauses: Sequence[Clause]) -> None:
         behaviour = behaviour_of(clauses, worker.ordinal)
@@ -225,18 +239,6 @@ class PodWorkers:
         wall = self._timers.wall()
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
 
-    def _emptiest_node(self) -> str:
-        return min(self._pods_on, key=lambda name: (self._pods_on[name], name))
-
-    def _next_address(self) -> str:
-        number = next(self._addresses) % 2**16
-        return f"10.244.{number >> 8}.{number & 255}"
-
 
 _NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}
 """A condition that holds takes back what it told while it did not."""
-
-
-def _annotations(item: JSON) -> JSON | None:
-    annotations: JSON | None = item["metadata"].get("annotations")
-    return annotations

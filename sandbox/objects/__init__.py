@@ -19,10 +19,10 @@ Nothing here changes what it is given. What an applied configuration's types mus
 
 from __future__ import annotations
 
+from sandbox.objects.decoding import strict_errors, strict_refusal
 from sandbox.objects.defaults import decode_struct, defaulted_type, fill_defaults
 from sandbox.objects.prepare import prepared_for_create, prepared_for_update
 from sandbox.objects.scalars import Mismatch
-from sandbox.objects.strict import strict_errors, strict_refusal
 from sandbox.objects.validation import validate_create, validate_update
 
 __all__ = [

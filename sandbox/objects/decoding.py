@@ -6,12 +6,76 @@ empty optional fields go and empty mandatory ones come. Types are compiled to cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON
-from sandbox.objects.gotypes import GoField, describe_type, element_of, is_struct, structs
+from sandbox.kinds import Resource
 from sandbox.objects.scalars import SCALAR_READERS, Mismatch, named_string_reader
+from sandbox.objects.validation.errors import quote_text
+
+
+@dataclass(frozen=True, slots=True)
+class GoField:
+    """One field of a struct, as its JSON tag has it."""
+
+    type: str
+    is_pointer: bool
+    omits_empty: bool
+    omits_zero: bool
+
+
+@cache
+def structs() -> Mapping[str, Mapping[str, GoField]]:
+    """Return the fields of every struct by its name; read once, on first use."""
+    text = files("sandbox.objects").joinpath("gotypes.json").read_text(encoding="utf-8")
+    return {name: _fields(fields) for name, fields in json.loads(text).items()}
+
+
+def _fields(raw: Mapping[str, tuple[str, str]]) -> Mapping[str, GoField]:
+    return {
+        name: GoField(kind, "p" in flags, "o" in flags, "z" in flags)
+        for name, (kind, flags) in raw.items()
+    }
+
+
+@cache
+def root_of(resource: Resource) -> str:
+    """Return the name of the struct of a kind: `apps/v1.Deployment`, `core/v1.Pod`."""
+    group = resource.group.split(".", maxsplit=1)[0] or "core"
+    return f"{group}/{resource.version}.{resource.kind}"
+
+
+def is_struct(kind: str) -> bool:
+    """Whether a type's text names a struct."""
+    return kind in structs()
+
+
+def element_of(kind: str) -> str | None:
+    """Return what a list or a map holds, None for any other type."""
+    if kind == "ResourceList":
+        return "Quantity"
+    return kind[2:] if kind[:2] in {"[]", "{}"} else None
+
+
+def describe_type(kind: str) -> str:
+    """Return a type as Go's messages name it: `int32`, `[]v1.Container`, `map[string]string`."""
+    if kind[:2] == "[]":
+        return f"[]{describe_type(kind[2:])}"
+    if kind[:2] == "{}":
+        return f"map[string]{describe_type(kind[2:])}"
+    if kind == "bytes":
+        return "[]uint8"
+    if kind == "ResourceList":
+        return "v1.ResourceList"
+    scalar, _, name = kind.partition(" ")
+    return name or scalar.rpartition("/")[2]
+
 
 Reader = Callable[[Any], Any]
 Defaulter = Callable[[JSON], None]
@@ -82,15 +146,13 @@ class Decoder:
         # Known before its fields are compiled: a struct may hold itself.
         self._readers[name] = read
         for key, field in fields.items():
-            readers[key] = (self.reader(field.type), _keeps_empty(field))
-        always = [(key, self._zero(field)) for key, field in fields.items() if _is_always(field)]
+            readers[key] = (self.reader(field.type), field.is_pointer or _is_always(field))
+        always = [
+            (key, _nothing if field.is_pointer else self._zero_of(field.type))
+            for key, field in fields.items()
+            if _is_always(field)
+        ]
         return read
-
-    def _zero(self, field: GoField) -> Callable[[], Any]:
-        """Return what makes the value of a field that is not left out when nothing is given."""
-        if field.is_pointer:
-            return lambda: None
-        return self._zero_of(field.type)
 
     def _zero_of(self, kind: str) -> Callable[[], Any]:
         if is_struct(kind):
@@ -98,6 +160,10 @@ class Decoder:
             return lambda: reader({})
         zero = _ZEROS.get(kind.partition(" ")[0])
         return lambda: zero
+
+
+def _nothing() -> None:
+    return None
 
 
 def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:
@@ -123,15 +189,8 @@ def _is_always(field: GoField) -> bool:
     """Whether the server writes a field also where it is empty: `omitempty` skips no struct."""
     if field.omits_zero:
         return False
-    return not field.omits_empty or (not field.is_pointer and _is_go_struct(field.type))
-
-
-def _is_go_struct(kind: str) -> bool:
-    return kind in _STRUCT_LIKE or is_struct(kind)
-
-
-def _keeps_empty(field: GoField) -> bool:
-    return field.is_pointer or _is_always(field)
+    is_struct_like = field.type in _STRUCT_LIKE or is_struct(field.type)
+    return not field.omits_empty or (not field.is_pointer and is_struct_like)
 
 
 def _list_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
@@ -150,3 +209,72 @@ def _map_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
         return {key: zero() if item is None else read(item) for key, item in value.items()}
 
     return read_map
+
+
+MOST_ERRORS = 100
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object as it stands in the text: its keys in order, the repeated ones too."""
+
+
+def strict_errors(resource: Resource, body: JSON, raw: bytes | None = None) -> list[str]:
+    """Return what strict decoding finds: `unknown field "spec.foo"`, `duplicate field "spec.bar"`.
+
+    Duplicates are seen only in `raw`, the JSON of the request. To be asked where decoding goes
+    well: a wrong type is told before. The entries are the `Warning` headers of
+    `fieldValidation=Warn`; for `Strict` see `strict_refusal`.
+    """
+    found: dict[str, None] = {}
+    value = json.loads(raw, object_pairs_hook=_Pairs) if raw is not None else body
+    for error in _in_struct(structs()[root_of(resource)], value, ""):
+        found.setdefault(error)
+    return list(found)[:MOST_ERRORS]
+
+
+def strict_refusal(resource: Resource, errors: Sequence[str]) -> ApiError:
+    """Return the 400 of `fieldValidation=Strict`."""
+    return bad_request(
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}:'
+        f" strict decoding error: {', '.join(errors)}"
+    )
+
+
+def _pairs(value: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [*value.items()]
+    return value if isinstance(value, _Pairs) else ()
+
+
+def _in_struct(fields: Mapping[str, GoField], value: Any, path: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for name, item in _pairs(value):
+        at = f"{path}.{name}" if path else name
+        if name not in fields:
+            yield f"unknown field {quote_text(at)}"
+            continue
+        if name in seen:
+            yield f"duplicate field {quote_text(at)}"
+        seen.add(name)
+        yield from _in_value(fields[name].type, item, at)
+
+
+def _in_value(kind: str, value: Any, path: str) -> Iterator[str]:
+    if fields := structs().get(kind):
+        yield from _in_struct(fields, value, path)
+        return
+    element = element_of(kind)
+    if element is None:
+        return
+    if kind.startswith("[]"):
+        if isinstance(value, list) and not isinstance(value, _Pairs):
+            for index, item in enumerate(value):
+                yield from _in_value(element, item, f"{path}[{index}]")
+        return
+    seen: set[str] = set()
+    for name, item in _pairs(value):
+        at = f"{path}.{name}"
+        if name in seen:
+            yield f"duplicate field {quote_text(at)}"
+        seen.add(name)
+        yield from _in_value(element, item, at)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor
+from math import ceil
 
 NANO = 10**9
 MOST_LETTERS = 300
@@ -57,15 +57,13 @@ class Quantity:
         """Return the canonical text."""
         if self.nanos == 0:
             return "0"
-        if self.family is Family.BINARY and self._is_large_integer():
+        is_large_integer = self.nanos % NANO == 0 and abs(self.nanos) >= _KIBI * NANO
+        if self.family is Family.BINARY and is_large_integer:
             return _with_suffix(self.nanos // NANO)
         number, exponent = _normal(self.nanos)
         if self.family is Family.EXPONENT:
             return f"{number}e{exponent}" if exponent else str(number)
         return f"{number}{_DECIMAL_SUFFIXES[exponent]}"
-
-    def _is_large_integer(self) -> bool:
-        return self.nanos % NANO == 0 and abs(self.nanos) >= _KIBI * NANO
 
     def rounded_up(self) -> Quantity:
         """Return it without anything below a milli, away from zero."""
@@ -156,9 +154,3 @@ def _looks_canonical(text: str) -> bool:
     scale = exponent - places
     fits = len(digits) <= _DECIMAL_DIGITS and scale >= _SMALLEST_EXPONENT
     return fits and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-
-
-def whole(quantity: Quantity) -> int:
-    """Return the amount as an integer, rounded away from zero as `Quantity.Value` does."""
-    exact = Fraction(quantity.nanos, NANO)
-    return ceil(exact) if exact > 0 else floor(exact)

@@ -6,9 +6,7 @@ All are pure and take the document as the server would send it. Errors are `Patc
 
 from __future__ import annotations
 
-from sandbox.patching.errors import PatchError
-from sandbox.patching.json_patch import json_patch
-from sandbox.patching.merge_patch import merge_patch
+from sandbox.patching.json_patch import PatchError, json_patch, merge_patch
 from sandbox.patching.strategic import strategic_merge
 
 __all__ = ["PatchError", "json_patch", "merge_patch", "strategic_merge"]

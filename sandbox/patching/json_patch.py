@@ -1,13 +1,42 @@
-"""JSON patch (RFC 6902); as with the server's library, `replace` sets a missing member."""
+"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386), and how a patch is refused.
+
+As with the server's library, `replace` sets a missing member. In a merge patch objects are merged,
+null removes, all else replaces.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final
 
+from sandbox.failure import ApiError
 from sandbox.json import JSON, copy_json
-from sandbox.patching.errors import PatchError, inapplicable
+
+UNTOLD: Final = "the server rejected our request due to an error in our request"
+"""All that clients read of a patch that does not fit."""
+
+
+class PatchError(Exception):
+    """The object stays as it was; `status` is 400, or 422 where the patch does not fit."""
+
+    def __init__(self, message: str, status: int = HTTPStatus.BAD_REQUEST) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+    def refusal(self) -> ApiError:
+        """Return the answer."""
+        if self.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+            return ApiError(self.status, "Invalid", UNTOLD)
+        return ApiError(self.status, "BadRequest", self.message)
+
+
+def inapplicable(message: str) -> PatchError:
+    """Return the error of a patch that does not fit the object."""
+    return PatchError(message, HTTPStatus.UNPROCESSABLE_ENTITY)
+
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -101,3 +130,30 @@ def _place(document: JSON, operation: JSON, name: str) -> _Place:
     if not isinstance(here, dict | list):
         raise inapplicable(f"{operation.get('op')} operation does not apply: no path {pointer}")
     return _Place(here, last)
+
+
+def merge_patch(doc: JSON, patch: JSON) -> JSON:
+    """Return the patched document, which may share parts with what was given."""
+    found: JSON = _merge_value(doc, patch)
+    return found
+
+
+def _merge_value(value: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return without_nulls(patch)
+    found = dict(value) if isinstance(value, dict) else {}
+    for name, part in patch.items():
+        if part is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merge_value(found.get(name), part)
+    return found
+
+
+def without_nulls(value: Any) -> Any:
+    """Return a value without members that are null; a list's items stay."""
+    if isinstance(value, dict):
+        return {name: without_nulls(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value

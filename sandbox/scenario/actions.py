@@ -1,92 +1,140 @@
-"""What others do to a cluster: the grammar of one event of a scenario, a verb and its words."""
+"""What others do to a cluster: the grammar of a scenario's events, and what follows from each.
+
+An event is a verb and its words; it sends the requests that kubectl would send.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation, Writer
+from sandbox.json import JSON, dig
+from sandbox.kubelet.kubelet import Kubelet
+from sandbox.storage.store import Key
+
+QUOTA_NAME: Final = "scenario"
+_OVER: Final = ("Succeeded", "Failed")
+_REVISION: Final = "deployment.kubernetes.io/revision"
+_RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A Deployment; `namespace` is empty for the one in which the scenario plays."""
 
     name: str
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Set the replicas, as `kubectl scale`."""
+class Actor:
+    """Does what events ask for, in a namespace unless they name another.
 
-    target: Target
-    replicas: int
+    Every method raises ApiError as the API server refuses it.
+    """
+
+    def __init__(self, api: Api, kubelet: Kubelet, namespace: str) -> None:
+        self._api = api
+        self._kubelet = kubelet
+        self._namespace = namespace
+
+    def scale(self, target: Target, replicas: int) -> None:
+        """Set the replicas, as `kubectl scale`."""
+        self._merge(target, "kubectl", {"spec": {"replicas": replicas}}, "scale")
+
+    def pause(self, target: Target, *, paused: bool) -> None:
+        """Pause or resume, as `kubectl rollout pause` and `resume`."""
+        self._merge(target, "kubectl-rollout", {"spec": {"paused": paused or None}})
+
+    def restart(self, target: Target) -> None:
+        """Start all pods again, as `kubectl rollout restart`."""
+        annotations = {_RESTARTED_AT: self._api.timers.wall()}
+        template = {"metadata": {"annotations": annotations}}
+        self._merge(target, "kubectl-rollout", {"spec": {"template": template}})
+
+    def supersede(self, target: Target, image: str) -> None:
+        """Set another image in the first container, as `kubectl set image`."""
+        live = self._api.get(self._key(target))
+        first = live["spec"]["template"]["spec"]["containers"][0]["name"]
+        template = {"spec": {"containers": [{"name": first, "image": image}]}}
+        patch = Patch(PatchType.STRATEGIC, {"spec": {"template": template}})
+        self._api.patch(self._key(target), patch, _admin("kubectl-set"))
+
+    def edit(self, target: Target, path: tuple[str, ...], value: Any) -> None:
+        """Set one field, as `kubectl edit`."""
+        for name in reversed(path):
+            value = {name: value}
+        self._merge(target, "kubectl-edit", value)
+
+    def delete(self, target: Target) -> None:
+        """Delete the Deployment and what it owns."""
+        options = DeleteOptions(propagation=Propagation.BACKGROUND)
+        self._api.delete(self._key(target), _admin("kubectl"), options)
+
+    def delete_pods(self, target: Target, count: int) -> None:
+        """Delete pods, those of the newest ReplicaSet first."""
+        for pod in self._pods(target)[:count]:
+            self._api.delete(pod, _admin("kubectl"))
+
+    def evict_pods(self, target: Target, count: int) -> None:
+        """Let the node evict pods, those of the newest ReplicaSet first."""
+        for pod in self._pods(target)[:count]:
+            self._kubelet.evict(pod.namespace, pod.name)
+
+    def limit(self, hard: JSON | None) -> None:
+        """Limit what the namespace may have (`spec.hard` of a ResourceQuota); None: no longer."""
+        key = Key("resourcequotas", self._namespace, QUOTA_NAME)
+        by = _admin("kubectl-create")
+        if hard is None:
+            self._api.delete(key, by)
+        elif self._api.store.get(key) is None:
+            body = {"metadata": {"name": QUOTA_NAME}, "spec": {"hard": hard}}
+            self._api.create("resourcequotas", self._namespace, body, by)
+        else:
+            patch = Patch(PatchType.JSON, [{"op": "replace", "path": "/spec/hard", "value": hard}])
+            self._api.patch(key, patch, by)
+
+    def _pods(self, target: Target) -> list[Key]:
+        """Return a Deployment's living pods: the newest ReplicaSet's first, by name."""
+        deployment = self._api.get(self._key(target))
+        namespace = deployment["metadata"]["namespace"]
+        sets = self._list_owned("replicasets.apps", namespace, deployment)
+        return [
+            Key("pods", namespace, pod["metadata"]["name"])
+            for owner in sorted(sets, key=_revision, reverse=True)
+            for pod in self._list_owned("pods", namespace, owner)
+            if "deletionTimestamp" not in pod["metadata"]
+            and dig(pod, "status", "phase") not in _OVER
+        ]
+
+    def _list_owned(self, resource: str, namespace: str, owner: JSON) -> list[JSON]:
+        uid = owner["metadata"]["uid"]
+        items = self._api.store.items(resource, namespace)
+        return [
+            item
+            for item in items
+            if any(each["uid"] == uid for each in item["metadata"].get("ownerReferences", ()))
+        ]
+
+    def _merge(self, target: Target, manager: str, body: JSON, subresource: str = "") -> None:
+        patch = Patch(PatchType.MERGE, body)
+        self._api.patch(self._key(target), patch, _admin(manager), subresource=subresource)
+
+    def _key(self, target: Target) -> Key:
+        return Key("deployments.apps", target.namespace or self._namespace, target.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Pause or resume, as `kubectl rollout pause` and `resume`."""
-
-    target: Target
-    paused: bool
+def _admin(manager: str) -> Writer:
+    return Writer("system:admin", manager)
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
-    """Start all pods anew, as `kubectl rollout restart`."""
-
-    target: Target
+def _revision(replica_set: JSON) -> int:
+    return int(dig(replica_set, "metadata", "annotations", _REVISION) or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Supersede:
-    """Set another image in the first container, as `kubectl set image`."""
-
-    target: Target
-    image: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Set one field, as `kubectl edit`."""
-
-    target: Target
-    path: tuple[str, ...]
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """Delete the Deployment and what it owns."""
-
-    target: Target
-
-
-@dataclass(frozen=True, slots=True)
-class DeletePods:
-    """Delete pods, those of the newest ReplicaSet first."""
-
-    target: Target
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EvictPods:
-    """Let the node evict pods, those of the newest ReplicaSet first."""
-
-    target: Target
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """Limit what the namespace may have (`spec.hard` of a ResourceQuota); None: no longer."""
-
-    hard: Mapping[str, str] | None
-
-
-Action = Scale | Pause | Restart | Supersede | Edit | Delete | DeletePods | EvictPods | Quota
+Action = Callable[[Actor], None]
+"""An event that is read: what it lets an actor do."""
 
 
 class _WrongWords(ValueError):
@@ -118,72 +166,53 @@ def _count(word: str) -> int:
     return int(word)
 
 
+def _on(do: Callable[..., None], **fixed: Any) -> Callable[[str], Action]:
+    return lambda target: partial(do, target=_target(target), **fixed)
+
+
+def _on_pods(do: Callable[..., None]) -> Callable[..., Action]:
+    return lambda target, count="1": partial(do, target=_target(target), count=_count(count))
+
+
 def _scale(target: str, replicas: str) -> Action:
-    return Scale(_target(target), _count(replicas))
-
-
-def _pause(target: str) -> Action:
-    return Pause(_target(target), paused=True)
-
-
-def _resume(target: str) -> Action:
-    return Pause(_target(target), paused=False)
-
-
-def _restart(target: str) -> Action:
-    return Restart(_target(target))
+    return partial(Actor.scale, target=_target(target), replicas=_count(replicas))
 
 
 def _supersede(target: str, image: str) -> Action:
-    return Supersede(_target(target), image)
+    return partial(Actor.supersede, target=_target(target), image=image)
 
 
 def _edit(target: str, *change: str) -> Action:
-    field, given, value = " ".join(change).partition("=")
+    """Read `PATH=VALUE`: a number, a truth value or null as such, everything else as text."""
+    field, given, text = " ".join(change).partition("=")
     path = tuple(field.strip().split("."))
     if not given or not all(path):
         raise _WrongWords(field)
-    return Edit(_target(target), path, _value(value.strip()))
-
-
-def _value(text: str) -> Any:
-    """Return a number, a truth value or null as such, everything else as text."""
     try:
-        return json.loads(text)
+        value = json.loads(text.strip())
     except ValueError:
-        return text
-
-
-def _delete(target: str) -> Action:
-    return Delete(_target(target))
-
-
-def _delete_pods(target: str, count: str = "1") -> Action:
-    return DeletePods(_target(target), _count(count))
-
-
-def _evict_pods(target: str, count: str = "1") -> Action:
-    return EvictPods(_target(target), _count(count))
+        value = text.strip()
+    return partial(Actor.edit, target=_target(target), path=path, value=value)
 
 
 def _quota(*limits: str) -> Action:
     if limits == ("none",):
-        return Quota(None)
+        return partial(Actor.limit, hard=None)
     pairs = [limit.partition("=") for limit in limits]
     if not pairs or not all(name and value for name, _, value in pairs):
         raise _WrongWords(limits)
-    return Quota({name: value for name, _, value in pairs})
+    return partial(Actor.limit, hard={name: value for name, _, value in pairs})
 
 
 _VERBS: Final[dict[str, tuple[str, Callable[..., Action]]]] = {
     "scale": ("DEPLOYMENT REPLICAS", _scale),
-    "pause": ("DEPLOYMENT", _pause),
-    "resume": ("DEPLOYMENT", _resume),
-    "restart": ("DEPLOYMENT", _restart),
+    "pause": ("DEPLOYMENT", _on(Actor.pause, paused=True)),
+    "resume": ("DEPLOYMENT", _on(Actor.pause, paused=False)),
+    "restart": ("DEPLOYMENT", _on(Actor.restart)),
     "supersede": ("DEPLOYMENT IMAGE", _supersede),
     "edit": ("DEPLOYMENT PATH=VALUE", _edit),
-    "delete": ("DEPLOYMENT", _delete),
-    "delete-pod": ("DEPLOYMENT [COUNT]", _delete_pods),
-    "evict-pod": ("DEPLOYMENT [COUNT]", _evict_pods),
+    "delete": ("DEPLOYMENT", _on(Actor.delete)),
+    "delete-pod": ("DEPLOYMENT [COUNT]", _on_pods(Actor.delete_pods)),
+    "evict-pod": ("DEPLOYMENT [COUNT]", _on_pods(Actor.evict_pods)),
     "quota": ("RESOURCE=LIMIT ..., or quota none", _quota),
 }

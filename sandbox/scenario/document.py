@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 import yaml
 
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 
 T = TypeVar("T")
 
@@ -129,7 +129,7 @@ def root(text: str, report: Report) -> Node | None:
         report.add(mark, f"not YAML: {error.problem}{hint}")
         return None
     except (yaml.YAMLError, RecursionError) as error:
-        report.add(None, f"not YAML: {_in_one_line(error)}")
+        report.add(None, f"not YAML: {' '.join(str(error).split())}")
         return None
     if node is None:
         report.add(None, "is empty")
@@ -153,7 +153,3 @@ def _monstrous(text: str) -> tuple[_Mark | None, str] | None:
         if depth > MOST_DEPTH:
             return event.start_mark, f"nested deeper than {MOST_DEPTH} levels"
     return None
-
-
-def _in_one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -5,10 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import POD_KINDS, Clause, Kind
-from sandbox.scenario.series import Series
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Series(Generic[T]):
+    """Values with the second from which each holds, earliest first, no two for the same second."""
+
+    steps: tuple[tuple[float, T], ...]
+
+    @classmethod
+    def constant(cls, value: T) -> Series[T]:
+        """Return a series that never changes."""
+        return cls(((0.0, value),))
+
+    def at(self, seconds: float) -> T | None:
+        """Return the value that holds at a time, None before the first."""
+        found = None
+        for since, value in self.steps:
+            if since > seconds:
+                break
+            found = value
+        return found
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """When it changes."""
+        return tuple(since for since, _ in self.steps)
 
 
 def fits(pattern: str, image: str) -> bool:

@@ -11,7 +11,7 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Clause
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.scenario.acting import Actor
+from sandbox.scenario.actions import Actor
 from sandbox.scenario.scenario import Event, Measurement, Scenario
 
 DIGITS: Final = 6
@@ -81,7 +81,7 @@ class Play:
     def _perform(self, event: Event) -> None:
         refusal = ""
         try:
-            self._actor.perform(event.action)
+            event.action(self._actor)
         except ApiError as error:
             refusal = error.message
         self._happened.append(Happening(event.at, event.text, refusal))

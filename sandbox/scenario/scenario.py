@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
-from sandbox.durations import parse_seconds
+from sandbox.failure import SandboxError
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.behaviour import BehaviourError, Clause
-from sandbox.misuse import SandboxError
 from sandbox.scenario import actions
 from sandbox.scenario.actions import Action
 from sandbox.scenario.document import Node, Report, root
-from sandbox.scenario.images import ImageRule, Images, LogRule
-from sandbox.scenario.series import Series
+from sandbox.scenario.images import ImageRule, Images, LogRule, Series
+from sandbox.times import parse_seconds
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ class Event:
 
     at: float
     text: str
-    action: Action
+    action: Action = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ the data file is laid out.
 
 from __future__ import annotations
 
-from sandbox.schema.schema import Schema, schema_of
-from sandbox.schema.types import MISSING, Field, Shape, Type
+from sandbox.schema.types import MISSING, Field, Schema, Shape, Type, schema_of
 
 __all__ = ["MISSING", "Field", "Schema", "Shape", "Type", "schema_of"]

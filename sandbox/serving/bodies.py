@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from sandbox.api.asked import Patch, PatchType
 from sandbox.failure import ApiError, bad_request
 from sandbox.json import JSON
 from sandbox.schema.spelling import json_type
-from sandbox.serving.decoding import from_json
-from sandbox.serving.negotiation import content_type
 from sandbox.serving.protobuf.messages import from_protobuf
+from sandbox.serving.rendering import content_type
 from sandbox.serving.request import JSON_TYPE, PROTOBUF_TYPE, Request
 
 MOST_BODY_BYTES = 3 * 1024 * 1024
@@ -18,6 +19,14 @@ MOST_BODY_BYTES = 3 * 1024 * 1024
 
 _OPTIONS = "DeleteOptions"
 _TYPE_FIELDS = ("apiVersion", "kind")
+
+
+def from_json(raw: bytes) -> Any:
+    """Return what JSON says; ValueError for what is none: NaN, half of a surrogate pair, ..."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
 def check_size(request: Request) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from sandbox.failure import not_served
 from sandbox.json import JSON
-from sandbox.schema.definitions import server_version
+from sandbox.schema.types import server_version
 from sandbox.serving import discovery
-from sandbox.serving.negotiation import wants_aggregated_discovery
-from sandbox.serving.openapi import openapi_answer
-from sandbox.serving.rendering import answer
+from sandbox.serving.discovery import openapi_answer
+from sandbox.serving.rendering import answer, wants_aggregated_discovery
 from sandbox.serving.request import Answer, Request, text_answer
-from sandbox.serving.routing import no_such_method, no_such_resource
+from sandbox.serving.routing import no_such_method
 
 HEALTH = ("/healthz", "/livez", "/readyz")
 BUILD = "rollout-sandbox"
@@ -64,14 +63,12 @@ def _answer_discovery(request: Request, parts: list[str]) -> Answer:
     match parts:
         case [root] if wants_aggregated_discovery(request.headers.get("accept", "")):
             return _answer_aggregated(request, root)
-        case [_] | ["apis", _]:
-            raise not_served("discovery in parts: ask for the aggregated document")
-        case ["api", version_]:
-            return _resources("", version_)
-        case ["apis", group, version_] if discovery.is_group(group):
-            return _resources(group, version_)
-        case _:
+        case [_, group, _] if not discovery.is_group(group):
             return not_found_page()
+        case [_, _, _, _, *_]:
+            return not_found_page()
+        case _:
+            raise not_served("discovery in parts: ask for the aggregated document")
 
 
 def _answer_aggregated(request: Request, root: str) -> Answer:
@@ -86,9 +83,3 @@ def _answer_aggregated(request: Request, root: str) -> Answer:
     if request.headers.get("if-none-match") == tag:
         return Answer(304, b"", headers)
     return answer(200, document, headers=headers)
-
-
-def _resources(group: str, version_: str) -> Answer:
-    if not discovery.list_served_kinds(group, version_):
-        raise no_such_resource()
-    return answer(200, discovery.resource_list(group, version_))

@@ -5,23 +5,88 @@ In the order of the API server: size, who asks, whether they may, where the path
 
 from __future__ import annotations
 
-from sandbox.access.authorizer import Authorizer
-from sandbox.access.identity import Identity, Tokens
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox.access.authorizer import Authorizer, Identity, Target, Tokens, user
+from sandbox.access.reviews import answer as review
 from sandbox.api.api import Api
-from sandbox.failure import ApiError
-from sandbox.kinds import BY_KEY
-from sandbox.serving.access import answer_review, attributes_of, identify_caller
-from sandbox.serving.audit import AuditEntry, Heard, unheard
-from sandbox.serving.bodies import check_size
+from sandbox.failure import ApiError, bad_request
+from sandbox.kinds import BY_KEY, Resource
+from sandbox.serving.bodies import check_size, decoded_object
 from sandbox.serving.discovery import is_group
 from sandbox.serving.fixed import fixed_answer, not_found_page
-from sandbox.serving.logs import ReadLog
-from sandbox.serving.options import is_dry_run
-from sandbox.serving.paths import Target, target_of
-from sandbox.serving.rendering import refusal
+from sandbox.serving.options import check_write, is_dry_run
+from sandbox.serving.rendering import answer, refusal
 from sandbox.serving.request import Answer, Request
-from sandbox.serving.routing import resolve_kind
-from sandbox.serving.verbs import VERBS, Call
+from sandbox.serving.routing import resolve_kind, target_of
+from sandbox.serving.verbs import VERBS, Call, ReadLog
+
+WRITES = ("create", "update", "patch", "delete", "deletecollection")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One request and its outcome; `at` is the sandbox's time in seconds.
+
+    `request_body` and `answer_body` are raw; those of a watch or of a followed log stay empty.
+    """
+
+    at: float
+    user: str
+    user_agent: str
+    uri: str
+    target: Target
+    status: int
+    dry_run: bool
+    content_type: str
+    request_body: bytes
+    answer_body: bytes
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it asked for a change that is kept, whatever came of it."""
+        return self.target.verb in WRITES and not self.dry_run
+
+
+Heard = Callable[[AuditEntry], None]
+
+
+def unheard(_entry: AuditEntry) -> None:
+    """Keep no audit."""
+
+
+USER = "impersonate-user"
+GROUPS = "impersonate-group"
+
+
+def identify_caller(request: Request, tokens: Tokens, authorizer: Authorizer) -> Identity:
+    """Return who asks; 401 for an unknown token, 403 where one may not speak for another."""
+    who = tokens.identify(request.headers)
+    name = request.headers.get(USER, "")
+    if not name:
+        return who
+    groups = [group.strip() for group in request.headers.get(GROUPS, "").split(",")]
+    groups = [group for group in groups if group]
+    for resource, spoken_for in (("users", name), *(("groups", group) for group in groups)):
+        asked = Target("impersonate", "", resource=resource, name=spoken_for)
+        authorizer.check(who, asked)
+    return user(name, *groups)
+
+
+def answer_review(
+    authorizer: Authorizer,
+    identity: Identity,
+    request: Request,
+    resource: Resource,
+    now: str,
+) -> Answer:
+    """Answer a review; `now` is the time on the wall."""
+    check_write(request)
+    body = decoded_object(request, resource.api_version, resource.kind)
+    found = review(authorizer, resource.kind, body, identity, now)
+    return answer(201, found)
+
 
 MOST_WARNING_LETTERS = 4096
 LETTERS_OF_A_WARNING = 256
@@ -52,6 +117,8 @@ class Door:
             answer = self._answer(request, target, identity, warnings)
         except ApiError as error:
             answer = refusal(error)
+        except RecursionError:
+            answer = refusal(bad_request("exceeded max depth"))
         answer = Answer(answer.status, answer.body, _headers(answer, warnings))
         self.heard(self._entry(request, target, user, answer))
         return answer
@@ -59,7 +126,7 @@ class Door:
     def _answer(
         self, request: Request, target: Target, identity: Identity, warnings: list[str]
     ) -> Answer:
-        self._authorizer.check(identity, attributes_of(target))
+        self._authorizer.check(identity, target)
         if not target.resource:
             return fixed_answer(request)
         if not is_group(target.group):

@@ -1,15 +1,21 @@
-"""The query parameters of the verbs, read and checked as the server's option types are."""
+"""The query parameters of the verbs, read and checked as the server's option types are.
+
+Of a deletion the options may come in a body instead.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from sandbox.api.asked import Strictness
-from sandbox.api.delete_options import check_dry_run
+from sandbox.api.asked import DeleteOptions, Propagation, Strictness
 from sandbox.api.listing import ListOptions
-from sandbox.failure import bad_request
-from sandbox.serving.paths import is_true
+from sandbox.failure import bad_request, not_served
+from sandbox.json import JSON, dig
+from sandbox.objects import Mismatch, decode_struct
+from sandbox.serving.bodies import decoded_options
 from sandbox.serving.request import Request
+from sandbox.serving.routing import is_true
 
 MOST_MANAGER_LETTERS = 128
 STRICTNESS = ("", *(sorted(Strictness)))
@@ -85,3 +91,47 @@ def manager_of(request: Request) -> str:
         return named
     agent = request.headers.get("user-agent", "").partition("/")[0]
     return "".join(letter for letter in agent if letter.isprintable())[:MOST_MANAGER_LETTERS]
+
+
+def delete_options(request: Request) -> tuple[DeleteOptions, bool]:
+    """Return how to delete, and whether only to try; a body outweighs the query. 400."""
+    return read_options(decoded_options(request) or _from_query(request))
+
+
+def _from_query(request: Request) -> JSON:
+    return {
+        "gracePeriodSeconds": number(request.read_parameter("gracePeriodSeconds")),
+        "propagationPolicy": request.read_parameter("propagationPolicy") or None,
+        "dryRun": request.all_asked("dryRun"),
+        "orphanDependents": request.read_parameter("orphanDependents") or None,
+    }
+
+
+def read_options(sent: JSON) -> tuple[DeleteOptions, bool]:
+    """Return how to delete, and whether only to try; 400 for what is not understood."""
+    try:
+        body = decode_struct("meta/v1.DeleteOptions", sent)
+    except Mismatch as error:
+        raise bad_request(str(error)) from None
+    dry_run = body.get("dryRun", [])
+    check_dry_run(dry_run)
+    asked = body.get("propagationPolicy")
+    if body.get("orphanDependents") is not None:
+        raise bad_request("orphanDependents is not understood: set propagationPolicy")
+    if asked == "Foreground":
+        raise not_served("a deletion in the foreground")
+    if asked is not None and asked not in tuple(Propagation):
+        raise bad_request(f"the propagationPolicy {asked!r} is none of {', '.join(Propagation)}")
+    options = DeleteOptions(
+        grace_seconds=body.get("gracePeriodSeconds"),
+        propagation=None if asked is None else Propagation(asked),
+        uid=dig(body, "preconditions", "uid"),
+        resource_version=dig(body, "preconditions", "resourceVersion"),
+    )
+    return options, bool(dry_run)
+
+
+def check_dry_run(given: Sequence[str]) -> None:
+    """400 for a `dryRun` that is not `All`: nobody who means to try shall write."""
+    if set(given) - {"All"}:
+        raise bad_request(f"dryRun can be All alone, not {', '.join(given)}")

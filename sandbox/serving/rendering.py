@@ -1,8 +1,11 @@
-"""Objects and lists in the form that the client asked for."""
+"""Answers in the form that the client asked for: the object or its row, as JSON.
+
+A watch is one line of JSON an event.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +13,64 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.serving.request import JSON_TYPE, Answer, to_json
-from sandbox.serving.tables.table import layout_of, table
+from sandbox.serving.tables.rows import layout_of, table
+from sandbox.storage.watching import Watch
+
+_ANY = ("*/*", "application/*", JSON_TYPE)
+_TABLES = [("Table", "meta.k8s.io", "v1"), ("Table", "meta.k8s.io", "v1beta1")]
+_AGGREGATED = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
+
+
+@dataclass(frozen=True, slots=True)
+class _Media:
+    """One alternative of an Accept header."""
+
+    type: str
+    parameters: Mapping[str, str]
+
+    @property
+    def form(self) -> tuple[str, str, str]:
+        """What an object is to be turned into: kind, group and version, empty for itself."""
+        given = self.parameters
+        return given.get("as", ""), given.get("g", ""), given.get("v", "")
+
+
+def content_type(header: str) -> str:
+    """Return a Content-Type without its parameters."""
+    return header.partition(";")[0].strip().lower()
+
+
+def wants_table(header: str) -> bool:
+    """Tell whether a Table is preferred to the object itself; 406 where neither is accepted."""
+    for media in _alternatives(header):
+        if media.type in _ANY and media.form in _TABLES:
+            return True
+        if media.type in _ANY and not media.form[0]:
+            return False
+    why = f"the sandbox does not serve this: an answer that is neither {JSON_TYPE} nor a Table"
+    raise ApiError(406, "NotAcceptable", why)
+
+
+def wants_aggregated_discovery(header: str) -> bool:
+    """Tell whether discovery is asked for as one document."""
+    return any(
+        media.type == JSON_TYPE and media.form == _AGGREGATED for media in _alternatives(header)
+    )
+
+
+def _alternatives(header: str) -> Sequence[_Media]:
+    """Return the alternatives of an Accept header as they stand; everything where it is empty.
+
+    Clients of Kubernetes write them best first and give no qualities.
+    """
+    return [_media(part) for part in header.split(",") if part.strip()] or [_Media("*/*", {})]
+
+
+def _media(part: str) -> _Media:
+    name, *pairs = (piece.strip() for piece in part.split(";"))
+    parameters = (pair.partition("=") for pair in pairs)
+    return _Media(name.lower(), {key.strip(): value.strip() for key, _, value in parameters})
+
 
 _DETAILED = (403, 404, 405, 415)
 """Statuses that always carry details, if only empty ones: kubectl relies on it."""
@@ -18,7 +78,7 @@ _DETAILED = (403, 404, 405, 415)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How answers about a kind are shown, at a moment; `includes` as `tables.table` has it."""
+    """How answers about a kind are shown, at a moment; `includes` as `tables.rows.table` has it."""
 
     resource: Resource
     is_table: bool
@@ -36,7 +96,8 @@ class View:
         """Return a List, whose items carry no kind."""
         if not self.is_table:
             return body
-        return self._table([self._whole(item) for item in body["items"]], body["metadata"])
+        kind = {"kind": self.resource.kind, "apiVersion": self.resource.api_version}
+        return self._table([{**kind, **item} for item in body["items"]], body["metadata"])
 
     def event(self, event: JSON, *, first: bool) -> JSON:
         """Return one event of a watch; only the first Table names its columns."""
@@ -50,10 +111,6 @@ class View:
     def _table(self, objects: list[JSON], metadata: JSON) -> JSON:
         layout = layout_of(self.resource.key)
         return table(layout, objects, metadata, self.now, self.includes)
-
-    def _whole(self, item: JSON) -> JSON:
-        resource = self.resource
-        return {"kind": resource.kind, "apiVersion": resource.api_version, **item}
 
 
 def answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:
@@ -69,3 +126,34 @@ def refusal(error: ApiError) -> Answer:
     if not error.reason:
         del body["reason"]
     return answer(error.status, body, error.headers)
+
+
+class WatchStream:
+    """The body of a watch; `view` gives the form of answers at the moment it is called."""
+
+    def __init__(self, events: Watch, view: Callable[[], View]) -> None:
+        self._events = events
+        self._view = view
+        self._is_first = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will come any more."""
+        return self._events.ended
+
+    def take(self) -> list[bytes]:
+        """Return what has happened since the last call, a line each."""
+        events = self._events.take()
+        return [self._line(self._view(), event) for event in events]
+
+    def on_data(self, hear: Callable[[], None]) -> None:
+        """Have `hear` called when there may be lines, and at the end."""
+        self._events.on_data(hear)
+
+    def close(self) -> None:
+        """End it from the reader's side."""
+        self._events.close()
+
+    def _line(self, view: View, event: JSON) -> bytes:
+        first, self._is_first = self._is_first, False
+        return to_json(view.event(event, first=first)) + b"\n"

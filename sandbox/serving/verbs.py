@@ -5,25 +5,62 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
+from sandbox.access.authorizer import Target
 from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
+from sandbox.failure import bad_request, not_served
 from sandbox.kinds import Resource
+from sandbox.kubelet.logs import LogOptions
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
-from sandbox.serving.deleting import delete_options
-from sandbox.serving.logs import ReadLog, log_answer
-from sandbox.serving.negotiation import content_type, wants_table
 from sandbox.serving.options import (
     check_write,
+    delete_options,
     is_dry_run,
     is_forced,
     list_options,
     manager_of,
+    number,
     strictness_of,
 )
-from sandbox.serving.paths import Target
-from sandbox.serving.rendering import View, answer
+from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
-from sandbox.serving.watching import WatchStream
+from sandbox.serving.routing import is_true
+
+HEADERS = {"content-type": "text/plain"}
+
+
+class ReadLog(Protocol):
+    """A container's log as its kubelet has it; refusals are ApiError."""
+
+    def __call__(
+        self, namespace: str, pod: str, container: str = "", options: LogOptions | None = None
+    ) -> bytes:
+        """Return the whole log, or the part of it that the options ask for."""
+
+
+def log_answer(request: Request, target: Target, read: ReadLog) -> Answer:
+    """Answer `GET pods/log`; 400 for what is no number, 501 for a log that is followed."""
+    if is_true(request.read_parameter("follow")):
+        raise not_served("a log that is followed: ask for it again")
+    if request.read_parameter("sinceSeconds") or request.read_parameter("sinceTime"):
+        raise not_served("a log from a moment on: ask for its last lines")
+    options = LogOptions(
+        previous=is_true(request.read_parameter("previous")),
+        tail_lines=_natural(request, "tailLines"),
+        limit_bytes=_natural(request, "limitBytes"),
+        timestamps=is_true(request.read_parameter("timestamps")),
+    )
+    container = request.read_parameter("container")
+    return Answer(200, read(target.namespace, target.name, container, options), HEADERS)
+
+
+def _natural(request: Request, name: str) -> int | None:
+    """Return a number that is not negative, None where it is not given; 400 for anything else."""
+    found = number(request.read_parameter(name))
+    if found is not None and found < 0:
+        raise bad_request(f"{name}: {found} is negative")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +107,7 @@ class Call:
 def get(call: Call) -> Answer:
     """Read an object, one of its subresources, or a pod's log."""
     if call.target.subresource == "log":
-        return log_answer(call.request, call.target, call.api.store, call.read_log)
+        return log_answer(call.request, call.target, call.read_log)
     view = call.view()
     found = call.api.get(
         call.key,

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from sandbox.failure import ApiError, make_expired_error
 from sandbox.json import JSON
-from sandbox.storage.change import Change
-from sandbox.storage.history import Expired
 from sandbox.storage.selection import Selection
-from sandbox.storage.store import Store
+from sandbox.storage.store import Change, Expired, Store
 from sandbox.times import Timer, Timers
 
 BOOKMARK_SECONDS = 60.0

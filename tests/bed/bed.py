@@ -7,7 +7,6 @@ There are two: a sandbox in virtual time (`tests.played`), and a real control pl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -76,6 +75,3 @@ class Bed:
     folder: Path
     scheduler_name: str = ""
     runs: list[Run] = field(default_factory=list)
-
-
-Opened = AbstractContextManager[Bed]

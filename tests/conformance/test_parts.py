@@ -6,7 +6,6 @@ import functools
 
 import pytest
 
-from tests.cluster.kubelet.api import JSON
 from tests.conformance.bounds import broken
 from tests.conformance.differences import differences
 from tests.conformance.explore import on_sandbox, unequal
@@ -20,7 +19,6 @@ from tests.conformance.operations import (
     Scale,
     Step,
     Undo,
-    sequence,
 )
 from tests.conformance.recording import read
 from tests.conformance.settled import settled
@@ -65,12 +63,6 @@ def test_what_settled_names_no_cluster() -> None:
         assert passing not in text
 
 
-@pytest.mark.long
-def test_the_sandbox_is_the_same_twice() -> None:
-    """A sequence ends the same, to the last field."""
-    assert not unequal(on_sandbox(sequence(7)), on_sandbox(sequence(7)))
-
-
 FOUR = Step(ApplyVersion(1, replicas=4))
 after_four = functools.cache(lambda: on_sandbox([FOUR]))
 
@@ -88,14 +80,3 @@ def test_ends_that_differ_are_told(other: Operation) -> None:
 def test_ends_that_are_alike_are_equal(other: Operation) -> None:
     """An undo without history and a pod that is replaced leave what stood before."""
     assert after_four().settled == on_sandbox([FOUR, Step(other)]).settled
-
-
-def owners_of(body: JSON) -> set[str]:
-    """Return who owns fields of an object."""
-    return {entry["manager"] for entry in body["owners"]}
-
-
-def test_who_owns_what_is_compared() -> None:
-    """A change by another manager shows in what settled."""
-    found = on_sandbox([FOUR, Step(Scale(3))]).settled["deployment"]
-    assert owners_of(found) >= {"rollout-gate", "kubectl", "kube-controller-manager"}

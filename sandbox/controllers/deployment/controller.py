@@ -5,15 +5,9 @@ Rules of `pkg/controller/deployment/deployment_controller.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sandbox.api.api import Api
-from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
-from sandbox.controllers.deployment.history import clean_up
 from sandbox.controllers.deployment.new_replica_set import NewReplicaSets, Sets
-from sandbox.controllers.deployment.recreate import empty_old, old_pods_run
-from sandbox.controllers.deployment.rolling import grow_new, shrink_old
 from sandbox.controllers.deployment.scaling import scale, was_scaled
 from sandbox.controllers.deployment.status import (
     PROGRESSING,
@@ -24,15 +18,20 @@ from sandbox.controllers.deployment.status import (
     conditions_of,
     is_complete,
 )
+from sandbox.controllers.deployment.strategies import (
+    clean_up,
+    empty_old,
+    grow_new,
+    old_pods_run,
+    shrink_old,
+)
 from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.labels import selects
-from sandbox.controllers.moments import Moments
-from sandbox.controllers.ownership import Claim, controller_of, controller_reference
+from sandbox.controllers.ownership import DEPLOYMENTS, Claim, controller_of, controller_reference
 from sandbox.controllers.queue import WorkQueue
-from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import DEPLOYMENTS
+from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.json import JSON, copy_json
+from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
 
@@ -55,10 +54,10 @@ class DeploymentController:
         pods: Informer,
     ) -> None:
         self._api = api
-        self._moments = Moments(timers)
-        self._recorder = Recorder(api, DEPLOYMENTS, self._moments, "deployment-controller")
+        self._timers = timers
+        self._recorder = Recorder(api, DEPLOYMENTS, self._timers, "deployment-controller")
         self._writes = Writes(api, self._recorder)
-        self.new = NewReplicaSets(api, self._moments, self._recorder, self._writes, replica_sets)
+        self.new = NewReplicaSets(api, self._timers, self._recorder, self._writes, replica_sets)
         self._deployments = deployments
         self._replica_sets = replica_sets
         self._pods = pods
@@ -85,8 +84,13 @@ class DeploymentController:
         if after is not None:
             self._wake(namespace, after)
         elif change.after is not None and _is_new_orphan(change):
-            for deployment in self._that_select(change.after):
-                self._queue.add(deployment)
+            labels = change.after["metadata"].get("labels")
+            for each in self._deployments.all():
+                metadata = each["metadata"]
+                if metadata["namespace"] == namespace and selects(
+                    each["spec"].get("selector"), labels
+                ):
+                    self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
 
     def _on_pod(self, change: Change) -> None:
         """Wake a Deployment that recreates once the last of its pods is gone."""
@@ -110,14 +114,6 @@ class DeploymentController:
             return None
         found = self._deployments.get(Key(RESOURCE, namespace, reference["name"]))
         return found if found and found["metadata"]["uid"] == reference["uid"] else None
-
-    def _that_select(self, replica_set: JSON) -> Iterator[Key]:
-        metadata = replica_set["metadata"]
-        for each in self._deployments.all():
-            if each["metadata"]["namespace"] == metadata["namespace"] and selects(
-                each["spec"].get("selector"), metadata.get("labels")
-            ):
-                yield Key(RESOURCE, metadata["namespace"], each["metadata"]["name"])
 
     def _pods_of(self, replica_set: JSON) -> list[JSON]:
         return self._pods.controlled_by(replica_set["metadata"]["uid"])
@@ -168,7 +164,7 @@ class DeploymentController:
             "Unknown",
             f"Deployment{state.capitalize()}",
             f"Deployment is {state}",
-            now=self._moments.stamp(),
+            now=self._timers.wall(),
         )
         conditions = with_condition(conditions_of(deployment), made)
         deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
@@ -206,13 +202,13 @@ class DeploymentController:
         self._write_progress(key, deployment, sets)
 
     def _write_counters(self, deployment: JSON, sets: Sets) -> None:
-        stamp = self._moments.stamp()
+        stamp = self._timers.wall()
         status = calculate_status(deployment, sets.new, sets.every, now=stamp)
         if status != deployment.get("status"):
             self._writes.status({**deployment, "status": status})
 
     def _write_progress(self, key: Key, deployment: JSON, sets: Sets) -> None:
-        status = calculate_rollout_status(deployment, sets.new, sets.every, self._moments)
+        status = calculate_rollout_status(deployment, sets.new, sets.every, self._timers)
         if status == deployment.get("status"):
             self._check_deadline_later(key, deployment, status)
         else:
@@ -226,7 +222,7 @@ class DeploymentController:
             return
         if is_complete(deployment, status):
             return
-        left = self._moments.seconds_until(current["lastUpdateTime"], seconds)
+        left = self._timers.seconds_until(current["lastUpdateTime"], seconds)
         if left < 1:
             self._queue.add_rate_limited(key)
         else:

@@ -7,42 +7,98 @@ and the count makes the next hash another one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sandbox.api.api import Api
-from sandbox.controllers.conditions import find, with_condition
 from sandbox.controllers.deployment.facts import (
     REVISION,
+    annotated_as_new,
     annotations_of,
     by_age,
     deadline_seconds,
     is_rolling,
     limits_of,
+    new_size,
+    replica_annotations,
     revision,
     size,
     total_size,
-)
-from sandbox.controllers.deployment.revisions import (
-    annotated_as_new,
-    replica_annotations,
     with_annotations,
 )
-from sandbox.controllers.deployment.sizes import new_size
 from sandbox.controllers.deployment.status import PROGRESSING, condition, conditions_of
 from sandbox.controllers.deployment.writes import REPLICA_SETS, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.moments import Moments
-from sandbox.controllers.ownership import controller_reference, controller_uid
+from sandbox.controllers.ownership import DEPLOYMENTS, controller_reference, controller_uid
 from sandbox.controllers.queue import is_terminating_namespace
-from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.template_hash import LABEL, same_template, template_hash
-from sandbox.controllers.writers import DEPLOYMENTS
+from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.failure import ApiError, not_found
 from sandbox.json import JSON
 from sandbox.storage.store import Key
+from sandbox.times import NAME_LETTERS, Timers
+
+LABEL = "pod-template-hash"
+
+_FNV_OFFSET = 0x811C9DC5
+_FNV_PRIME = 0x01000193
+_32_BITS = 0xFFFFFFFF
+_NESTED = (dict, list)
+
+
+def canonical(template: JSON) -> str:
+    """Return a template's text without its hash label: equal texts are equal templates.
+
+    Empty maps of labels and annotations and fields without a value count as absent, as in Go.
+    """
+    return json.dumps(_bare(template), sort_keys=True, separators=(",", ":"))
+
+
+def same_template(one: JSON, other: JSON) -> bool:
+    """Say whether two templates are equal but for their hash label."""
+    return bool(_bare(one) == _bare(other))
+
+
+def template_hash(template: JSON, collision_count: int | None) -> str:
+    """Return the hash of a template, made another one by each collision that was counted."""
+    content = canonical(template).encode()
+    if collision_count is not None:
+        content += collision_count.to_bytes(8, "little")
+    found = _FNV_OFFSET
+    for byte in content:
+        found = ((found ^ byte) * _FNV_PRIME) & _32_BITS
+    return safe_letters(str(found))
+
+
+def safe_letters(text: str) -> str:
+    """Return text in letters that make no words (apimachinery `rand.SafeEncodeString`)."""
+    return "".join(NAME_LETTERS[ord(letter) % len(NAME_LETTERS)] for letter in text)
+
+
+def _bare(template: JSON) -> Any:
+    """Return a template without its hash label, and without what counts as absent."""
+    metadata = _without_empty(template.get("metadata") or {})
+    labels = {key: value for key, value in metadata.get("labels", {}).items() if key != LABEL}
+    return _without_null({**template, "metadata": _without_empty({**metadata, "labels": labels})})
+
+
+def _without_empty(metadata: JSON) -> JSON:
+    return {key: value for key, value in metadata.items() if value not in ({}, [], None, "")}
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_null(each) if isinstance(each, _NESTED) else each
+            for key, each in value.items()
+            if each is not None and each != []
+        }
+    if isinstance(value, list):
+        return [_without_null(item) for item in value]
+    return value
+
 
 LONGEST_NAME = 253
 ALREADY_EXISTS = "AlreadyExists"
@@ -69,7 +125,7 @@ class NewReplicaSets:
     """Finds and creates; `hashed` can be replaced, to make templates collide."""
 
     api: Api
-    moments: Moments
+    timers: Timers
     recorder: Recorder
     writes: Writes
     cached: Informer
@@ -142,7 +198,7 @@ class NewReplicaSets:
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
             "metadata": {
-                "name": _name(metadata["name"], suffix),
+                "name": f"{metadata['name'][: LONGEST_NAME - len(suffix) - 1]}-{suffix}",
                 "namespace": metadata["namespace"],
                 "labels": labels,
                 "ownerReferences": [controller_reference(deployment, "apps/v1", "Deployment")],
@@ -191,7 +247,7 @@ class NewReplicaSets:
         raise error
 
     def _set_progress(self, deployment: JSON, status: str, reason: str, message: str) -> None:
-        made = condition(PROGRESSING, status, reason, message, now=self.moments.stamp())
+        made = condition(PROGRESSING, status, reason, message, now=self.timers.wall())
         conditions = with_condition(conditions_of(deployment), made)
         deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
 
@@ -214,10 +270,6 @@ def _first_size(deployment: JSON, old: list[JSON]) -> int:
         return replicas
     surge = limits_of(deployment).surge
     return new_size(replicas=replicas, surge=surge, new=0, everything=total_size(old))
-
-
-def _name(deployment: str, suffix: str) -> str:
-    return f"{deployment[: LONGEST_NAME - len(suffix) - 1]}-{suffix}"
 
 
 def _without_zero(spec: JSON) -> JSON:

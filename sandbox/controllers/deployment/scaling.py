@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from sandbox.controllers.deployment.facts import (
+    DESIRED,
+    MOST,
+    Share,
     active,
     age_key,
     by_age,
     count,
     is_rolling,
     limits_of,
+    proportional,
+    read_noted_count,
     size,
     total_size,
 )
 from sandbox.controllers.deployment.new_replica_set import Sets
-from sandbox.controllers.deployment.revisions import DESIRED, MOST, read_noted_count
-from sandbox.controllers.deployment.sizes import Share, proportional
 from sandbox.controllers.deployment.writes import Writes
 from sandbox.json import JSON
 

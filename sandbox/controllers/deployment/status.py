@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.controllers.conditions import Conditions, find, with_condition, without
 from sandbox.controllers.deployment.facts import (
     count,
     deadline_seconds,
@@ -17,8 +16,9 @@ from sandbox.controllers.deployment.facts import (
     total,
     total_size,
 )
-from sandbox.controllers.moments import Moments
+from sandbox.controllers.recorder import Conditions, find, with_condition, without
 from sandbox.json import JSON
+from sandbox.times import Timers
 
 AVAILABLE = "Available"
 PROGRESSING = "Progressing"
@@ -71,16 +71,16 @@ def calculate_status(
 
 
 def calculate_rollout_status(
-    deployment: JSON, new: JSON | None, every: Sequence[JSON], moments: Moments
+    deployment: JSON, new: JSON | None, every: Sequence[JSON], timers: Timers
 ) -> JSON:
     """Return the status in the midst of a rollout: the counters and what they say of progress."""
-    status = calculate_status(deployment, new, every, now=moments.stamp())
+    status = calculate_status(deployment, new, every, now=timers.wall())
     conditions: Conditions = status["conditions"]
     seconds = deadline_seconds(deployment)
     if seconds is None:
         conditions = without(conditions, PROGRESSING)
     elif not _is_settled(deployment, status):
-        conditions = _judge_progress(deployment, new, status, moments)
+        conditions = _judge_progress(deployment, new, status, timers)
     failure = _failure(new, every)
     if failure is None:
         conditions = without(conditions, REPLICA_FAILURE)
@@ -124,12 +124,10 @@ def _is_settled(deployment: JSON, status: JSON) -> bool:
     return same and current is not None and current["reason"] == COMPLETE
 
 
-def _judge_progress(
-    deployment: JSON, new: JSON | None, status: JSON, moments: Moments
-) -> Conditions:
+def _judge_progress(deployment: JSON, new: JSON | None, status: JSON, timers: Timers) -> Conditions:
     """Return the conditions with that of progress: complete, going on, timed out or as it was."""
     conditions: Conditions = status["conditions"]
-    now = moments.stamp()
+    now = timers.wall()
     what = _name_subject(deployment, new)
     if is_complete(deployment, status):
         message = f"{what} has successfully progressed."
@@ -140,7 +138,7 @@ def _judge_progress(
         message = f"{what} is progressing."
         going = condition(PROGRESSING, "True", "ReplicaSetUpdated", message, now=now)
         return _with_renewed_progress(conditions, going)
-    if _has_timed_out(deployment, conditions, moments):
+    if _has_timed_out(deployment, conditions, timers):
         message = f"{what} has timed out progressing."
         late = condition(PROGRESSING, "False", TIMED_OUT, message, now=now)
         return with_condition(conditions, late)
@@ -177,7 +175,7 @@ def _old(status: JSON) -> int:
     return found
 
 
-def _has_timed_out(deployment: JSON, conditions: Conditions, moments: Moments) -> bool:
+def _has_timed_out(deployment: JSON, conditions: Conditions, timers: Timers) -> bool:
     current = find(conditions, PROGRESSING)
     if current is None or current["reason"] == COMPLETE:
         # A complete rollout is judged anew once its next ReplicaSet shows in the conditions.
@@ -185,7 +183,7 @@ def _has_timed_out(deployment: JSON, conditions: Conditions, moments: Moments) -
     if current["reason"] == TIMED_OUT:
         return True
     seconds = deadline_seconds(deployment) or 0
-    return moments.seconds_until(current["lastUpdateTime"], seconds) < 0
+    return timers.seconds_until(current["lastUpdateTime"], seconds) < 0
 
 
 def _failure(new: JSON | None, every: Sequence[JSON]) -> JSON | None:

@@ -8,11 +8,14 @@ one, and the states between are seen by whoever watches.
 from __future__ import annotations
 
 from sandbox.api.api import Api
-from sandbox.controllers.deployment.facts import annotations_of, size
-from sandbox.controllers.deployment.revisions import replica_annotations, with_annotations
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.deployment.facts import (
+    annotations_of,
+    replica_annotations,
+    size,
+    with_annotations,
+)
+from sandbox.controllers.ownership import DEPLOYMENTS, key_of
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import DEPLOYMENTS
 from sandbox.json import JSON
 
 RESOURCE = "deployments.apps"

@@ -1,40 +1,90 @@
-"""The ReplicaSet controller: what wakes it, and what one sync does.
+"""The ReplicaSet controller: what wakes it, what one sync does, and the status that it writes.
 
-Rules of `pkg/controller/replicaset/replica_set.go`.
+Rules of `pkg/controller/replicaset` (`replica_set.go`, `replica_set_utils.go`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from sandbox.api.api import Api
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.labels import selects
-from sandbox.controllers.moments import Moments
 from sandbox.controllers.ownership import (
+    REPLICA_SETS,
     Claim,
     controller_of,
     controller_reference,
     controller_uid,
 )
 from sandbox.controllers.queue import Later, WorkQueue
-from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.replicaset.expectations import Expectations
+from sandbox.controllers.recorder import Recorder, find, without
 from sandbox.controllers.replicaset.pods import (
     available_in_seconds,
     is_active,
     is_deleting,
     is_terminating,
+    ready_condition,
 )
-from sandbox.controllers.replicaset.replicas import Failure, Replicas
-from sandbox.controllers.replicaset.status import calculate_status
-from sandbox.controllers.writers import REPLICA_SETS
+from sandbox.controllers.replicaset.replicas import Expectations, Failure, Replicas
 from sandbox.failure import ApiError
 from sandbox.json import JSON
+from sandbox.objects.selectors import has_labels, selects
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers
+
+REPLICA_FAILURE = "ReplicaFailure"
+
+
+def calculate_status(
+    replica_set: JSON,
+    active: Sequence[JSON],
+    terminating: int,
+    failure: Exception | None,
+    timers: Timers,
+) -> JSON:
+    """Return the status as of now; `failure` is what creating or deleting pods ended with."""
+    spec = replica_set["spec"]
+    wanted = (spec["template"].get("metadata") or {}).get("labels") or {}
+    ready_seconds = spec.get("minReadySeconds", 0)
+    waits = [available_in_seconds(pod, ready_seconds, timers) for pod in active]
+    counters = {
+        "fullyLabeledReplicas": sum(
+            has_labels(wanted, pod["metadata"].get("labels")) for pod in active
+        ),
+        "readyReplicas": sum(ready_condition(pod) is not None for pod in active),
+        "availableReplicas": sum(wait is not None and wait <= 0 for wait in waits),
+    }
+    conditions = _conditions(replica_set, len(active), failure, timers)
+    return {
+        "replicas": len(active),
+        **{name: value for name, value in counters.items() if value},
+        "terminatingReplicas": terminating,
+        "observedGeneration": replica_set["metadata"]["generation"],
+        **({"conditions": conditions} if conditions else {}),
+    }
+
+
+def _conditions(
+    replica_set: JSON, active: int, failure: Exception | None, timers: Timers
+) -> list[JSON]:
+    """Return the conditions; a failure keeps the words and the time of its beginning."""
+    found: list[JSON] = (replica_set.get("status") or {}).get("conditions") or []
+    if failure is None:
+        return without(found, REPLICA_FAILURE)
+    if find(found, REPLICA_FAILURE) is not None:
+        return found
+    missing = active < replica_set["spec"].get("replicas", 1)
+    failed = {
+        "type": REPLICA_FAILURE,
+        "status": "True",
+        "lastTransitionTime": timers.wall(),
+        "reason": "FailedCreate" if missing else "FailedDelete",
+        "message": str(failure),
+    }
+    return [*found, failed]
+
 
 RESOURCE = "replicasets.apps"
 
@@ -58,10 +108,10 @@ class ReplicaSetController:
 
     def __init__(self, api: Api, timers: Timers, replica_sets: Informer, pods: Informer) -> None:
         self._api = api
-        self._moments = Moments(timers)
+        self._timers = timers
         self._expectations = Expectations(timers)
-        self._recorder = Recorder(api, REPLICA_SETS, self._moments, "replicaset-controller")
-        self._replicas = Replicas(api, self._recorder, self._expectations, self._moments)
+        self._recorder = Recorder(api, REPLICA_SETS, self._timers, "replicaset-controller")
+        self._replicas = Replicas(api, self._recorder, self._expectations, self._timers)
         self._replica_sets = replica_sets
         self._pods = pods
         self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
@@ -120,15 +170,11 @@ class ReplicaSetController:
             self._wake_selecting(key.namespace, after)
 
     def _wake_selecting(self, namespace: str, pod: JSON) -> None:
-        for key in self._that_select(namespace, pod):
-            self._queue.add(key)
-
-    def _that_select(self, namespace: str, pod: JSON) -> Iterator[Key]:
         labels = pod["metadata"].get("labels")
         for each in self._replica_sets.all():
             metadata = each["metadata"]
             if metadata["namespace"] == namespace and selects(each["spec"]["selector"], labels):
-                yield Key(RESOURCE, namespace, metadata["name"])
+                self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
 
     def _owner(self, namespace: str, reference: JSON | None) -> Key | None:
         if reference is None or reference["kind"] != "ReplicaSet":
@@ -160,7 +206,7 @@ class ReplicaSetController:
         self, key: Key, replica_set: JSON, counts: _Counts, failure: Failure | None
     ) -> None:
         """Write what was counted before pods were created or deleted; fail where that failed."""
-        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._moments)
+        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._timers)
         self._write(key, replica_set, status)
         if failure is not None:
             raise failure
@@ -193,18 +239,13 @@ class ReplicaSetController:
     def _count_again(self, key: Key, replica_set: JSON, active: Sequence[JSON]) -> None:
         """Come back when the next ready pod will have become available."""
         ready_seconds = replica_set["spec"].get("minReadySeconds", 0)
-        waits = [available_in_seconds(pod, ready_seconds, self._moments) for pod in active]
+        waits = [available_in_seconds(pod, ready_seconds, self._timers) for pod in active]
         left = [wait for wait in waits if wait is not None and wait > 0]
         if left:
             self._queue.add_after(key, min(left))
 
 
-def _labels(body: JSON) -> JSON | None:
-    found: JSON | None = body["metadata"].get("labels")
-    return found
-
-
 def _ending(replica_set: JSON, owned: Sequence[JSON]) -> int:
     selector = replica_set["spec"]["selector"]
     ending = (pod for pod in owned if is_terminating(pod))
-    return sum(selects(selector, _labels(pod)) for pod in ending)
+    return sum(selects(selector, pod["metadata"].get("labels")) for pod in ending)

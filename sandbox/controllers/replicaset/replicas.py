@@ -1,21 +1,74 @@
-"""Creating the pods that are missing and deleting those that are too many."""
+"""Creating the pods that are missing and deleting those that are too many.
+
+A ReplicaSet's cache lags behind what it did: it counts again when it has seen its own creations and
+deletions, or it would create or delete twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from sandbox.api.api import Api
-from sandbox.controllers.moments import Moments
-from sandbox.controllers.ownership import key_of
+from sandbox.controllers.ownership import REPLICA_SETS, key_of
 from sandbox.controllers.queue import SyncError, is_terminating_namespace
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.replicaset.deletion_order import in_deletion_order
-from sandbox.controllers.replicaset.expectations import Expectations
-from sandbox.controllers.replicaset.pods import from_template
-from sandbox.controllers.writers import REPLICA_SETS
+from sandbox.controllers.replicaset.pods import from_template, in_deletion_order
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key
+from sandbox.times import Timers
+
+LONGEST_SECONDS = 300.0
+
+
+@dataclass(slots=True)
+class _Expected:
+    at: float
+    creations: int = 0
+    deletions: set[Key] = field(default_factory=set)
+
+
+class Expectations:
+    """By ReplicaSet; what is not seen within five minutes is no longer waited for."""
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+        self._expected: dict[Key, _Expected] = {}
+
+    def is_met(self, replica_set: Key) -> bool:
+        """Say whether all that was expected has been seen."""
+        expected = self._expected.get(replica_set)
+        if expected is None:
+            return True
+        waited = self._timers.now() - expected.at
+        seen = expected.creations <= 0 and not expected.deletions
+        return seen or waited > LONGEST_SECONDS
+
+    def creations(self, replica_set: Key, pods: int) -> None:
+        """Expect so many pods to appear; what was expected before is forgotten."""
+        self._expected[replica_set] = _Expected(self._timers.now(), creations=pods)
+
+    def deletions(self, replica_set: Key, pods: Iterable[Key]) -> None:
+        """Expect these pods to be deleted, or to begin to be."""
+        self._expected[replica_set] = _Expected(self._timers.now(), deletions=set(pods))
+
+    def lower_creations(self, replica_set: Key, pods: int = 1) -> None:
+        """Expect fewer creations: one was seen, or failed."""
+        expected = self._expected.get(replica_set)
+        if expected is not None:
+            expected.creations -= pods
+
+    def forget_deletion(self, replica_set: Key, pod: Key) -> None:
+        """No longer expect a deletion: it was seen, or failed."""
+        expected = self._expected.get(replica_set)
+        if expected is not None:
+            expected.deletions.discard(pod)
+
+    def forget(self, replica_set: Key) -> None:
+        """Expect nothing of a ReplicaSet that is gone."""
+        self._expected.pop(replica_set, None)
+
 
 BURST = 500
 """The most pods that one sync creates or deletes."""
@@ -29,12 +82,12 @@ class Replicas:
     """Brings the number of pods to what is asked for, and says why it could not."""
 
     def __init__(
-        self, api: Api, recorder: Recorder, expectations: Expectations, moments: Moments
+        self, api: Api, recorder: Recorder, expectations: Expectations, timers: Timers
     ) -> None:
         self._api = api
         self._recorder = recorder
         self._expectations = expectations
-        self._moments = moments
+        self._timers = timers
 
     def bring(
         self,
@@ -53,7 +106,7 @@ class Replicas:
         if missing < 0:
             chosen = list(active)
             if -missing < len(active):
-                chosen = in_deletion_order(active, related(), self._moments.now())
+                chosen = in_deletion_order(active, related(), self._timers.epoch())
             return self._delete(key, replica_set, chosen[: min(-missing, BURST)])
         return None
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 from sandbox.failure import bad_request
 from sandbox.json import JSON
 from sandbox.kinds import Resource
-from sandbox.objects.decoding import Decoder
-from sandbox.objects.defaults import pod, pod_spec, service, simple, volume, workload
-from sandbox.objects.gotypes import root_of
+from sandbox.objects.decoding import Decoder, root_of
+from sandbox.objects.defaults import pod, simple, workload
 from sandbox.objects.scalars import Mismatch
 
 _DECODER = Decoder(
     {
         **pod.DEFAULTS,
-        **pod_spec.DEFAULTS,
-        **service.DEFAULTS,
         **simple.DEFAULTS,
-        **volume.DEFAULTS,
         **workload.DEFAULTS,
     }
 )

@@ -1,33 +1,114 @@
-"""Defaults that a Pod has and a template has not: requests from limits, service links, ports."""
+"""Defaults of pods and of pod templates: containers, ports, environment, probes, volumes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from sandbox.json import JSON
 from sandbox.objects.decoding import Defaulter
 
+GRACE_SECONDS = 30
+FILE_MODE = 0o644
+TOKEN_SECONDS = 3600
+
+_IMAGE = re.compile(r"(?P<name>[^@\s]+?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>\S+))?")
+
+
+def setting(**values: object) -> Defaulter:
+    """Return a defaulter that sets each of the fields that is not given."""
+
+    def default(struct: JSON) -> None:
+        for name, value in values.items():
+            struct.setdefault(name, value)
+
+    return default
+
 
 def _pod(pod: JSON) -> None:
+    """Fill in what a pod has and a template has not."""
     spec = pod["spec"]
     for container in (*(spec.get("containers") or ()), *spec.get("initContainers", ())):
-        _requests(container["resources"])
-        if spec.get("hostNetwork"):
-            _host_ports(container)
+        resources = container["resources"]
+        if limits := resources.get("limits"):
+            resources["requests"] = {**limits, **resources.get("requests", {})}
+        for port in container.get("ports", ()) if spec.get("hostNetwork") else ():
+            port.setdefault("hostPort", port["containerPort"])
     spec.setdefault("enableServiceLinks", True)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
 
 
-def _requests(resources: JSON) -> None:
-    """Ask for what is limited, where nothing else is asked for."""
-    if limits := resources.get("limits"):
-        resources["requests"] = {**limits, **resources.get("requests", {})}
+def _pod_spec(spec: JSON) -> None:
+    spec.setdefault("dnsPolicy", "ClusterFirst")
+    spec.setdefault("restartPolicy", "Always")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
+    spec.setdefault("schedulerName", "default-scheduler")
+    # The deprecated name stands beside the other one, as conversion has it.
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
 
 
-def _host_ports(container: JSON) -> None:
-    for port in container.get("ports", ()):
-        port.setdefault("hostPort", port["containerPort"])
+def _container(container: JSON) -> None:
+    if "imagePullPolicy" not in container:
+        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
 
 
-DEFAULTS: Mapping[str, Defaulter] = {"core/v1.Pod": _pod}
+def _pull_policy(image: str) -> str:
+    """Return `Always` for the tag `latest`, which an image without tag and digest has too."""
+    match = _IMAGE.fullmatch(image)
+    if match is None:
+        return "IfNotPresent"
+    tag = match["tag"] or ("" if match["digest"] else "latest")
+    return "Always" if tag == "latest" else "IfNotPresent"
+
+
+def _grpc(action: JSON) -> None:
+    if action.get("service") is None:
+        action["service"] = ""
+
+
+def _volume(volume: JSON) -> None:
+    if len(volume) == 1:
+        volume["emptyDir"] = {}
+
+
+def _image(image: JSON) -> None:
+    if "pullPolicy" not in image:
+        image["pullPolicy"] = _pull_policy(image.get("reference", ""))
+
+
+DEFAULTS: Mapping[str, Defaulter] = {
+    "core/v1.Pod": _pod,
+    "core/v1.PodSpec": _pod_spec,
+    "core/v1.Container": _container,
+    "core/v1.EphemeralContainer": _container,
+    "core/v1.ContainerPort": setting(protocol="TCP"),
+    "core/v1.Probe": setting(
+        timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3
+    ),
+    "core/v1.HTTPGetAction": setting(path="/", scheme="HTTP"),
+    "core/v1.GRPCAction": _grpc,
+    "core/v1.ObjectFieldSelector": setting(apiVersion="v1"),
+    "core/v1.FileKeySelector": setting(optional=False),
+    "core/v1.Volume": _volume,
+    "core/v1.ImageVolumeSource": _image,
+    "core/v1.ConfigMapVolumeSource": setting(defaultMode=FILE_MODE),
+    "core/v1.DownwardAPIVolumeSource": setting(defaultMode=FILE_MODE),
+    "core/v1.ProjectedVolumeSource": setting(defaultMode=FILE_MODE),
+    "core/v1.SecretVolumeSource": setting(defaultMode=FILE_MODE),
+    "core/v1.ServiceAccountTokenProjection": setting(expirationSeconds=TOKEN_SECONDS),
+    "core/v1.HostPathVolumeSource": setting(type=""),
+    "core/v1.ISCSIVolumeSource": setting(iscsiInterface="default"),
+    "core/v1.RBDVolumeSource": setting(pool="rbd", user="admin", keyring="/etc/ceph/keyring"),
+    "core/v1.AzureDiskVolumeSource": setting(
+        cachingMode="ReadWrite", fsType="ext4", readOnly=False, kind="Shared"
+    ),
+    "core/v1.ScaleIOVolumeSource": setting(storageMode="ThinProvisioned", fsType="xfs"),
+    "core/v1.PersistentVolumeClaimSpec": setting(volumeMode="Filesystem"),
+    "core/v1.PersistentVolumeClaimStatus": setting(phase="Pending"),
+}

@@ -7,11 +7,77 @@ a Service's addresses, a claim's finalizer, a node's first taint. Only what a bo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
+from sandbox.failure import forbidden
 from sandbox.json import JSON
 from sandbox.kinds import Resource
-from sandbox.objects.prepare.pods import prepared_pod
 from sandbox.objects.prepare.services import kept_service, prepared_service
+from sandbox.objects.quantity import parse_quantity
+
+TOLERATED_SECONDS = 300
+UNREACHABLE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""The PriorityClasses that every cluster has; the kind itself is not served."""
+
+_SIDES = ("limits", "requests")
+_COMPUTE = ("cpu", "memory")
+
+
+def prepared_pod(pod: JSON) -> JSON:
+    """Return a Pod with its tolerations, priority, phase and quality class; 403 without class."""
+    spec = {**pod["spec"], "tolerations": _tolerations(pod["spec"].get("tolerations", []))}
+    _set_priority(pod["metadata"].get("name", ""), spec)
+    status = {**pod["status"], "phase": "Pending", "qosClass": quality_class(spec)}
+    return {**pod, "spec": spec, "status": status}
+
+
+def _tolerations(given: list[JSON]) -> list[JSON]:
+    """Add what the DefaultTolerationSeconds plugin adds, unless it is tolerated anyway."""
+    effect, found = "NoExecute", list(given)
+    for taint in UNREACHABLE_TAINTS:
+        if not any(
+            each.get("key", "") in {"", taint} and each.get("effect", "") in {"", effect}
+            for each in given
+        ):
+            row = {"key": taint, "operator": "Exists", "effect": effect}
+            found.append({**row, "tolerationSeconds": TOLERATED_SECONDS})
+    return found
+
+
+def _set_priority(name: str, spec: JSON) -> None:
+    """Set what the Priority plugin sets; 403 where it refuses."""
+    wanted = spec.get("priorityClassName", "")
+    if wanted and wanted not in PRIORITIES:
+        raise forbidden("pods", "", name, f"no PriorityClass with name {wanted} was found")
+    priority = PRIORITIES.get(wanted, 0)
+    given = spec.get("priority")
+    if given is not None and given != priority:
+        says = (
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority"
+            f" admission controller computed {priority} from the given PriorityClass name"
+        )
+        raise forbidden("pods", "", name, says)
+    spec["priority"] = priority
+    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+
+def quality_class(spec: JSON) -> str:
+    """Return the class by which a node under pressure chooses: `status.qosClass`."""
+    containers = [*(spec.get("containers") or ()), *spec.get("initContainers", ())]
+    sides = [_amounts(each["resources"], side) for each in containers for side in _SIDES]
+    if not any(sides):
+        return "BestEffort"
+    limits, requests = sides[0::2], sides[1::2]
+    guaranteed = all(len(each) == len(_COMPUTE) for each in limits) and limits == requests
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _amounts(resources: JSON, side: str) -> dict[str, int]:
+    entries: Mapping[str, str] = resources.get(side, {})
+    amounts = {name: parse_quantity(entries[name]).nanos for name in _COMPUTE if name in entries}
+    return {name: nanos for name, nanos in amounts.items() if nanos}
+
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _UID_LABEL = "batch.kubernetes.io/controller-uid"
@@ -107,10 +173,6 @@ def _job(job: JSON) -> JSON:
     return {**job, "metadata": metadata, "spec": spec}
 
 
-def _daemon_set(daemon_set: JSON) -> JSON:
-    return _with_template_generation(daemon_set, 1)
-
-
 def _with_template_generation(daemon_set: JSON, generation: int) -> JSON:
     """Write the generation of the template, which the server keeps in an annotation."""
     metadata = daemon_set["metadata"]
@@ -130,6 +192,6 @@ _CREATES: Mapping[str, Callable[[JSON], JSON]] = {
     "namespaces": _namespace,
     "nodes": _node,
     "persistentvolumeclaims": _claim,
-    "daemonsets.apps": _daemon_set,
+    "daemonsets.apps": partial(_with_template_generation, generation=1),
     "jobs.batch": _job,
 }

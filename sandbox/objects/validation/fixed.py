@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import IMMUTABLE, Found, forbidden, invalid
-from sandbox.objects.validation.pod.update import check_pod_update
-from sandbox.objects.validation.selectors import in_go_order
+from sandbox.objects.validation.metadata import in_go_order
+from sandbox.objects.validation.pod.spec import check_pod_update
 
 _LOCKED = "field is immutable when `immutable` is set"
 
@@ -33,7 +33,9 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
     """No field that is fixed for the kind differs."""
     key = resource.key
     if key in _SELECTED:
-        _check_selector(found, old["spec"], new["spec"])
+        if old["spec"].get("selector") != new["spec"].get("selector"):
+            told = in_go_order(new["spec"].get("selector"))
+            found.append(invalid("spec.selector", told, IMMUTABLE))
     elif key == "statefulsets.apps":
         _check_stateful_set(found, old["spec"], new["spec"])
     elif key == "jobs.batch":
@@ -48,12 +50,6 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
         role = new["roleRef"]
         told = {"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]}
         found.append(invalid("roleRef", told, "cannot change roleRef"))
-
-
-def _check_selector(found: Found, old: JSON, new: JSON) -> None:
-    before, after = old.get("selector"), new.get("selector")
-    if before != after:
-        found.append(invalid("spec.selector", in_go_order(after), IMMUTABLE))
 
 
 def _check_stateful_set(found: Found, old: JSON, new: JSON) -> None:

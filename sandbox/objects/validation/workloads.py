@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.json import JSON
+from sandbox.objects.selectors import is_empty, matches
 from sandbox.objects.validation.errors import (
     Found,
     check_at_least_zero,
@@ -12,15 +13,9 @@ from sandbox.objects.validation.errors import (
     make_required_error,
     not_supported,
 )
+from sandbox.objects.validation.metadata import check_selector, in_go_order, is_usable
 from sandbox.objects.validation.names import percent
 from sandbox.objects.validation.pod.spec import check_template
-from sandbox.objects.validation.selectors import (
-    check_selector,
-    in_go_order,
-    is_empty,
-    is_usable,
-    matches,
-)
 
 _ROLLING = "RollingUpdate"
 _WHOLE_PERCENT = 100

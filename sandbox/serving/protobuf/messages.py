@@ -9,14 +9,77 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from sandbox.json import JSON
-from sandbox.serving.protobuf.wire import Value, WireError, as_bytes, decode_signed, fields
+
+_MOST_VARINT_BYTES = 10
+_SIGN = 1 << 63
+
+Value = int | float | bytes
+
+
+class WireError(ValueError):
+    """The bytes are no protobuf."""
+
+
+def fields(raw: bytes) -> Iterator[tuple[int, Value]]:
+    """Yield the number and the value of each field, in the order of the message."""
+    at = 0
+    while at < len(raw):
+        tag, at = _varint(raw, at)
+        value, at = _value(raw, at, tag & 7)
+        yield tag >> 3, value
+
+
+def decode_signed(value: Value) -> int:
+    """Return a varint as the whole number it stands for: negative ones are two's complement."""
+    number = int(value) if not isinstance(value, bytes) else 0
+    return number - (_SIGN << 1) if number >= _SIGN else number
+
+
+def as_bytes(value: Value) -> bytes:
+    """Return a run of bytes; raises `WireError` for a number."""
+    if isinstance(value, bytes):
+        return value
+    raise WireError("proto: wrong wireType")
+
+
+def _value(raw: bytes, at: int, wire_type: int) -> tuple[Value, int]:
+    match wire_type:
+        case 0:
+            return _varint(raw, at)
+        case 1:
+            return float(struct.unpack("<d", _run(raw, at, 8))[0]), at + 8
+        case 2:
+            length, at = _varint(raw, at)
+            return _run(raw, at, length), at + length
+        case 5:
+            return float(struct.unpack("<f", _run(raw, at, 4))[0]), at + 4
+        case _:
+            raise WireError(f"proto: illegal wireType {wire_type}")
+
+
+def _run(raw: bytes, at: int, length: int) -> bytes:
+    if at + length > len(raw):
+        raise WireError("unexpected EOF")
+    return raw[at : at + length]
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    number = 0
+    for position in range(_MOST_VARINT_BYTES):
+        byte = _run(raw, at + position, 1)[0]
+        number |= (byte & 0x7F) << (7 * position)
+        if byte < 0x80:  # noqa: PLR2004 - the last byte has no continuation bit
+            return number, at + position + 1
+    raise WireError("proto: integer overflow")
+
 
 DATA = "messages.json"
 MAGIC = b"k8s\x00"
@@ -104,24 +167,16 @@ def _int_or_string(value: Value) -> int | str:
     return _text(parts.get(3, b"")) if parts.get(1) else decode_signed(parts.get(2, 0))
 
 
-def _moment(value: Value) -> datetime | None:
-    parts = dict(fields(as_bytes(value)))
-    if not parts:
-        return None
-    nanoseconds = decode_signed(parts.get(2, 0))
-    return _EPOCH + timedelta(
-        seconds=decode_signed(parts.get(1, 0)), microseconds=nanoseconds // 1000
-    )
+def _time_reader(form: str) -> Callable[[Value], str | None]:
+    def read(value: Value) -> str | None:
+        parts = dict(fields(as_bytes(value)))
+        if not parts:
+            return None
+        seconds, nanoseconds = (decode_signed(parts.get(number, 0)) for number in (1, 2))
+        moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+        return moment.strftime(form)
 
-
-def _time(value: Value) -> str | None:
-    moment = _moment(value)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _micro_time(value: Value) -> str | None:
-    moment = _moment(value)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return read
 
 
 def _extra(value: Value) -> list[str]:
@@ -142,8 +197,8 @@ _READERS: Mapping[str, Callable[[Value], Any]] = {
     "bytes": lambda value: base64.b64encode(as_bytes(value)).decode(),
     "api/resource.Quantity": _quantity,
     "util/intstr.IntOrString": _int_or_string,
-    "meta/v1.Time": _time,
-    "meta/v1.MicroTime": _micro_time,
+    "meta/v1.Time": _time_reader("%Y-%m-%dT%H:%M:%SZ"),
+    "meta/v1.MicroTime": _time_reader("%Y-%m-%dT%H:%M:%S.%fZ"),
     "meta/v1.FieldsV1": _raw_json,
     "runtime.RawExtension": _raw_json,
     "authentication/v1.ExtraValue": _extra,

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.serving.tables.age import since
-from sandbox.serving.tables.column import NAME, NONE, Layout, age_of, columns, name_of
+from sandbox.serving.tables.column import NAME, NONE, Layout, age_of, columns, name_of, since
 
 WIDE = ("IP", "Node", "Nominated Node", "Readiness Gates")
 ENDED = ("Succeeded", "Failed")

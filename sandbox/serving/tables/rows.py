@@ -1,13 +1,16 @@
-"""The rows of every kind that has columns of its own here, but for pods (`pods`)."""
+"""Tables: what `kubectl get` prints comes from the server, column by column (`meta.k8s.io/v1`).
+
+Here are the rows of every kind that has columns of its own, but for pods (`pods`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.serving.tables.age import since
+from sandbox.objects.selectors import selector_text
 from sandbox.serving.tables.column import (
     AGE,
     NAME,
@@ -19,8 +22,11 @@ from sandbox.serving.tables.column import (
     columns,
     integers,
     name_of,
+    since,
 )
+from sandbox.serving.tables.pods import PODS, row_conditions
 
+META = "meta.k8s.io/v1"
 SHOWN_METRICS = 2
 UNREAD = "<unknown>"
 
@@ -58,22 +64,7 @@ def _pods_of(body: JSON) -> list[str]:
     """Return the cells of containers, images and the selector."""
     found: Sequence[JSON] = dig(body, "spec", "template", "spec", "containers") or []
     cells = [",".join(str(each.get(key, "")) for each in found) for key in ("name", "image")]
-    return [*cells, _selector(dig(body, "spec", "selector")) or NONE]
-
-
-def _selector(selector: JSON | None) -> str:
-    """Return a label selector in its short form, in the order of its keys."""
-    chosen = selector or {}
-    parts = [(key, f"{key}={value}") for key, value in (chosen.get("matchLabels") or {}).items()]
-    parts += [(each["key"], _requirement(each)) for each in chosen.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0]))
-
-
-def _requirement(expression: JSON) -> str:
-    key, operator = expression["key"], expression["operator"]
-    values = ",".join(sorted(expression.get("values") or []))
-    forms = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
-    return str(forms.get(operator, f"!{key}"))
+    return [*cells, selector_text(dig(body, "spec", "selector") or {}) or NONE]
 
 
 def _service(body: JSON, now: datetime) -> list[Any]:
@@ -168,3 +159,43 @@ ROWS: Mapping[str, Layout] = {
 
 BY_NAME = Layout((NAME, AGE), _list_name_and_age)
 """For a kind that has no columns of its own here, whatever a real server shows of it."""
+
+LAYOUTS: Mapping[str, Layout] = {"pods": PODS, **ROWS}
+"""By `kinds.Resource.key`."""
+
+
+def layout_of(key: str) -> Layout:
+    """Return how a kind is shown."""
+    return LAYOUTS.get(key, BY_NAME)
+
+
+def table(
+    layout: Layout,
+    objects: Iterable[JSON],
+    metadata: JSON,
+    now: datetime,
+    includes: str,
+) -> JSON:
+    """Return the Table of objects that carry kind and apiVersion.
+
+    `includes` is what stands behind each row (`includeObject`): Object, None, else its metadata.
+    """
+    return {
+        "kind": "Table",
+        "apiVersion": META,
+        "metadata": metadata,
+        "columnDefinitions": [column.definition() for column in layout.columns],
+        "rows": [_row(layout, body, now, includes) for body in objects],
+    }
+
+
+def _row(layout: Layout, body: JSON, now: datetime, includes: str) -> JSON:
+    shown: JSON | None = None
+    if includes == "Object":
+        shown = body
+    elif includes != "None":
+        kind = {"kind": "PartialObjectMetadata", "apiVersion": META}
+        shown = {**kind, "metadata": body["metadata"]}
+    conditions = row_conditions(body) if body.get("kind") == "Pod" else []
+    row: JSON = {"cells": layout.cells(body, now)}
+    return {**row, **({"conditions": conditions} if conditions else {}), "object": shown}

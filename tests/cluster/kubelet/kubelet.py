@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 
 from sandbox.kubelet.logs import LogOptions
-from sandbox.kubelet.pace import Pace
 from sandbox.kubelet.requests import Request
+from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from tests.cluster.kubelet.agenda import Agenda
 from tests.cluster.kubelet.api import Api
@@ -46,7 +46,7 @@ class Kubelet:
 
         def read() -> bytes | None:
             state = self._workers.log(namespace, pod, container)
-            return state.read(options, self._agenda.timers.wall()) if state else None
+            return state.read(options) if state else None
 
         return self._agenda.ask(read)
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from sandbox.kubelet.logs import LogOptions, NoLogError
 
-_NUMBERS = ("tailLines", "limitBytes", "sinceSeconds")
+_NUMBERS = ("tailLines", "limitBytes")
 
 ReadLog = Callable[[str, str, str, LogOptions], bytes | None]
 """Returns the log of a namespace's pod's container, None where there is none; `NoLogError`."""
@@ -88,7 +88,5 @@ def _options(query: dict[str, str]) -> LogOptions:
         previous=query.get("previous") == "true",
         tail_lines=numbers.get("tailLines"),
         limit_bytes=numbers.get("limitBytes"),
-        since_seconds=numbers.get("sinceSeconds"),
-        since_time=query.get("sinceTime", ""),
         timestamps=query.get("timestamps") == "true",
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import weakref
-from datetime import UTC, datetime
 
-from sandbox.times import Names, Timers
+from sandbox.times import Timers
 
 
 def test_callbacks_come_at_their_times_and_in_the_order_asked_for() -> None:
@@ -44,18 +43,3 @@ def test_a_cancelled_timer_does_not_happen_and_holds_nothing() -> None:
     timer.cancel()
     assert gone() is None
     timers.run_due(7200.0)
-
-
-def test_the_wall_moves_with_the_time() -> None:
-    """To the second, or with its fraction."""
-    timers = Timers(datetime(2026, 1, 1, tzinfo=UTC))
-    timers.run_due(61.5)
-    assert timers.wall() == "2026-01-01T00:01:01Z"
-    assert timers.wall(fraction=True) == "2026-01-01T00:01:01.500000Z"
-
-
-def test_the_same_seed_names_things_the_same() -> None:
-    """And another one differently."""
-    one, same, other = Names(1), Names(1), Names(2)
-    assert [one.uid(), one.suffix()] == [same.uid(), same.suffix()]
-    assert one.uid() != other.uid()

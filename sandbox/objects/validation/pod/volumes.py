@@ -70,7 +70,8 @@ def check_volumes(found: Found, field: str, volumes: Sequence[JSON]) -> Collecti
 
 
 def _check_source(found: Found, field: str, volume: JSON) -> None:
-    given = sorted(volume.keys() - {"name"}, key=_position)
+    known = [each for each in _ORDER if each in volume]
+    given = [*known, *sorted(volume.keys() - {"name", *known})]
     if not given:
         found.append(make_required_error(field, "must specify a volume type"))
         return
@@ -79,21 +80,13 @@ def _check_source(found: Found, field: str, volume: JSON) -> None:
     if name_field := _NAMES.get(first):
         check_required(found, f"{at}.{name_field}", source.get(name_field))
     if first == "hostPath" and source["path"]:
-        _check_host_path(found, at, source)
+        _check_no_backsteps(found, f"{at}.path", source["path"])
+        if source.get("type", "") not in _HOST_PATH_TYPES:
+            found.append(not_supported(f"{at}.type", source["type"], _HOST_PATH_TYPES))
     elif first in {"secret", "configMap"}:
         _check_files(found, at, source)
     for other in others:
         found.append(forbidden(f"{field}.{other}", "may not specify more than 1 volume type"))
-
-
-def _position(source: str) -> tuple[int, str]:
-    return (_ORDER.index(source) if source in _ORDER else len(_ORDER), source)
-
-
-def _check_host_path(found: Found, field: str, source: JSON) -> None:
-    _check_no_backsteps(found, f"{field}.path", source["path"])
-    if source.get("type", "") not in _HOST_PATH_TYPES:
-        found.append(not_supported(f"{field}.type", source["type"], _HOST_PATH_TYPES))
 
 
 def _check_files(found: Found, field: str, source: JSON) -> None:

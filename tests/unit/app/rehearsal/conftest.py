@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import signal
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,12 +59,16 @@ def played() -> Played:
 
 
 @pytest.fixture
-def manifest(tmp_path: Path) -> Callable[[str], str]:
-    """Return a writer of manifests."""
+def manifest(tmp_path: Path) -> Callable[..., str]:
+    """Return a writer of manifests: a Deployment with some of its text changed, and more."""
 
-    def write(more: str = "") -> str:
+    def write(more: str = "", changes: Mapping[str, str] | None = None) -> str:
+        text = textwrap.dedent(DEPLOYMENT)
+        for before, after in (changes or {}).items():
+            assert before in text
+            text = text.replace(before, after)
         path = tmp_path / "deploy.yaml"
-        path.write_text(textwrap.dedent(DEPLOYMENT) + textwrap.dedent(more))
+        path.write_text(text + textwrap.dedent(more))
         return str(path)
 
     return write

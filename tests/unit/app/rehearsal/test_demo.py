@@ -47,13 +47,6 @@ def test_a_demo_shows_commands_and_their_codes(played: Played, name: str, code: 
     assert "rollout-gate apply -f" in said
 
 
-@pytest.mark.long
-def test_a_half_finished_rollout_is_not_called_nothing(played: Played) -> None:
-    """Old pods serve beside a version that timed out: no version serves alone."""
-    demo(played.world, load("demo", {}, environ={}), "stale-deadline")
-    assert "no version serves alone, so a failure" in played.err.getvalue()
-
-
 @pytest.mark.contract("B656")
 def test_a_demo_on_a_terminal_has_its_colours(played: Played) -> None:
     """Its runs know what the terminal of the demo can show, and nothing else of the world."""

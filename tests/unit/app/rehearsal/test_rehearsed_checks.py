@@ -11,7 +11,7 @@ import pytest
 
 from gate.app.rehearsal import rehearse as rehearsing
 from gate.app.rehearsal.demo import demo
-from gate.app.rehearsal.measured import Scripted, bad, good, out_of_bounds, unreachable
+from gate.app.rehearsal.measured import Scripted, bad, good
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
@@ -115,18 +115,6 @@ def test_an_outage_of_prometheus_alone_is_no_failure(
     found, (row,), _ = rehearsed(played, manifest(), **told)
     assert (found, row["reason"], row["as_expected"]) == (code, "CheckError", fine)
     assert "errors in a row" in row["why"]
-
-
-@pytest.mark.long
-@pytest.mark.contract("B474")
-def test_all_of_them_stand_in_the_table(
-    played: Played, manifest: Write, config: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Caught the one, borne the other: exit 0."""
-    some = {name: TROUBLES[name] for name in ("bad-checks", "no-metrics")}
-    monkeypatch.setattr(rehearsing, "TROUBLES", some)
-    code, found, warnings = rehearsed(played, manifest(), config=[config], all_=True)
-    assert (code, [each["exit_code"] for each in found], warnings) == (0, [4, 7], [])
 
 
 def test_what_no_check_can_have_is_left_out(
@@ -275,11 +263,3 @@ def test_what_says_nothing_says_it_as_its_source_does(
     """A service that does not answer fails; a server of metrics, or a command, cannot tell."""
     assert measured(check, NoAnswer.NO_DATA) is no_data
     assert measured(check, NoAnswer.UNREACHABLE) is silent
-
-
-def test_troubles_are_of_the_checks_that_they_are_about() -> None:
-    """What decides is out of bounds; what asks Prometheus cannot reach it."""
-    smoke = Check("smoke", Command(("./smoke",)))
-    reports = Check("reports", metric(bounds=Bounds(most=1.0)).probe, required=False)
-    assert out_of_bounds([smoke, reports]) == {"smoke": 1.0}
-    assert unreachable([smoke, reports]) == {"reports": NoAnswer.UNREACHABLE}

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import signal
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from gate.app.rehearsal.http_bridge import request_of
-from gate.app.rehearsal.virtual_world import Handle, Played, PlayedSignals, Running, User
-from gate.app.runtime.session import connect_session
+from gate.app.rehearsal.virtual_world import Handle, Played, Running, User
 from gate.app.runtime.world import World
-from gate.config import Settings, load
 from gate.kube.client import Client
 from gate.kube.connection import Options
-from gate.kube.failures import ContactBroken, Forbidden
-from gate.sources.source import Sources
 from gate.virtual_time import Abandoned
 from sandbox.face import Answer, Cluster, Request
 
@@ -37,36 +31,6 @@ def played() -> Iterator[Played]:
 def client_in(world: World) -> Client:
     """Return a client as a command makes it."""
     return Client(world.connect(Options(), world.clock), world.clock)
-
-
-def test_a_command_asks_the_sandbox(played: Played) -> None:
-    """It connects by what the world gives it, and runs when the caller waits."""
-    said: list[bytes] = []
-
-    def command(world: World) -> int:
-        said.append(client_in(world).get(f"{NAMESPACES}/kube-system"))
-        world.stdout.write("done\n")
-        return 3
-
-    running = played.start(command)
-    assert not said
-    assert running.wait(1.0) == 3
-    assert running.ended
-    assert b'"kube-system"' in said[0]
-    assert running.stdout.getvalue() == "done\n"
-
-
-def test_a_command_is_who_its_token_says(played: Played) -> None:
-    """A user without rights is refused what the administrator may."""
-    played.cluster.add_user("nobody", "nobodys-token")
-
-    def command(world: World) -> int:
-        with pytest.raises(Forbidden):
-            client_in(world).get(f"{NAMESPACES}/kube-system")
-        return len(world.stdin.read())
-
-    user = User("nobodys-token", "shop")
-    assert played.start(command, b"four", user=user).wait(1.0) == 4
 
 
 def test_time_passes_only_where_all_wait(played: Played) -> None:
@@ -107,17 +71,6 @@ def test_what_a_command_started_ends_with_it(played: Played) -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_a_killed_command_goes_no_further(played: Played) -> None:
-    """It ends where it stands, its threads too; the sandbox and others live on."""
-    other, doomed = played.start(waits), played.start(waits)
-    played.clock.wait(1.0)
-    doomed.kill()
-    assert (doomed.ended, doomed.exit_code, other.ended) == (True, -signal.SIGKILL, False)
-    assert doomed.wait(1.0) == -signal.SIGKILL
-    assert {thread.name for thread in threading.enumerate()} >= {"command", "beside"}
-    assert played.clock.now() == 1.0
-
-
 @pytest.mark.parametrize("before", [True, False])
 def test_a_command_can_be_killed_at_a_request(played: Played, before: bool) -> None:
     """Before the server has heard of it, or after it has done it: not a step further."""
@@ -143,23 +96,6 @@ def test_a_command_can_be_killed_at_a_request(played: Played, before: bool) -> N
     assert not reached
     names = {item["metadata"]["name"] for item in played.cluster.api.store.items("namespaces")}
     assert ("made" in names) is not before
-
-
-def test_a_request_can_be_failed(played: Played) -> None:
-    """What stands between may raise what a broken connection raises."""
-
-    def through(request: Request, handle: Handle) -> Answer:
-        if played.clock.now() < 10.0:
-            raise ConnectionResetError(request.path)
-        return handle(request)
-
-    def command(world: World) -> int:
-        with pytest.raises(ContactBroken):
-            client_in(world).get(f"{NAMESPACES}/default", once=True)
-        client_in(world).get(f"{NAMESPACES}/default")
-        return int(world.clock.now())
-
-    assert played.start(command, user=User(through=through)).wait(60.0) in range(10, 20)
 
 
 def test_signals_arrive_where_the_command_waits(played: Played) -> None:
@@ -208,20 +144,6 @@ def test_what_breaks_a_command_is_raised_by_whoever_waits(played: Played) -> Non
         played.start(command).wait(1.0)
 
 
-def test_a_command_can_run_in_the_callers_thread(played: Played, settings: Settings) -> None:
-    """A world of the clock itself needs no threads of its own."""
-    out, err = io.StringIO(), io.StringIO()
-    world = played.world(PlayedSignals(played.clock), out, err)
-    with connect_session(settings, world.clock, world.connect, Sources({})) as session:
-        assert session.client.get(f"{NAMESPACES}/default")
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Return the settings of `status` without any option."""
-    return load("status", {}, environ={})
-
-
 def test_an_end_of_time_is_the_end_of_every_command(played: Played) -> None:
     """Where the sandbox is given up, nothing of it runs on."""
     running = [played.start(waits) for _ in range(3)]
@@ -230,9 +152,3 @@ def test_an_end_of_time_is_the_end_of_every_command(played: Played) -> None:
     assert all(each.ended for each in running)
     with pytest.raises(Abandoned):
         played.clock.wait(1.0)
-
-
-def test_requests_are_decoded_once() -> None:
-    """A path that is percent-encoded names what it means; empty parameters are there."""
-    request = request_of("GET", "/api/v1/x%20y?watch=&a=%26", {}, b"")
-    assert (request.path, request.query) == ("/api/v1/x y", (("watch", ""), ("a", "&")))

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, TEAM, Bed
+from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed
 
 
 def pod(name: str = "p", *, init: JSON | None = None, **resources: JSON) -> JSON:
@@ -72,22 +72,6 @@ def test_a_pod_that_is_gone_frees_its_share(bed: Bed) -> None:
     bed.delete("pods", "a")
     bed.run(1)
     assert used(bed) == {"pods": "1", "count/pods": "1"}
-    bed.kubelet.report(bed.key("pods", "b"), ready=False, phase="Failed")
+    bed.kubelet.evict(NAMESPACE, "b")
     bed.run(1)
     assert used(bed) == {"pods": "0", "count/pods": "1"}
-
-
-@pytest.mark.parametrize(("scope", "counted"), [("BestEffort", "1"), ("NotBestEffort", "0")])
-def test_a_scope_names_the_pods_that_count(bed: Bed, scope: str, counted: str) -> None:
-    """A pod without requests and limits is best effort."""
-    body = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "full"},
-        "spec": {"hard": {"pods": "5"}, "scopes": [scope]},
-    }
-    bed.api.create("resourcequotas", NAMESPACE, body, TEAM)
-    bed.run(1)
-    create(bed, pod())
-    bed.run(1)
-    assert used(bed) == {"pods": counted}

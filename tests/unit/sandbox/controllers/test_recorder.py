@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.controllers.moments import Moments
+from sandbox.controllers.ownership import REPLICA_SETS
 from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.writers import REPLICA_SETS
 from sandbox.json import JSON
-from tests.unit.sandbox.controllers.bed import NAMESPACE, Bed
+from tests.unit.sandbox.bed import NAMESPACE, Bed
 
 ABOUT: JSON = {
     "apiVersion": "apps/v1",
@@ -20,7 +19,7 @@ ABOUT: JSON = {
 @pytest.fixture
 def recorder(bed: Bed) -> Recorder:
     """A recorder of its own on the bed's API."""
-    return Recorder(bed.api, REPLICA_SETS, Moments(bed.timers), "replicaset-controller")
+    return Recorder(bed.api, REPLICA_SETS, bed.timers, "replicaset-controller")
 
 
 def events(bed: Bed) -> list[JSON]:

@@ -1,101 +1,44 @@
-"""The kubelet in process: nodes, pods and logs of a sandbox, through its API and in its time."""
+"""The kubelet in process: pods and logs of a sandbox, through its API and in its time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 
-from sandbox.api.admission import Admission
-from sandbox.api.api import Api, Writer
+from sandbox.api.asked import Admission
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.kubelet import behaviour
-from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.pace import Pace
-from sandbox.storage.store import Change, Key
-from sandbox.times import Names, Timers
-
-TEAM = Writer("team", "kubectl")
-WEB = Key("pods", "default", "web")
+from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.storage.store import Change
+from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed
 
 
 def body(asked: str = "", name: str = "web", **spec: object) -> JSON:
     """Return a pod as somebody creates it."""
-    annotations = {behaviour.ANNOTATION: asked} if asked else {}
+    annotations = {ANNOTATION: asked} if asked else {}
     return {
         "metadata": {"name": name, "annotations": annotations},
         "spec": {"containers": [{"name": "web", "image": "shop/web:1"}], **spec},
     }
 
 
-class Bed:
-    """An API with a kubelet, in virtual time."""
-
-    def __init__(self, nodes: tuple[str, ...] = ("sandbox-0",)) -> None:
-        self.timers = Timers(datetime(2026, 1, 1, tzinfo=UTC))
-        self.api = Api(self.timers, Names())
-        self.kubelet = Kubelet(self.api, self.timers, Names(1), nodes=nodes, pace=Pace.NODE)
-        self.kubelet.start()
-        self.seen: list[tuple[float, Change]] = []
-        self.api.store.listen("pods", lambda change: self.seen.append((self.timers.now(), change)))
-
-    def run(self, seconds: float = 1.0) -> None:
-        """Let time pass."""
-        self.timers.run_due(self.timers.now() + seconds)
-
-    def create(self, pod: JSON) -> None:
-        """Create a pod and let a moment pass."""
-        self.api.create("pods", "default", pod, TEAM)
-        self.run(0.05)
-
-    def pod(self) -> JSON:
-        """Return the pod `web`."""
-        return self.api.get(WEB)
-
-    def gone(self) -> bool:
-        """Whether the pod `web` is no more."""
-        return self.api.store.get(WEB) is None
-
-
-@pytest.fixture
-def bed() -> Bed:
-    """Return a bed with one node."""
-    return Bed()
-
-
-def is_ready(pod: JSON) -> bool:
-    """Whether a pod says that it is ready."""
-    conditions = pod["status"].get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-@pytest.mark.parametrize(
-    ("asked", "there_after", "gone_after"),
-    [("", 0.9, 0.2), ("slow-termination=5", 4.9, 0.2), ("slow-termination=5m", 29.9, 0.2)],
-)
-def test_a_deleted_pod_goes_when_its_containers_have_ended(
-    bed: Bed, asked: str, there_after: float, gone_after: float
-) -> None:
-    """Soon, after the time that it takes, or when its grace period is over."""
-    bed.create(body(asked))
-    bed.api.delete(WEB, TEAM)
-    bed.run(there_after)
-    assert not bed.gone()
-    bed.run(gone_after)
-    assert bed.gone()
+def create(bed: Bed, pod: JSON) -> None:
+    """Create a pod and let a moment pass."""
+    bed.api.create("pods", NAMESPACE, pod, TEAM)
+    bed.run(0.05)
 
 
 def test_a_pod_that_goes_in_mid_flight_disturbs_nobody(bed: Bed) -> None:
     """Requests on their way to a pod that has gone are dropped; another of its name is played."""
     for pod in (body(), body("mount-error")):
-        bed.api.create("pods", "default", pod, TEAM)
+        bed.api.create("pods", NAMESPACE, pod, TEAM)
         bed.run(0.0015)
-        bed.api.store.remove(WEB)
-    bed.create(body())
-    bed.run()
-    assert is_ready(bed.pod())
+        bed.api.store.remove(bed.key("pods", "web"))
+    create(bed, body())
+    bed.run(1)
+    conditions = bed.get("pods", "web")["status"]["conditions"]
+    assert {each["status"] for each in conditions if each["type"] == "Ready"} == {"True"}
 
 
 def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
@@ -104,22 +47,23 @@ def test_a_request_that_makes_no_sense_is_a_loud_mistake(bed: Bed) -> None:
     def refuse(_: Admission) -> None:
         raise ApiError(500, "", "out of order")
 
-    bed.create(body())
+    create(bed, body())
     bed.api.admissions.append(refuse)
-    bed.kubelet.evict("default", "web")
+    bed.kubelet.evict(NAMESPACE, "web")
     with pytest.raises(ApiError, match="out of order"):
-        bed.run()
+        bed.run(1)
 
 
 def test_the_same_run_is_the_same_again() -> None:
     """Two sandboxes with the same calls at the same times hold the same bytes."""
 
     def history() -> list[tuple[float, Change]]:
-        bed = Bed(("a", "b"))
+        bed, seen = Bed(), list[tuple[float, Change]]()
+        bed.api.store.listen("pods", lambda change: seen.append((bed.timers.now(), change)))
         for name in ("web", "api", "job"):
-            bed.create(body("crash=0.2", name=name))
+            create(bed, body("crash=0.2", name=name))
         bed.run(100)
-        return bed.seen
+        return seen
 
     assert history() == history()
 
@@ -136,15 +80,11 @@ def test_logs_are_refused_as_the_server_does(bed: Bed) -> None:
     log = bed.kubelet.log
     images = [{"name": name, "image": "shop/web:1"} for name in ("web", "proxy")]
     init = [{"name": "init", "image": "shop/init:1"}]
-    bed.create(body("init-crash", containers=images, initContainers=init))
-    assert refused(lambda: log("default", "nix")) == (404, 'pods "nix" not found')
-    assert refused(lambda: log("default", "web", "db")) == (
-        400,
-        "container db is not valid for pod web",
-    )
+    create(bed, body("init-crash", containers=images, initContainers=init))
+    assert refused(lambda: log(NAMESPACE, "nix")) == (404, 'pods "nix" not found')
+    unknown = "container db is not valid for pod web"
+    assert refused(lambda: log(NAMESPACE, "web", "db")) == (400, unknown)
     choice = "a container name must be specified for pod web, choose one of: [init web proxy]"
-    assert refused(lambda: log("default", "web")) == (400, choice)
-    assert refused(lambda: log("default", "web", "web")) == (
-        400,
-        'container "web" in pod "web" is waiting to start: PodInitializing',
-    )
+    assert refused(lambda: log(NAMESPACE, "web")) == (400, choice)
+    waits = 'container "web" in pod "web" is waiting to start: PodInitializing'
+    assert refused(lambda: log(NAMESPACE, "web", "web")) == (400, waits)

@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from sandbox.api.api import Api, Writer
-from sandbox.controllers.composition import Controllers
-from sandbox.json import JSON, dig
-from sandbox.kubelet.kubelet import Kubelet
+from sandbox.json import dig
 from sandbox.scenario.document import Report
 from sandbox.scenario.play import Happening, Play
-from sandbox.scenario.scenario import NoAnswer, parse
-from sandbox.storage.store import Key
-from sandbox.times import Names, Timers
+from sandbox.scenario.scenario import parse
+from tests.unit.sandbox.bed import NAMESPACE, Bed, web
 
-SHOP = "default"
-WEB = Key("deployments.apps", SHOP, "web")
-TEAM = Writer("team", "kubectl")
 BEFORE_SECONDS = 7.3
 """How old the sandbox is when a scenario is started: its times do not count from there."""
 
 
-def deployment(image: str = "shop/web:1") -> JSON:
-    """Return a Deployment `web` of three pods."""
-    labels = {"app": "web"}
-    pod = {"containers": [{"name": "web", "image": image}]}
-    return {
-        "metadata": {"name": "web"},
-        "spec": {
-            "replicas": 3,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }
-
-
-class Theatre:
-    """A sandbox in which `web` runs, and a scenario that has just been started."""
+class Theatre(Bed):
+    """A bed in which `web` runs, and a scenario that has just been started."""
 
     def __init__(self, text: str) -> None:
-        self.timers = Timers(datetime(2026, 1, 1, tzinfo=UTC))
-        self.api = Api(self.timers, Names())
-        self.kubelet = Kubelet(self.api, self.timers, Names())
-        self.kubelet.start()
-        Controllers(self.api, self.timers).start()
-        self.api.create("deployments.apps", SHOP, deployment(), TEAM)
+        super().__init__()
+        self.deploy(web(3))
         self.timers.run_due(BEFORE_SECONDS)
-        self.play = Play(parse(text, Report("s.yaml")), self.api, self.kubelet, SHOP)
+        self.play = Play(parse(text, Report("s.yaml")), self.api, self.kubelet, NAMESPACE)
         self.play.start()
 
     def at(self, seconds: float) -> Theatre:
@@ -56,30 +29,9 @@ class Theatre:
         self.timers.run_due(BEFORE_SECONDS + seconds + 0.1)
         return self
 
-    def web(self) -> JSON:
-        """Return the Deployment."""
-        return self.api.get(WEB)
-
-    def pods(self) -> list[JSON]:
-        """Return the pods."""
-        return self.api.store.items("pods", SHOP)
-
     def managers(self) -> set[str]:
         """Return who has written the Deployment."""
-        return {entry["manager"] for entry in self.web()["metadata"]["managedFields"]}
-
-
-def test_an_image_turns_bad_and_good_again() -> None:
-    """Running pods change at their second, counted from the start of the scenario."""
-    theatre = Theatre('images: {"shop/web:1": {10s: never-ready, 20s: ready}}')
-    ready = [theatre.at(second).web()["status"].get("readyReplicas", 0) for second in (9, 10, 20)]
-    assert ready == [3, 0, 3]
-
-
-def test_what_a_scenario_says_is_written() -> None:
-    """Containers of an image write what the scenario gives them."""
-    theatre = Theatre('logs: {"shop/web:*": out of ink}')
-    assert b"out of ink\n" in theatre.kubelet.log(SHOP, theatre.pods()[0]["metadata"]["name"])
+        return {entry["manager"] for entry in self.deployment["metadata"]["managedFields"]}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +46,7 @@ def test_what_a_scenario_says_is_written() -> None:
             "a = b",
             None,
         ),
-        ("scale default/web 0", ("spec", "replicas"), 0, None),
+        ("scale shop/web 0", ("spec", "replicas"), 0, None),
     ],
 )
 def test_an_event_changes_the_deployment_as_kubectl_does(
@@ -102,8 +54,8 @@ def test_an_event_changes_the_deployment_as_kubectl_does(
 ) -> None:
     """The field has the value, and its owner is the command that writes it in real life."""
     theatre = Theatre(f"events: {{5s: {event}}}")
-    assert dig(theatre.at(4).web(), *path) != value
-    assert dig(theatre.at(5).web(), *path) == value
+    assert dig(theatre.at(4).deployment, *path) != value
+    assert dig(theatre.at(5).deployment, *path) == value
     assert manager is None or manager in theatre.managers()
     assert theatre.play.happened == (Happening(5.0, event),)
 
@@ -111,7 +63,7 @@ def test_an_event_changes_the_deployment_as_kubectl_does(
 def test_a_pause_ends() -> None:
     """`resume` takes the pause back."""
     theatre = Theatre("events: {5s: pause web, 6s: resume web}").at(6)
-    assert not theatre.web()["spec"].get("paused")
+    assert not theatre.deployment["spec"].get("paused")
 
 
 @pytest.mark.parametrize(
@@ -124,8 +76,8 @@ def test_a_pause_ends() -> None:
 def test_a_template_is_replaced(event: str, image: str, manager: str) -> None:
     """All pods are new afterwards, and run what was asked for."""
     theatre = Theatre(f"events: {{5s: {event}}}")
-    before = {pod["metadata"]["uid"] for pod in theatre.pods()}
-    pods = theatre.at(6).pods()
+    before = {pod["metadata"]["uid"] for pod in theatre.pods}
+    pods = theatre.at(6).pods
     assert {pod["spec"]["containers"][0]["image"] for pod in pods} == {image}
     assert not before & {pod["metadata"]["uid"] for pod in pods}
     assert manager in theatre.managers()
@@ -138,8 +90,8 @@ images: {"shop/web:2": never-ready}
 events: {1s: supersede web shop/web:2, 5s: delete-pod web 1}
 """
     theatre = Theatre(text).at(4)
-    before = {pod["metadata"]["uid"]: pod for pod in theatre.pods()}
-    after = {pod["metadata"]["uid"] for pod in theatre.at(6).pods()}
+    before = {pod["metadata"]["uid"]: pod for pod in theatre.pods}
+    after = {pod["metadata"]["uid"] for pod in theatre.at(6).pods}
     [gone] = [pod for uid, pod in before.items() if uid not in after]
     assert gone["spec"]["containers"][0]["image"] == "shop/web:2"
 
@@ -147,9 +99,9 @@ events: {1s: supersede web shop/web:2, 5s: delete-pod web 1}
 def test_an_evicted_pod_is_replaced_and_stays_as_a_witness() -> None:
     """`evict-pod` leaves a failed pod, and its ReplicaSet makes another; each counts once."""
     theatre = Theatre("events: {5s: evict-pod web 2, 6s: evict-pod web}").at(6)
-    evicted = [pod for pod in theatre.pods() if pod["status"].get("reason") == "Evicted"]
+    evicted = [pod for pod in theatre.pods if pod["status"].get("reason") == "Evicted"]
     assert len(evicted) == 3
-    assert theatre.web()["status"]["readyReplicas"] == 3
+    assert theatre.deployment["status"]["readyReplicas"] == 3
 
 
 def test_a_quota_comes_changes_and_goes() -> None:
@@ -163,13 +115,6 @@ def test_a_quota_comes_changes_and_goes() -> None:
     assert hard == [[{"pods": "3", "services": "1"}], [{"pods": "4"}], []]
 
 
-def test_a_deployment_is_deleted_with_its_pods() -> None:
-    """`delete` is a deletion in the background."""
-    theatre = Theatre("events: {5s: delete web}").at(6)
-    assert theatre.api.store.get(WEB) is None
-    assert theatre.pods() == []
-
-
 def test_what_is_refused_is_remembered_and_the_rest_goes_on() -> None:
     """An event that the API server refuses stops nobody."""
     theatre = Theatre("events: {1s: [scale nix 5, quota none, scale web 4]}").at(1)
@@ -178,12 +123,4 @@ def test_what_is_refused_is_remembered_and_the_rest_goes_on() -> None:
         'resourcequotas "scenario" not found',
         "",
     ]
-    assert theatre.web()["spec"]["replicas"] == 4
-
-
-def test_checks_measure_in_the_scenarios_time() -> None:
-    """A check has its measurement from its second on; one without a series has none."""
-    theatre = Theatre("checks: {errors: {0s: 0, 40s: 0.2, 60s: unreachable}}")
-    measured = [theatre.at(second).play.measurement("errors") for second in (39, 40, 60)]
-    assert measured == [0.0, 0.2, NoAnswer.UNREACHABLE]
-    assert theatre.play.measurement("latency") is None
+    assert theatre.deployment["spec"]["replicas"] == 4

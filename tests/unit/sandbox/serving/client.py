@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.cluster import Cluster
 from sandbox.json import JSON
-from sandbox.serving.audit import AuditEntry
+from sandbox.serving.handle import AuditEntry
 from sandbox.serving.request import Answer, Request, Stream
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"

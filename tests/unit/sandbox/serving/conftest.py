@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from sandbox.cluster import Cluster, ClusterOptions
 from sandbox.json import JSON
-from sandbox.serving.audit import AuditEntry
+from sandbox.serving.handle import AuditEntry
 from sandbox.times import Names, Timers
+from tests.unit.sandbox.bed import STARTED
 from tests.unit.sandbox.serving.client import Client
-
-STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -26,25 +23,6 @@ def client() -> Client:
     client = Client(cluster, entries)
     client.pass_seconds(1.0)
     return client
-
-
-@pytest.fixture
-def deployment() -> Callable[..., JSON]:
-    """Return a maker of Deployments."""
-
-    def make(name: str = "web", replicas: int = 2, **spec: Any) -> JSON:
-        labels = {"app": name}
-        pod = {"containers": [{"name": name, "image": f"shop/{name}:1"}]}
-        template = {"metadata": {"labels": labels}, "spec": pod}
-        selector = {"matchLabels": labels}
-        return {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": name},
-            "spec": {"replicas": replicas, "selector": selector, "template": template, **spec},
-        }
-
-    return make
 
 
 @pytest.fixture

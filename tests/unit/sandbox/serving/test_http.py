@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from gate.signals import delivered_to
-from sandbox.misuse import SandboxError
+from sandbox.failure import SandboxError
 from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
 from sandbox.serving.request import Answer, Request, text_answer
@@ -211,14 +211,6 @@ def test_a_port_in_use_is_said_so() -> None:
         with pytest.raises(SandboxError, match=f"port {port} on 127.0.0.1 is in use") as refused:
             asyncio.run(scene(port))
     assert "another port" in refused.value.hint
-
-
-def test_a_kubeconfig_that_is_not_ours_stops_the_start(tmp_path: Path) -> None:
-    """Nothing listens where the file cannot be written."""
-    path = tmp_path / "config"
-    path.write_text("mine")
-    with pytest.raises(SandboxError, match="not overwritten"):
-        asyncio.run(serve(Echo(), asyncio.Event(), lambda _: None, ServeOptions(kubeconfig=path)))
 
 
 def test_a_broken_timer_ends_the_server() -> None:

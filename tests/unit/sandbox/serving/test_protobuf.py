@@ -9,11 +9,11 @@ from sandbox.serving.discovery import REVIEWED
 from sandbox.serving.protobuf.messages import (
     MAGIC,
     OPTIONS,
+    WireError,
     _messages,
     from_protobuf,
     message_name,
 )
-from sandbox.serving.protobuf.wire import WireError
 
 
 def varint(number: int) -> bytes:

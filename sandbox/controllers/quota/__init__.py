@@ -1,1 +1,0 @@
-"""ResourceQuota: what a namespace may use, what it uses, and what is refused."""

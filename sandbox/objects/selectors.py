@@ -1,0 +1,60 @@
+"""Label selectors as objects carry them (`matchLabels`, `matchExpressions`): what they match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sandbox.json import JSON
+
+Labels = Mapping[str, str]
+
+
+def selects(selector: JSON | None, labels: Labels | None) -> bool:
+    """Whether a controller's selector names labels; an empty one, or none, names nothing.
+
+    A controller with an empty selector would own everything; the controllers let it own nothing.
+    """
+    return bool(selector) and not is_empty(selector or {}) and matches(selector, labels)
+
+
+def matches(selector: JSON | None, labels: Labels | None) -> bool:
+    """Whether a usable selector matches labels; a missing one matches nothing."""
+    if selector is None:
+        return False
+    return has_labels(selector.get("matchLabels") or {}, labels) and all(
+        _holds(each, labels or {}) for each in selector.get("matchExpressions") or ()
+    )
+
+
+def has_labels(wanted: Labels, labels: Labels | None) -> bool:
+    """Whether each wanted label is there with its value."""
+    found = labels or {}
+    return all(found.get(name) == value for name, value in wanted.items())
+
+
+def is_empty(selector: JSON) -> bool:
+    """Whether a selector says nothing, and so matches everything."""
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def selector_text(selector: JSON) -> str:
+    """Return a label selector as one string, in the order of the labels' names."""
+    terms = [
+        (name, f"{name}={value}") for name, value in (selector.get("matchLabels") or {}).items()
+    ]
+    terms += [(term["key"], _expression(term)) for term in selector.get("matchExpressions") or []]
+    return ",".join(text for _, text in sorted(terms))
+
+
+def _holds(expression: JSON, labels: Labels) -> bool:
+    name: str = expression["key"]
+    operator: str = expression["operator"]
+    if operator in ("In", "NotIn"):
+        return (labels.get(name) in (expression.get("values") or ())) is (operator == "In")
+    return (name in labels) is (operator == "Exists")
+
+
+def _expression(term: JSON) -> str:
+    name, values = term["key"], ",".join(sorted(term.get("values") or []))
+    forms = {"In": f"{name} in ({values})", "NotIn": f"{name} notin ({values})", "Exists": name}
+    return str(forms.get(term["operator"], f"!{name}"))

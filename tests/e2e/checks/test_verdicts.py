@@ -72,8 +72,9 @@ def test_a_version_without_traffic_is_not_a_good_one(trial: Trial) -> None:
 
 
 @pytest.mark.contract("B480", "B431")
-def test_a_slow_version_is_rolled_back(trial: Trial) -> None:
+def test_a_slow_version_is_rolled_back(trial_of: TrialOf, prometheus: Engine) -> None:
     """Responses that take two seconds fail the check of latency; that of errors has passed."""
+    trial = trial_of(prometheus.url)
     trial.scene.serve(web())
     trial.direct(2, Load(latency_seconds=2.0))
     trial.configure(latency(), errors())
@@ -109,8 +110,11 @@ def test_the_old_versions_errors_are_not_the_new_ones(trial: Trial, engine: Engi
 
 @pytest.mark.contract("B483", "B420")
 @pytest.mark.parametrize(("share", "code"), [(0.06, 4), (0.021, 0)])
-def test_new_is_compared_with_old_by_ratio(trial: Trial, share: float, code: int) -> None:
+def test_new_is_compared_with_old_by_ratio(
+    trial_of: TrialOf, prometheus: Engine, share: float, code: int
+) -> None:
     """Thrice the old version's share of errors is too much; a little over it is borne."""
+    trial = trial_of(prometheus.url)
     trial.direct(1, Load(error_share=0.02))
     trial.direct(2, Load(error_share=share))
     trial.scene.serve(web())

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from tests.bed.bed import Bed
 from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.leases import on_another_machine
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.ends import APPLIED
-from tests.e2e.faults.pipeline import JOB, OTHER_JOB
-from tests.races import race
+from tests.scenarios.killing import JOB
 
 JSON_OUTPUT = ("--output", "json")
+OTHER_JOB = JOB | {"GITHUB_RUN_ID": "8"}
 
 
 @pytest.mark.fault(34)
@@ -53,10 +50,3 @@ def test_the_lock_of_a_killed_gate_expires(scene: Scene) -> None:
     assert_verified(result)
     assert result.duration_seconds > 40
     assert_runs(scene.objects, "shop/web:3")
-
-
-@pytest.mark.contract("B520")
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_race(bed: Bed, seed: int) -> None:
-    """Two at nearly the same moment: both come to the right end, and write while they hold it."""
-    race.assert_right(race.run(bed, seed, threading.Event().wait))

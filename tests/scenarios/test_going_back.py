@@ -20,7 +20,7 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
-from tests.scenarios.versions import CRASH
+from tests.scenarios.versions import CRASH, one_line, report
 
 DAY_SECONDS = 86_400.0
 
@@ -45,8 +45,7 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     assert scene.objects.find("deployments", "web") is None
     assert scene.objects.find("configmaps", "settings") is None
     assert outputs(result.document)["rolled-back"] == "true"
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     assert "this run had created it, and it was deleted" in shown
     assert "runs no pod" in shown
     assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
@@ -135,8 +134,7 @@ def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene)
     result = scene.apply(settings("two"), flags=BAD)
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     assert result.document["rollback"]["verified"] is False
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     assert "configuration alone after" in shown
     assert "verified" not in shown
 

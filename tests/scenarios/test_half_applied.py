@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW, kill_apply
-from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import one_line
 
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 
@@ -106,7 +105,7 @@ def test_a_bad_version_that_stood_before_is_not_passed_over(
         running.kill()
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert "deployment/web is as it was, not all of it revision 1, shop/web:1" in said
     advice = said.partition(" next ")[2]
     assert "when this run began: judge it: rollout-gate verify web" in advice
@@ -179,7 +178,7 @@ def test_what_another_run_uses_since_is_not_pruned(
         why = "deployment/api was verified with it"
         if not is_over:
             why = "the attempt of deployment/api that is not finished needs it"
-        assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+        assert f"configmap/c0 was not deleted: {why}" in one_line(result.stdout)
         assert running.wait().exit_code == 0
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
@@ -213,8 +212,8 @@ def test_a_run_does_not_prune_what_another_run_uses_since(
             result = running.wait()
             assert other_run.wait().exit_code == 0
     assert result.exit_code == 4, str(result)
-    assert f"configmap/c0 is not deleted: {why}" in spaced(result.stderr)
-    assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+    assert f"configmap/c0 is not deleted: {why}" in one_line(result.stderr)
+    assert f"configmap/c0 was not deleted: {why}" in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
 
@@ -233,7 +232,7 @@ def test_a_first_version_is_deleted_without_what_another_run_uses(
             result = running.wait()
             assert beside.wait().exit_code == 0
     assert result.exit_code == 4, str(result)
-    assert "configmap/c0 was not deleted: " in spaced(result.stdout)
+    assert "configmap/c0 was not deleted: " in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
     assert not scene.objects.find("deployments", "web")
@@ -241,7 +240,7 @@ def test_a_first_version_is_deleted_without_what_another_run_uses(
 
 @pytest.mark.contract("B858")
 def test_what_nobody_may_tell_the_users_of_is_not_pruned(
-    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
 ) -> None:
     """Without the right to list Leases it stays, and the right is named."""
     killed_while_pruning(scene, program)
@@ -252,7 +251,7 @@ def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     result = gate("recover", "web")
     assert result.exit_code == 6, str(result)
     said = "configmap/c0 was not deleted: it takes the right to list Leases in shop"
-    assert said in spaced(result.stdout)
+    assert said in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
 
 
@@ -272,19 +271,14 @@ def test_a_first_version_that_the_dead_gate_had_deleted_is_said_to_be(
         running.kill()
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)
-    said = spaced(result.stdout)
+    said = one_line(result.stdout)
     assert "created" in said.partition(" where ")[0]
     assert "not written" not in said
     assert "not taken back" not in said
     assert "deployment/web" in row_of(result.stdout, "deleted")
     assert not scene.objects.find("configmaps", "c0")
     again = program("preflight", "-f", path)
-    assert "deployment/web: this very template failed" in spaced(again.stderr)
-
-
-def spaced(screen: str) -> str:
-    """Return a screen as one line, as it reads."""
-    return " ".join(screen.split())
+    assert "deployment/web: this very template failed" in one_line(again.stderr)
 
 
 def row_of(screen: str, label: str) -> str:

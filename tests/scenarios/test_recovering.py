@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Sequence
 
 import pytest
 
 from gate.wire.packed import pack, unpack
 from tests.bed.bed import Bed
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -29,8 +27,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import JOB, LEASE, RECORD, SLOW, kill_apply, lease, recover
-from tests.scenarios.rights import LEASE_RULES, READING, rules
-from tests.scenarios.versions import CRASH, history
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import CRASH, history, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -126,9 +124,7 @@ def test_recovered_innocents_are_not_given_the_culprits_reason(
         )
     reasons = {one["why"]["reason"] for one in history(scene)["versions"] if one["why"]}
     assert reasons == {"CrashLoop" if crash == "web" else "SiblingFailed"}
-    shown = scene.folder / "result.json"
-    shown.write_text(result.stdout)
-    first = scene.gate("report", "result.json").stdout.splitlines()[0]
+    first = report(scene, result).splitlines()[0]
     assert f"deployment/{crash} failed" in first
     assert all(f"deployment/{name}" not in first for name in THREE if name != crash)
 
@@ -182,8 +178,7 @@ def test_a_run_says_that_it_first_finished_another(scene: Scene, program: Played
     assert warned(
         result, "this run first finished what an attempt had left of deployment/web: rolled-back"
     )
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     said = "this run finished what an attempt had left; then deployment/web had nothing to change"
     assert said in shown, shown
 
@@ -272,24 +267,14 @@ def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
     assert result.duration_seconds < 5
 
 
-@pytest.mark.contract("B541")
-def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
-    """What `--on-failure pause` left paused is resumed by the next apply."""
-    scene.serve(web())
-    paused = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
-    assert paused.exit_code == 6
-    assert scene.objects.get("deployments", "web")["spec"]["paused"]
-    assert_verified(scene.apply(web(3)))
-    assert "paused" not in assert_runs(scene.objects, "shop/web:3")["spec"]
-
-
 @pytest.mark.contract("B8", "B541")
-def test_a_pause_of_ours_does_not_come_back(scene: Scene) -> None:
+def test_a_pause_of_ours_refuses_nobody_and_does_not_come_back(scene: Scene) -> None:
     """The next apply ends the pause that `--on-failure pause` left; its rollback leaves it so."""
     recreated = {"strategy": {"type": "Recreate"}}
     assert_verified(scene.apply(web(**recreated)))
     bad = web(2, behaviour=CRASH, **recreated)
     assert scene.apply(bad, flags=["--on-failure", "pause"]).exit_code == 6
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
     result = scene.apply(web(3, behaviour=CRASH, **recreated))
     assert_rolled_back(result, "CrashLoop")
     assert warned(result, "deployment/web was paused before", "is not paused again")
@@ -312,9 +297,6 @@ def test_a_recovery_does_not_pause_again(scene: Scene, program: PlayedGate) -> N
     assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]
 
 
-MakeGate = Callable[[Sequence[JSON]], CheckedGate]
-
-
 @pytest.mark.long
 @pytest.mark.contract("B535")
 def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: MakeGate) -> None:
@@ -333,31 +315,23 @@ def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: Ma
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
-@pytest.mark.contract("B542")
+@pytest.mark.contract("B542", "B713")
 def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) -> None:
-    """A Secret that belongs to the Lease holds them; the annotations do not."""
+    """A Secret that belongs to the Lease holds them; the annotations do not.
+
+    They hold environment values while the attempt is open; afterwards nothing does.
+    """
     scene.serve(web(), secret("one"))
     kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
     kept = scene.objects.get("secrets", LEASE)
     [owner] = kept["metadata"]["ownerReferences"]
     assert owner["uid"] == lease(scene)["metadata"]["uid"]
-    assert recover(scene).exit_code == 4
-    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
-    assert not scene.objects.find("secrets", LEASE)
-
-
-@pytest.mark.contract("B713")
-def test_what_an_open_record_holds_and_what_is_left_of_it(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """Environment values while the attempt is open, bodies of Secrets never; afterwards neither."""
-    scene.serve(web(), secret("one"))
-    kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
-    annotations = lease(scene)["metadata"]["annotations"]
-    record = unpack(annotations[RECORD], json.dumps)
+    record = unpack(lease(scene)["metadata"]["annotations"][RECORD], json.dumps)
     assert CANARY in record
     assert not any(value in record for value in ("b25l", "dHdv"))
     assert recover(scene).exit_code == 4
+    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
+    assert not scene.objects.find("secrets", LEASE)
     after = lease(scene)["metadata"]["annotations"]
     assert RECORD not in after
     assert CANARY not in unpack(after["rollout-gate/history"], json.dumps)
@@ -512,26 +486,21 @@ def test_a_record_writes_into_no_protected_namespace(
     scene: Scene, program: PlayedGate, command: str
 ) -> None:
     """Its objects are looked at, not the namespace of its lock alone."""
-    scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
+    prod(scene)
 
     def there(value: str) -> list[JSON]:
         return [placed_in("prod", one) for one in (settings(value), web(name="api"))]
-
-    def settings_there() -> JSON:
-        found: JSON = scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")
-        return found
 
     assert program("apply", "-f", scene.manifest(*there("one"), web())).exit_code == 0
     kill_apply(
         scene, program, *there("two"), web(2, behaviour=SLOW), line=r"deployment/web in \S+ changed"
     )
-    before = settings_there()
     words = ("web",) if command == "recover" else ("-f", scene.manifest(web(3)))
     result = program(command, *words, "--protected-namespace", "prod")
     assert_refused(result, "Protected", "namespace prod is protected")
-    assert settings_there() == before
+    assert settings_in_prod(scene) == {"mode": "two"}
     assert program("recover", "web").exit_code == 4
-    assert settings_there()["data"] == settings("one")["data"]
+    assert settings_in_prod(scene) == {"mode": "one"}
 
 
 @pytest.mark.contract("B527", "B530")

@@ -6,12 +6,10 @@ import json
 import random
 import signal
 import string
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -28,8 +26,8 @@ from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, SLOW, is_observed, kill_apply, recover
-from tests.scenarios.rights import LEASE_RULES, READING, rules
-from tests.scenarios.versions import CRASH, DOCUMENT, mode
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report, undo, verify_versions
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -42,15 +40,18 @@ def large_settings(value: str) -> JSON:
     return manifests.config_map("settings", {"mode": value, "noise": "".join(noise)})
 
 
-@pytest.mark.contract("B850", "B700", "B701")
+@pytest.mark.contract("B850", "B700", "B701", "B766")
 def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: PlayedGate) -> None:
-    """The next failure says so before its first write, and is no rollback to a whole set."""
+    """An undo is refused and blames nobody; the next failure is foretold, and no whole rollback."""
     for version in (1, 2):
         assert_verified(scene.apply(large_settings(str(version)), web(version)))
     kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
     assert recover(scene, "web").exit_code == 5
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "3"
+    refused = undo(scene)
+    assert_refused(refused, "SetIncomplete", "what it was then is not remembered")
+    assert "changed since by" not in refused.stderr
     result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert forecast(result, "configmap/settings could not be returned after a failure", "exit 5")
@@ -65,21 +66,9 @@ def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: Pla
     kill_apply(scene, program, large_settings("2"), web(2, behaviour="ready=3"))
     scene.objects.wait_complete("web")
     assert recover(scene, "web").exit_code == 0
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_refused(result, "SetIncomplete", "has changed since, and what it was then is not")
     assert "somebody else" not in result.stderr
-
-
-@pytest.mark.contract("B766", "B701")
-def test_an_undo_after_a_recovery_blames_nobody(scene: Scene, program: PlayedGate) -> None:
-    """What it could not return was the gate's own: it is not remembered, that is why."""
-    for version in (1, 2):
-        assert_verified(scene.apply(large_settings(str(version)), web(version)))
-    kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
-    assert recover(scene, "web").exit_code == 5
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "what it was then is not remembered")
-    assert "changed since by" not in result.stderr
 
 
 def share(scene: Scene) -> None:
@@ -94,14 +83,14 @@ def share(scene: Scene) -> None:
 def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how: str) -> None:
     """What a rollback gave back, or a restart found beside it, stays another run's."""
     share(scene)
-    before = scene.gate("undo", "web", *DOCUMENT)
+    before = undo(scene)
     assert_refused(before, "SetIncomplete", "configmap/settings")
     if how == "apply":
         failed = scene.apply(settings("nine"), web(9, behaviour=CRASH))
         assert_rolled_back(failed, "CrashLoop")
     else:
         assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    refused = scene.gate("undo", "web", *DOCUMENT)
+    refused = undo(scene)
     assert_refused(refused, "SetIncomplete", "configmap/settings")
     assert mode(scene) == "three"
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
@@ -110,10 +99,9 @@ def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how
 @pytest.mark.contract("B851", "B703")
 def test_what_a_rollback_gave_back_of_its_own_is_undone(scene: Scene) -> None:
     """The configuration that returned was written by this Deployment's own runs."""
-    for version in (1, 2):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
+    verify_versions(scene, 1, 2)
     assert_rolled_back(scene.apply(settings("9"), web(9, behaviour=CRASH)), "CrashLoop")
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_verified(undo(scene))
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"
 
@@ -159,7 +147,7 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
 
 @pytest.mark.contract("B853", "B527")
 def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
-    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
 ) -> None:
     """Whoever may not list the Leases is told what cannot be told, and how to go on."""
     assert_verified(scene.apply(web(), web(name="api")))
@@ -208,7 +196,7 @@ def test_a_restart_that_was_taken_back_is_not_called_verified(
     rows = scene.gate("history", "web", *DOCUMENT)
     verdicts = {row["revision"]: row["verdict"] for row in json.loads(rows.stdout)}
     assert verdicts[3] == "interrupted"
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert "goes to revision 1 " in result.stderr
 
 
@@ -252,8 +240,7 @@ def test_a_failure_is_remembered_that_met_another_change(scene: Scene, program: 
         result = running.wait()
     ended = assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
     assert ended["running"] == "other"
-    (scene.folder / "result.json").write_text(result.stdout)
-    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = one_line(report(scene, result))
     assert "deployment/web failed; somebody else changed deployment/web;" in said
     assert "CrashLoop: web: Error, exit code 1" in said
     assert_failed_is_remembered(scene, path)
@@ -290,8 +277,7 @@ def test_of_several_the_first_line_names_the_failure_that_met_another_change(
     assert (result.exit_code, result.document["reason"]) == (8, "Superseded"), str(result)
     ended = {one["name"]: one["outcome"] for one in result.document["deployments"]}
     assert ended == {"api": "rolled-back", "web": "superseded"}
-    (scene.folder / "result.json").write_text(result.stdout)
-    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = one_line(report(scene, result))
     assert "deployment/web failed; somebody else changed deployment/web;" in said
     history = scene.gate("history", "api").stdout
     assert "CrashLoop" not in history

@@ -12,6 +12,7 @@ from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.scenarios.versions import report
 
 
 @pytest.mark.fault(17)
@@ -69,8 +70,7 @@ def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Sc
     with scene.applying(web(2, behaviour="ready=30"), flags=["--no-lock"]) as running:
         result = interrupted(running, UNDER_WAY)
     assert result.document["recoverable"] is False
-    (scene.folder / "result.json").write_text(result.stdout)
-    lines = scene.gate("report", "result.json").stdout.splitlines()
+    lines = report(scene, result).splitlines()
     assert not any("recover" in line for line in lines)
     (undo,) = [line.strip() for line in lines if line.strip().startswith("rollout-gate undo")]
     undone = scene.gate(*shlex.split(undo)[1:])

@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
@@ -24,9 +22,9 @@ from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE
-from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
-from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
 
 KEEPING = ("--keep-verified-secrets",)
 BESIDE = "rollout-gate.verified.web"
@@ -64,7 +62,7 @@ def test_undo_restores_a_kept_secret(scene: Scene) -> None:
     for number in (1, 2):
         bodies = (secret(f"{number}-long-value"), web(number))
         assert_verified(scene.apply(*bodies, flags=KEEPING))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert password(scene) == "1-long-value"
     assert_runs(scene.objects, "shop/web:1")
@@ -85,7 +83,7 @@ def test_environment_values_return_without_their_replica_set(scene: Scene, verb:
     if verb == "undo":
         assert_verified(scene.apply(settings("two"), version(2)))
         scene.objects.wait("replicasets", lambda found: len(found) == 1)
-        assert_verified(scene.gate("undo", "web", *DOCUMENT))
+        assert_verified(undo(scene))
     else:
         bad = version(9, behaviour=CRASH)
         assert_ended(scene.apply(settings("nine"), bad, flags=KEEP), 6, "failed", "CrashLoop")
@@ -156,7 +154,7 @@ def test_what_keeping_costs(scene: Scene, audit: Trail) -> None:
 
 @pytest.mark.contract("B709")
 def test_without_the_rights_it_is_said_what_cannot_be_returned(
-    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, gate_with_rules: MakeGate
 ) -> None:
     """Before the first write and at the end; nothing fails of it."""
     scene.serve(web())

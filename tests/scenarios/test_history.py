@@ -31,6 +31,10 @@ from tests.scenarios.versions import (
     verify_versions,
 )
 
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
+
 BAD_CHECK = ("--smoke-test", "false")
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 

@@ -28,6 +28,8 @@ from tests.scenarios.versions import (
     verify_versions,
 )
 
+pytestmark = pytest.mark.sandbox_only("what is refused and advised is the same on any cluster")
+
 ALLOWED = ("--allow-irreversible", *DOCUMENT)
 
 

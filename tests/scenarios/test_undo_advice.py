@@ -11,6 +11,8 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, mode, report, undo
 
+pytestmark = pytest.mark.sandbox_only("what is advised and then done is the same on any cluster")
+
 DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 KEPT = "--keep-verified-secrets"
 

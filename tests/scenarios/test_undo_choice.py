@@ -15,6 +15,10 @@ from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode, undo
 
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
+
 
 @pytest.mark.contract("B703")
 def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene) -> None:

@@ -26,6 +26,10 @@ from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
 
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
+
 KEEPING = ("--keep-verified-secrets",)
 BESIDE = "rollout-gate.verified.web"
 
@@ -170,7 +174,6 @@ def test_without_the_rights_it_is_said_what_cannot_be_returned(
     assert scene.objects.list_all("secrets") == []
 
 
-@pytest.mark.sandbox_only("minutes of waiting")
 @pytest.mark.contract("B708", "B542")
 def test_a_killed_rollback_to_a_kept_set_is_finished(scene: Scene, program: PlayedGate) -> None:
     """`recover` finds the Secret that the record itself does not hold."""

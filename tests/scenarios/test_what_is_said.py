@@ -25,6 +25,8 @@ from tests.played.gate import PlayedGate
 from tests.scenarios.killing import SLOW
 from tests.scenarios.versions import CRASH, KEEP, one_line, report
 
+pytestmark = pytest.mark.sandbox_only("the words of a run; the same code says them anywhere")
+
 PAGES = ("text", "markdown", "html", "junit")
 
 
@@ -232,7 +234,6 @@ def test_a_sick_neighbour_that_was_not_changed_is_no_new_version(scene: Scene) -
 
 
 @pytest.mark.contract("B725", "B530")
-@pytest.mark.sandbox_only("a gate that is killed")
 def test_recover_names_no_version_that_nobody_found_to_be_bad(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -251,7 +252,6 @@ def test_recover_names_no_version_that_nobody_found_to_be_bad(
 
 
 @pytest.mark.contract("B725", "B530")
-@pytest.mark.sandbox_only("a gate that is interrupted")
 def test_recover_of_a_rollback_names_the_version_that_failed(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -275,7 +275,6 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
 
 
 @pytest.mark.contract("B726", "B194")
-@pytest.mark.sandbox_only("the invariants look for what the command names")
 def test_recover_of_a_name_that_nobody_has_is_refused(scene: Scene, program: PlayedGate) -> None:
     """As `status` of it is; of one that exists nothing is left to be finished."""
     found = {command: program(command, "nobody") for command in ("recover", "status")}

@@ -34,8 +34,6 @@ from tests.scenarios.versions import (
     undo,
 )
 
-pytestmark = pytest.mark.sandbox_only("x")
-
 
 @pytest.mark.contract("B700", "B133", "B538")
 def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene) -> None:
@@ -120,6 +118,7 @@ def test_what_a_failed_attempt_left_beside_is_seen_by_who_does_not_write_it(
         assert forecast(result, "configmap/settings could not be returned", "exit 5")
 
 
+@pytest.mark.sandbox_only("the webhook is played")
 @pytest.mark.contract("B700", "B6")
 def test_a_deployment_that_cannot_be_tried_returns_to_its_set_too(
     scene: Scene, policies: Policies

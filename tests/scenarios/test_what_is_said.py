@@ -297,6 +297,11 @@ def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
     assert "Vacuous" not in said
 
 
+def crashed_for_good(pod: JSON) -> bool:
+    """Tell whether a pod was restarted so often that it is doomed."""
+    return restarts(pod) >= 3
+
+
 @pytest.mark.contract("B772", "B723")
 @pytest.mark.parametrize("is_crashing", [True, False])
 def test_what_crashes_beside_a_failure_is_not_called_innocent(
@@ -308,12 +313,13 @@ def test_what_crashes_beside_a_failure_is_not_called_innocent(
     """
     scene.serve(web(), web(name="worker"))
     names = ("web", "worker")
-    bodies = [web(2, name=name, behaviour=SLOW, strategy=ALL_AT_ONCE) for name in names]
+    slow = {"behaviour": SLOW, "strategy": ALL_AT_ONCE, "progress_deadline_seconds": 300}
+    bodies = [web(2, **{"name": name, **slow}) for name in names]
     with scene.applying(*bodies, flags=["--on-failure", "keep"]) as running:
         one, _ = running_pods(scene, "shop/worker:2", 2)
         if is_crashing:
             behave(scene, [one], CRASH)
-            scene.objects.wait_for("pods", one["metadata"]["name"], lambda pod: restarts(pod) >= 3)
+            scene.objects.wait_for("pods", one["metadata"]["name"], crashed_for_good, 120.0)
         behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
         result = running.wait()
     assert (result.exit_code, result.document["reason"]) == (6, "CrashLoop"), str(result)

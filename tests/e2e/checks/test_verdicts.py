@@ -101,9 +101,11 @@ def asked_of_all_pods(trial: Trial, engine: Engine, window: str) -> Result:
 
 
 @pytest.mark.contract("B482", "B419")
-def test_the_old_versions_errors_are_not_the_new_ones(trial: Trial, engine: Engine) -> None:
+def test_the_old_versions_errors_are_not_the_new_ones(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
     """A query over all pods sees the new version alone where its window is `${window}`."""
-    result = asked_of_all_pods(trial, engine, "${window}")
+    result = asked_of_all_pods(trial_of(prometheus.url), prometheus, "${window}")
     assert_verified(result)
     assert row(result, "errors")["last_value"] == 0
 
@@ -130,18 +132,14 @@ def test_new_is_compared_with_old_by_ratio(
 
 
 @pytest.mark.contract("B483", "B421")
-@pytest.mark.parametrize(("seconds", "code"), [(0.4, 4), (0.1, 0)])
-def test_new_is_compared_with_old_by_rank(
-    trial_of: TrialOf, prometheus: Engine, seconds: float, code: int
-) -> None:
-    """Samples of both versions, taken at the same times, tell a slower version from an equal."""
+def test_new_is_compared_with_old_by_rank(trial_of: TrialOf, prometheus: Engine) -> None:
+    """Samples of both versions, taken at the same times, tell which one is slower."""
     trial = trial_of(prometheus.url)
     trial.direct(1, Load(latency_seconds=0.1))
-    trial.direct(2, Load(latency_seconds=seconds))
+    trial.direct(2, Load(latency_seconds=0.4))
     trial.scene.serve(web())
     compare = {"test": "mann-whitney"}
     trial.configure(query("latency", p99(OF_PODS), compare=compare, during="rollout"))
     result = trial.apply(**overlapping(33))
-    assert result.exit_code == code, str(result)
-    said = row(result, "latency")
-    assert said["verdict"] == ("fail" if code else "pass"), said
+    assert result.exit_code == 4, str(result)
+    assert row(result, "latency")["verdict"] == "fail"

@@ -12,6 +12,7 @@ import pytest
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import JSON_TYPE, Answer, Request
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
@@ -19,7 +20,7 @@ from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
 pytestmark = pytest.mark.sandbox_only("requests fail between the gate and its server")
 
 
-APPLIED = "applied +deployment/web changed"
+APPLIED = UNDER_WAY
 DEADLINE_SECONDS = 15
 Meets = Callable[[Request], bool]
 

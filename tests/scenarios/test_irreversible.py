@@ -15,6 +15,7 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.scenarios.versions import (
@@ -149,7 +150,7 @@ def test_what_somebody_made_immutable_is_refused_alike(scene: Scene) -> None:
     """In mid-flight: the attempt had written it, and cannot take it back."""
     verify_versions(scene, 1, 2)
     with scene.applying(settings("9"), web(9, behaviour="crash=1")) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         scene.objects.patch("configmaps", "settings", {"immutable": True})
         assert running.wait().exit_code == 5
     refused = undo(scene)

@@ -25,7 +25,7 @@ from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
+from tests.scenarios.killing import LEASE, RECORD, SLOW, kill_apply, kill_at, lease
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import one_line, report
 
@@ -353,9 +353,7 @@ def test_attempts_without_a_deployment_are_named_by_their_objects(
     """`locks` names the command that finishes them, `recover` says what each was about."""
     for letter in "ab":
         maps = [manifests.config_map(f"{letter}{number}", {"mode": "one"}) for number in range(12)]
-        with program.start("apply", "-f", scene.manifest(*maps)) as running:
-            running.wait_for_line(f"applied +configmap/{letter}1 ")
-            running.kill()
+        kill_apply(scene, program, *maps, line=f"applied +configmap/{letter}1 ")
     shown = program("locks").stdout
     assert shown.count("is unfinished; to finish it: rollout-gate recover") == 2
     finished = program("recover").stderr
@@ -401,9 +399,9 @@ def test_all_namespaces_are_listed_and_recovered(
         ((), web(2, behaviour=SLOW)),
         (("-n", "blog"), web(2, name="post", behaviour=SLOW)),
     ):
-        with program.start("apply", *flags, "-f", scene.manifest(body)) as running:
-            running.wait_for_line("applied +deployment/.* changed")
-            running.kill()
+        kill_at(
+            program, "applied +deployment/.* changed", "apply", *flags, "-f", scene.manifest(body)
+        )
     lines = program("locks", "-A").stdout.splitlines()
     assert [line.split()[:2] for line in lines[:3]] == [
         ["NAMESPACE", "LOCK"],

@@ -8,7 +8,7 @@ from tests.bed.expectations import assert_ended, assert_refused, assert_verified
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, SLOW, is_observed, recover
+from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, recover
 from tests.scenarios.rights import MakeGate
 from tests.scenarios.versions import DOCUMENT, mode, one_line, report
 
@@ -79,10 +79,7 @@ def test_a_recovery_after_a_death_before_the_resumption(scene: Scene, program: P
     """No new pod was made: what was written goes back, and is complete at once."""
     scene.serve(settings("one"), web())
     pause(scene)
-    path = scene.manifest(settings("two"), web(2, behaviour=SLOW))
-    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed", 60.0)
-        running.kill()
+    kill_apply(scene, program, settings("two"), web(2, behaviour=SLOW), flags=["--resume"])
     pause(scene)
     scene.objects.wait_for("deployments", "web", is_observed)
     result = recover(scene, "web")

@@ -26,7 +26,16 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, LEASE, RECORD, SLOW, kill_apply, lease, recover
+from tests.scenarios.killing import (
+    JOB,
+    LEASE,
+    RECORD,
+    SLOW,
+    kill_apply,
+    lease,
+    recover,
+    signal_at,
+)
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, history, one_line, report
 
@@ -92,7 +101,7 @@ def test_all_locks_of_an_attempt_are_given_back(
 ) -> None:
     """Whichever Deployment is named: the next apply has every lock at once."""
     scene.serve(*three())
-    kill_apply(scene, program, *three(2, behaviour=SLOW), line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *three(2, behaviour=SLOW))
     assert len(held_locks(scene)) == len(THREE)
     if elsewhere:
         on_another_machine(scene)
@@ -206,11 +215,9 @@ def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
     """The result is that of the attempt which was being finished, and tells of what it wrote."""
     scene.serve(web())
     kill_apply(scene, program, web(2, behaviour=SLOW))
-    with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
-        running.wait_for_line("finishing what")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
+    result = signal_at(
+        program, "finishing what", "apply", "-f", scene.manifest(web(3)), "--output", "json"
+    )
     assert "before anything" not in result.document["message"], result.document["message"]
     assert result.document["deployments"]
     assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
@@ -233,24 +240,19 @@ def test_side_by_side(
 
 
 @pytest.mark.contract("B533")
-def test_what_somebody_else_rolled_out_since_stays(scene: Scene, program: PlayedGate) -> None:
-    """A third version is nobody's to undo: 8, and the next apply is not held up by it."""
+@pytest.mark.parametrize("reason", ["Superseded", "Deleted"])
+def test_what_somebody_else_did_since_stays(scene: Scene, program: PlayedGate, reason: str) -> None:
+    """A third version, or none, is nobody's to undo: 8, and no apply is held up by the record."""
     scene.serve(web())
     kill_apply(scene, program, web(2, behaviour=SLOW))
-    scene.change(web(9))
-    assert_ended(recover(scene), 8, "superseded", "Superseded")
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]
+    if reason == "Deleted":
+        scene.objects.delete("deployments", "web")
+    else:
+        scene.change(web(9))
+    assert_ended(recover(scene), 8, "superseded", reason)
+    live = scene.objects.find("deployments", "web")
+    assert (images(live) if live else []) == (["shop/web:9"] if reason == "Superseded" else [])
     assert RECORD not in lease(scene)["metadata"]["annotations"]
-
-
-@pytest.mark.contract("B533")
-def test_what_was_deleted_since_is_not_made_anew(scene: Scene, program: PlayedGate) -> None:
-    """A Deployment that is gone stays away."""
-    scene.serve(web())
-    kill_apply(scene, program, web(2, behaviour=SLOW))
-    scene.objects.delete("deployments", "web")
-    assert_ended(recover(scene), 8, "superseded", "Deleted")
-    assert not scene.objects.find("deployments", "web")
 
 
 @pytest.mark.contract("B534", "B544")
@@ -287,10 +289,13 @@ def test_a_recovery_does_not_pause_again(scene: Scene, program: PlayedGate) -> N
     recreated = {"strategy": {"type": "Recreate"}}
     scene.serve(web(**recreated))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    path = scene.manifest(web(2, behaviour=SLOW, **recreated))
-    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
-        running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
-        running.kill()
+    kill_apply(
+        scene,
+        program,
+        web(2, behaviour=SLOW, **recreated),
+        line="following replicaset/.*shop/web:2",
+        flags=["--resume"],
+    )
     result = recover(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert warned(result, "deployment/web was paused before", "is not paused again")
@@ -376,9 +381,7 @@ def test_a_kept_failure_that_was_never_written_is_not_called_the_baseline(
     assert_verified(scene.apply(settings("one"), web()))
     kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=["--on-failure", "keep"])
     assert kept.exit_code == 6, str(kept)
-    with program.start("apply", "-f", scene.manifest(settings("two"), web(2))) as running:
-        running.wait_for_line("applied +configmap/settings changed")
-        running.kill()
+    kill_apply(scene, program, settings("two"), web(2), line="applied +configmap/settings changed")
     result = program("recover", "web", "--output", "json")
     assert_ended(result, 4, "rolled-back", "Interrupted", running="mixed")
     assert result.document["rollback"]["verified"] is False
@@ -395,7 +398,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
     """The record stands in db's lock; api's is the first of those that its finder takes."""
     scene.serve(*three())
     left = [web(2, name="db", behaviour=SLOW), web(2, behaviour=SLOW)]
-    kill_apply(scene, program, *left, line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *left)
     with program.start("apply", "-f", scene.manifest(web(3, name="api"), web(3))) as running:
         running.wait_for_line("finishing what")
         if cut == "kill":
@@ -446,10 +449,7 @@ def test_a_record_under_the_same_locks_that_needs_a_person(
 ) -> None:
     """A gate that was to finish both first was killed: all locks are its own, the records apart."""
     two_left(scene, program)
-    path = scene.manifest(web(3, name="api"), web(3))
-    with program.start("apply", "-f", path) as running:
-        running.wait_for_line("finishing what")
-        running.kill()
+    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
     result = program("recover", "web")
     assert result.exit_code == 5, str(result)
     assert result.stderr.count("warning     the record of deployment/api cannot be read") == 1
@@ -464,15 +464,8 @@ def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> N
         kill_apply(
             scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed"
         )
-    path = scene.manifest(web(3, name="api"), web(3))
-    with program.start("apply", "-f", path) as running:
-        running.wait_for_line("finishing what")
-        running.kill()
-    with program.start("recover", "web") as running:
-        running.wait_for_line("finishing what")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
+    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
+    result = signal_at(program, "finishing what", "recover", "web")
     assert result.stderr.count("finishing what") == 1
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert program("recover").exit_code == 4
@@ -509,10 +502,7 @@ def test_what_only_observed_is_finished_without_a_verdict(
 ) -> None:
     """An attempt that was to take nothing back ends with 0, and a second look finds nothing."""
     scene.serve(web())
-    path = scene.manifest(web(2, behaviour=SLOW))
-    with program.start("apply", "-f", path, "--observe") as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
+    kill_apply(scene, program, web(2, behaviour=SLOW), flags=["--observe"])
     result = recover(scene)
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

@@ -25,7 +25,15 @@ from tests.bed.scene import ALL_AT_ONCE, Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, SLOW, is_observed, kill_apply, recover
+from tests.scenarios.killing import (
+    LEASE,
+    SLOW,
+    is_observed,
+    kill_apply,
+    kill_at,
+    recover,
+    signal_at,
+)
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report, undo, verify_versions
 
@@ -117,7 +125,7 @@ def test_what_a_run_left_that_lost_another_lock_is_unverified(scene: Scene) -> N
     for number in (1, 2):
         assert_verified(scene.apply(*version(number)))
     with scene.applying(*version(3, behaviour="ready=8")) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         taken = {"spec": {"holderIdentity": "somebody else"}}
         scene.objects.patch("leases", LEASE, taken)
         assert_ended(running.wait(), 8, "superseded", "Locked")
@@ -136,7 +144,7 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
     """The record of its attempt stands in the lock of another Deployment, which names it."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad)
     scene.objects.delete("leases", LEASE)
     result = recover(scene, "web")
     assert result.exit_code == 4, str(result)
@@ -152,7 +160,7 @@ def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
     """Whoever may not list the Leases is told what cannot be told, and how to go on."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad)
     scene.objects.delete("leases", LEASE)
     one_by_one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
     gate = gate_with_rules([*rules(*READING, "create", "patch"), one_by_one])
@@ -188,9 +196,7 @@ def test_a_restart_that_was_taken_back_is_not_called_verified(
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
     assert_verified(scene.gate("verify", "web", "--bake", "2s", *DOCUMENT))
-    with program.start("restart", "web") as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "restart", "web")
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
     assert recover(scene, "web").exit_code == 4
     rows = scene.gate("history", "web", *DOCUMENT)
@@ -209,10 +215,7 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     if how == "killed":
         kill_apply(scene, program, *bad)
     else:
-        with program.start("apply", "-f", scene.manifest(*bad)) as running:
-            running.wait_for_line(UNDER_WAY)
-            running.send(signal.SIGINT)
-            running.wait()
+        signal_at(program, UNDER_WAY, "apply", "-f", scene.manifest(*bad), number=signal.SIGINT)
     shown = scene.gate("verify", "web", "--timeout", "5s")
     assert "rollout-gate recover web" in shown.stdout
     rows = scene.gate("history", "web").stdout
@@ -253,9 +256,7 @@ def test_a_recovery_remembers_a_failure_that_met_another_change(
     """The gate died on its way back, and somebody changed it before the recovery."""
     scene.serve(settings("one"), web(behaviour="ready=20"))
     path = scene.manifest(settings("two"), web(2, behaviour=CRASH, strategy=ALL_AT_ONCE))
-    with program.start("apply", "-f", path, *DOCUMENT) as running:
-        running.wait_for_line("restored +deployment/web", 60.0)
-        running.kill()
+    kill_at(program, "restored +deployment/web", "apply", "-f", path, *DOCUMENT)
     change_by_hand(scene)
     result = recover(scene, "web")
     assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")

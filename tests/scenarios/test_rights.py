@@ -16,6 +16,7 @@ from tests.bed.expectations import (
     assert_verified,
     images,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
@@ -102,7 +103,7 @@ def test_reads_that_become_forbidden_are_lost_contact(
     gate = gate_with_rules(rules(*READING, "create", "patch"))
     path = scene.manifest(web(2, behaviour="crash=0.5"))
     with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         [binding] = scene.objects.list_all("rolebindings")
         scene.objects.delete("rolebindings", binding["metadata"]["name"])
         result = running.wait()
@@ -143,7 +144,7 @@ def apply_and_lose(
     """
     path = scene.manifest(*bodies, web(2, behaviour="crash=0.5"))
     with gate.start("apply", "-f", path, "--output", "json") as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         [role] = scene.objects.list_all("roles")
         name = role["metadata"]["name"]
         scene.objects.patch("roles", name, {"rules": [*left]})

@@ -11,17 +11,18 @@ from tests.bed.expectations import (
     assert_verified,
     images,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply
+from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, kill_at
 from tests.scenarios.versions import DOCUMENT, mode, undo, verify_versions
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 
 @pytest.mark.contract("B764")
-@pytest.mark.parametrize("line", ["applied .*deployment/web changed", "restored +deployment"])
+@pytest.mark.parametrize("line", [UNDER_WAY, "restored +deployment"])
 @pytest.mark.parametrize("versions", [1, 2])
 def test_a_recovery_that_undid_it_is_the_undo(
     scene: Scene, program: PlayedGate, versions: int, line: str
@@ -52,7 +53,7 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
 @pytest.mark.contract("B764", "B857")
 @pytest.mark.parametrize(
     ("line", "is_renumbered"),
-    [("applied .*deployment/web changed", True), ("applied .*settings", False)],
+    [(UNDER_WAY, True), ("applied .*settings", False)],
     ids=["whole", "half"],
 )
 def test_a_revision_is_what_it_was_when_the_command_began(
@@ -88,9 +89,7 @@ def test_a_revision_that_a_dead_undo_renumbered_is_named_with_its_recovery(
     """Whoever repeats the command learns the number of now, and what finishes it."""
     for version in (1, 2, 3):
         assert_verified(scene.apply(web(version)))
-    with program.start("undo", "web", "--to-revision", "2", env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed")
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web", "--to-revision", "2")
     scene.objects.wait_complete("web")
     again = undo(scene, "--to-revision", "2")
     assert_refused(again, "NotFound", "deployment/web has no revision 2")
@@ -109,7 +108,7 @@ def test_a_restart_that_was_interrupted_is_undone_alone(
     assert_verified(scene.apply(settings("one"), web(behaviour="ready=9")))
     assert_verified(scene.apply(settings("two"), web(2, behaviour="ready=9")))
     with program.start("restart", "web", env=JOB) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
+        running.wait_for_line(UNDER_WAY, 60.0)
         running.kill()
     if is_complete:
         scene.objects.wait_complete("web")
@@ -126,9 +125,7 @@ def test_an_undo_that_died_is_not_the_undo(scene: Scene, program: PlayedGate) ->
     """Its recovery brings back what is to be left: the undo goes on from there."""
     assert_verified(scene.apply(web(behaviour="ready=9")))
     assert_verified(scene.apply(web(2, behaviour="ready=9")))
-    with program.start("undo", "web", env=JOB) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web")
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
     result = undo(scene)
     assert_verified(result)
@@ -141,9 +138,7 @@ def test_an_undo_that_died_and_is_completed_is_the_undo(scene: Scene, program: P
     """Whoever repeats a killed undo wants one version back, whenever it was killed."""
     for version in (1, 2, 3):
         assert_verified(scene.apply(web(version)))
-    with program.start("undo", "web", env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed")
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web")
     scene.objects.wait_complete("web")
     result = undo(scene)
     assert_verified(result)
@@ -158,11 +153,15 @@ def test_a_recovery_that_returned_configuration_alone_is_the_undo(
     """What served before the dead apply is back: the same pods with their configuration."""
     for version, value in ((1, "one"), (2, "two")):
         assert_verified(scene.apply(settings(value), web(version)))
-    path = scene.manifest(settings("three"), web(2))
     doubt = ("--smoke-test", "sh -c 'exit 75'", "--on-inconclusive", "rollback", "--bake", "20s")
-    with program.start("apply", "-f", path, *doubt, env=JOB) as running:
-        running.wait_for_line("applied +configmap/settings changed", 60.0)
-        running.kill()
+    kill_apply(
+        scene,
+        program,
+        settings("three"),
+        web(2),
+        line="applied +configmap/settings changed",
+        flags=doubt,
+    )
     result = undo(scene)
     assert result.exit_code == 4, str(result)
     assert "what an earlier attempt had left is undone" in result.stderr
@@ -198,7 +197,7 @@ def test_what_a_recovery_to_no_pods_finished_is_the_gates(
     """Killed half-way and scaled to 0: it is finished forward, and nobody else is blamed for it."""
     verify_versions(scene, 1, 2, 3)
     bad = web(4, behaviour="never-ready")
-    kill_apply(scene, program, settings("4"), bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, settings("4"), bad)
     scene.objects.patch("deployments", "web", {"spec": {"replicas": 0}})
     scene.objects.wait_for("deployments", "web", is_empty)
     if command == "recover":

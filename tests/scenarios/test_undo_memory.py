@@ -14,7 +14,6 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.scene import Scene, secret, settings, web
-from tests.cluster.command import Result
 from tests.scenarios.versions import (
     CRASH,
     DOCUMENT,
@@ -88,35 +87,20 @@ def test_what_is_verified_again_counts_again(scene: Scene) -> None:
     assert_runs(scene.objects, "shop/web:1")
 
 
-def observed(result: Result) -> None:
-    """Assert that a run only observed."""
-    assert (result.exit_code, result.document["outcome"]) == (0, "observed"), str(result)
-
-
 @pytest.mark.contract("B763", "B34")
-def test_what_was_observed_complete_is_verified(scene: Scene) -> None:
-    """It is what a later failure returns to, with its configuration."""
+@pytest.mark.parametrize("seen", ["complete", "crash", "check"])
+def test_what_was_observed_complete_is_verified_and_nothing_else(scene: Scene, seen: str) -> None:
+    """A later failure returns to it; not where its pods failed, nor where a check did not pass."""
     assert_verified(scene.apply(settings("one"), web()))
-    observed(scene.apply(settings("two"), web(2), flags=["--observe"]))
+    flags = ["--observe", *(["--smoke-test", "false"] if seen == "check" else ())]
+    second = web(2, behaviour=CRASH if seen == "crash" else "ready=0")
+    result = scene.apply(settings("two"), second, flags=flags)
+    assert (result.exit_code, result.document["outcome"]) == (0, "observed"), str(result)
     scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=KEEP)
     result = scene.apply(settings("three"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:2")
-    assert mode(scene) == "two"
-
-
-@pytest.mark.contract("B763", "B34")
-@pytest.mark.parametrize("bad", ["crash", "check"])
-def test_what_was_observed_to_fail_is_not(scene: Scene, bad: str) -> None:
-    """Neither where its pods failed nor where a check did not pass."""
-    assert_verified(scene.apply(settings("one"), web()))
-    flags = ["--observe", *(["--smoke-test", "false"] if bad == "check" else ())]
-    behaviour = CRASH if bad == "crash" else "ready=0"
-    observed(scene.apply(settings("two"), web(2, behaviour=behaviour), flags=flags))
-    result = scene.apply(settings("three"), web(3, behaviour=CRASH))
-    assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:2" if seen == "complete" else "shop/web:1")
+    assert mode(scene) == ("two" if seen == "complete" else "one")
 
 
 @pytest.mark.contract("B763", "B720")

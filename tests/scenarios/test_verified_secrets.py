@@ -16,12 +16,13 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE
+from tests.scenarios.killing import LEASE, kill_at
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
 from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
@@ -179,9 +180,7 @@ def test_a_killed_rollback_to_a_kept_set_is_finished(scene: Scene, program: Play
     """`recover` finds the Secret that the record itself does not hold."""
     keep_a_bad_secret(scene, *KEEPING)
     bad = scene.manifest(secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
-    with program.start("apply", "-f", bad) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "apply", "-f", bad)
     record = scene.objects.get("leases", LEASE)["metadata"]["annotations"]["rollout-gate/attempt"]
     unpacked = gzip.decompress(base64.b64decode(record)).decode()
     assert base64.b64encode(b"one-long-value").decode() not in unpacked

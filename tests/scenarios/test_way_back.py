@@ -221,7 +221,7 @@ def test_the_advice_for_what_became_immutable_works_as_printed(
     bad = of_kind("dHdv") if by == "others" else immutable(of_kind("dHdv"))
     with scene.applying(web(2, behaviour="crash=1"), bad, flags=flags) as running:
         if by == "others":
-            running.wait_for_line("applied +deployment/web changed")
+            running.wait_for_line(UNDER_WAY)
             scene.objects.patch(kind, name, {"immutable": True})
         result = running.wait()
     assert result.exit_code == code, str(result)

@@ -22,7 +22,7 @@ from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, w
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import SLOW
+from tests.scenarios.killing import SLOW, kill_at, signal_at
 from tests.scenarios.versions import CRASH, KEEP, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("the words of a run; the same code says them anywhere")
@@ -239,9 +239,8 @@ def test_recover_names_no_version_that_nobody_found_to_be_bad(
 ) -> None:
     """The gate ended while the version was still starting: that is what led back."""
     scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
-        running.wait_for_line(UNDER_WAY, 60.0)
-        running.kill()
+    path = scene.manifest(web(2, behaviour=SLOW))
+    kill_at(program, UNDER_WAY, "apply", "-f", path)
     result = program("recover", "web")
     said = one_line(result.stdout)
     assert result.exit_code == 4, str(result)
@@ -257,10 +256,14 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
 ) -> None:
     """Ctrl-C came in the rollback: what serves again is not what failed, nor unknown."""
     scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=CRASH))) as running:
-        running.wait_for_line(r"s  rollback ", 60.0)
-        running.send(signal.SIGINT)
-        running.wait()
+    signal_at(
+        program,
+        r"s  rollback ",
+        "apply",
+        "-f",
+        scene.manifest(web(2, behaviour=CRASH)),
+        number=signal.SIGINT,
+    )
     result = program("recover", "web", "--report", f"markdown={scene.folder / 'run.md'}")
     assert result.exit_code == 4, str(result)
     said = one_line(result.stdout)

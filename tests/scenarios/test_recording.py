@@ -18,6 +18,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.unit.ci import runner
 
+on_any_cluster = pytest.mark.sandbox_only("the same code reads and writes it on any cluster")
+
 RECORD = ("--record", "run.jsonl")
 
 
@@ -95,6 +97,7 @@ def test_a_token_that_stands_in_a_label_is_in_no_output(scene: Scene) -> None:
     assert live["metadata"]["labels"]["echo"] == f"v{token}v"
 
 
+@on_any_cluster
 @pytest.mark.contract("B258")
 def test_what_a_pod_says_of_a_secret_is_masked(scene: Scene) -> None:
     """A container that prints a Secret's value gives it to no report."""
@@ -121,6 +124,7 @@ def _reported(scene: Scene) -> JSON:
     return found
 
 
+@on_any_cluster
 @pytest.mark.contract("B750")
 @pytest.mark.parametrize("flags", [(), longer(("--on-failure", "keep")), longer(("--observe",))])
 def test_a_recording_tells_how_its_run_ended(scene: Scene, flags: tuple[str, ...]) -> None:
@@ -137,6 +141,7 @@ def test_a_recording_tells_how_its_run_ended(scene: Scene, flags: tuple[str, ...
     assert "the logs and warnings of its run are not in it" in warning
 
 
+@on_any_cluster
 @pytest.mark.contract("B750")
 def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None:
     """What serves again needs no undo, and the revision that it had is the bad one's by now."""
@@ -147,6 +152,7 @@ def test_a_recording_of_a_rollback_advises_no_bad_revision(scene: Scene) -> None
     assert "rollout-gate undo" not in text
 
 
+@on_any_cluster
 @pytest.mark.contract("B750")
 def test_a_recording_without_an_end_advises_nothing(scene: Scene) -> None:
     """A gate that was killed left no end: what it did then, and what runs, nobody can tell."""
@@ -182,6 +188,7 @@ def test_reports_hold_no_secret(scene: Scene) -> None:
     assert "CrashLoop" in (scene.folder / "report.txt").read_text()
 
 
+@on_any_cluster
 @pytest.mark.contract("B258")
 def test_a_log_that_is_cut_within_a_secret_shows_no_part_of_it(scene: Scene) -> None:
     """An app prints its Secret again and again: only the end of its log is kept."""
@@ -196,6 +203,7 @@ def test_a_log_that_is_cut_within_a_secret_shows_no_part_of_it(scene: Scene) -> 
         assert "3eZ3fZ" not in text
 
 
+@on_any_cluster
 @pytest.mark.contract("B176")
 def test_text_from_pods_is_cleaned(scene: Scene) -> None:
     """Escape sequences, control characters and bidi marks of a log reach no output."""
@@ -207,6 +215,7 @@ def test_text_from_pods_is_cleaned(scene: Scene) -> None:
     assert not set(logs + result.stderr) & set("\x1b\x00\x07\x9b\u202e\r")
 
 
+@on_any_cluster
 @pytest.mark.long
 @pytest.mark.contract("B561", "B571", "B572", "B574")
 @pytest.mark.parametrize("log", ["hostile", "long"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -135,10 +135,6 @@ class Requests:
         """Return the requests that were meant to change something; dry runs are none."""
         return self.where(lambda each: each.is_write)
 
-    def writes_after(self, at: datetime) -> Requests:
-        """Return the writes that came in after `at`, the gate's own objects aside (S7)."""
-        return self.writes().where(lambda each: each.at > at and not each.is_own)
-
     def of_objects(self) -> Requests:
         """Return those about anything but what the gate keeps for itself."""
         return self.where(lambda each: not each.is_own)
@@ -153,16 +149,6 @@ class Requests:
             lambda each: each.name == name and each.succeeded and each.sends_template
         )
         return Requests(with_template.all[1:])
-
-    def writes_outside(self, allowed: Iterable[tuple[str, str, str]]) -> Requests:
-        """Return the writes to what is neither `allowed` nor the gate's own (S6).
-
-        `allowed` holds (resource, namespace, name), as in `("deployments", "shop", "web")`.
-        """
-        known = set(allowed)
-        return self.writes().where(
-            lambda each: (each.resource, each.namespace, each.name) not in known and not each.is_own
-        )
 
 
 @dataclass(frozen=True, slots=True)

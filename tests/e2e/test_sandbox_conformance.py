@@ -24,69 +24,59 @@ from tests.conformance.recording import Played
 from tests.conformance.scenarios import ALL, Scenario
 from tests.conformance.settled import settled
 from tests.conformance.summary import story
+from tests.table import check_each
 
 AT_ONCE = 8
+"""In one test, so that no second worker plays them all again."""
 SEEDS = range(int(os.environ.get("ROLLOUT_GATE_SEQUENCES", "30")))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """Play some at once; what has not begun when the module ends does not begin."""
+    """Play some at once; what has not begun when the test ends does not begin."""
     pool = ThreadPoolExecutor(AT_ONCE)
     yield pool
     pool.shutdown(cancel_futures=True)
 
 
-@pytest.fixture(scope="module")
-def recordings(cluster: Cluster, pool: ThreadPoolExecutor) -> dict[str, Future[Played]]:
-    """Return every scenario as it is being played."""
-
-    def record(scenario: Scenario) -> Played:
-        return play(RealBed(cluster.api), scenario, f"{scenario.name}-{os.getpid()}")
-
-    return {scenario.name: pool.submit(record, scenario) for scenario in ALL}
-
-
-@pytest.fixture(scope="module")
-def differing(cluster: Cluster, pool: ThreadPoolExecutor) -> dict[int, Future[list[str]]]:
-    """Return the differences of every sequence, which is being played."""
-
-    def differences_of(seed: int) -> list[str]:
-        return against_real(cluster.api, sequence(seed), f"sequence-{seed}")
-
-    return {seed: pool.submit(differences_of, seed) for seed in SEEDS}
-
-
-@pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)
 def test_the_real_cluster_does_as_is_known_of_it(
-    scenario: Scenario,
-    recordings: dict[str, Future[Played]],
-    capsys: pytest.CaptureFixture[str],
+    cluster: Cluster, pool: ThreadPoolExecutor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A recording settles and is judged as those that are kept.
+    """A recording of each scenario settles and is judged as those that are kept.
 
     A story that none of them tells is printed: `python -m tests.conformance.record --add` keeps
     it.
     """
-    played = recordings[scenario.name].result()
-    real = known.read(scenario.name)
-    told_now = story(played.recording)
-    if told_now not in real.stories:
-        with capsys.disabled():
-            print(f"\n{scenario.name}: a story that is not known: {told_now.document()}")  # noqa: T201
-    state = settled(played.recording.at_end())
-    assert state in real.settled, "\n".join(differences(real.settled[0], state))
-    assert judged(played, scenario.flags).judged in real.verdicts
+
+    def record(scenario: Scenario) -> Played:
+        return play(RealBed(cluster.api), scenario, f"{scenario.name}-{os.getpid()}")
+
+    def check(case: tuple[Scenario, Future[Played]]) -> None:
+        scenario, played = case[0], case[1].result()
+        real = known.read(scenario.name)
+        told_now = story(played.recording)
+        if told_now not in real.stories:
+            with capsys.disabled():
+                print(f"\n{scenario.name}: an unknown story: {told_now.document()}")  # noqa: T201
+        state = settled(played.recording.at_end())
+        assert state in real.settled, "\n".join(differences(real.settled[0], state))
+        assert judged(played, scenario.flags).judged in real.verdicts
+
+    check_each(check, [(each.name, (each, pool.submit(record, each))) for each in ALL])
 
 
 @pytest.mark.contract("B301")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_sequence_of_operations_ends_alike(
-    seed: int, differing: dict[int, Future[list[str]]]
-) -> None:
+def test_a_sequence_of_operations_ends_alike(cluster: Cluster, pool: ThreadPoolExecutor) -> None:
     """The sandbox answers each step as the real cluster, and ends with the same objects.
 
     That is: specs, statuses, revisions, replicas, conditions, and who owns which field.
     """
-    found = differing[seed].result()
-    assert not found, told(seed, sequence(seed), found)
+
+    def differences_of(seed: int) -> list[str]:
+        return against_real(cluster.api, sequence(seed), f"sequence-{seed}")
+
+    def check(case: tuple[int, Future[list[str]]]) -> None:
+        seed, found = case[0], case[1].result()
+        assert not found, told(seed, sequence(seed), found)
+
+    check_each(check, [(str(seed), (seed, pool.submit(differences_of, seed))) for seed in SEEDS])

@@ -66,17 +66,6 @@ CONFLICT = status(
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """The server's answer, changed on its way."""
-
-    change: Callable[[Reply], Reply]
-
-    async def play(self, exchange: Exchange) -> None:
-        """Answer with what the change makes of the whole answer."""
-        await exchange.say(self.change(await exchange.reply()))
-
-
-@dataclass(frozen=True, slots=True)
 class GzipBomb:
     """An answer that grows by a thousand where it is unpacked; nobody has asked for gzip."""
 

@@ -14,13 +14,11 @@ _POLL_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The connection ends at once, and the server hears nothing; by RST, or by FIN."""
-
-    reset: bool = True
+    """The connection ends at once, by RST, and the server hears nothing."""
 
     async def play(self, exchange: Exchange) -> None:
         """Cut."""
-        exchange.cut(reset=self.reset)
+        exchange.cut(reset=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +64,6 @@ class Late:
     async def _deliver(self, exchange: Exchange) -> None:
         await exchange.wait(self.seconds)
         await exchange.reply()
-
-
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """The request takes its time to the server; or the answer takes it, where `of_answer`."""
-
-    seconds: float
-    of_answer: bool = False
-
-    async def play(self, exchange: Exchange) -> None:
-        """Wait before or after the server has done its work."""
-        if not self.of_answer:
-            await exchange.wait(self.seconds)
-            await exchange.pass_on(await exchange.forward())
-            return
-        reply = await exchange.reply()
-        await exchange.wait(self.seconds)
-        await exchange.say(reply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ import asyncio
 import ssl
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -63,15 +62,6 @@ class Proxy:
         """End every connection that is open, as a balancer does that restarts."""
         self._run(self._cut_all())
 
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Within the block nobody listens: connections end, and new ones are refused."""
-        self._run(self._stop_listening())
-        try:
-            yield
-        finally:
-            self._run(self._listen())
-
     def __enter__(self) -> Self:
         """Listen."""
         self._thread.start()
@@ -123,10 +113,6 @@ class Proxy:
         )
         self._port = self._listening.sockets[0].getsockname()[1]
 
-    async def _stop_listening(self) -> None:
-        self._listening.close()
-        await self._cut_all()
-
     async def _cut_all(self) -> None:
         assert self._runner.server is not None
         for connection in tuple(self._runner.server.connections):
@@ -134,7 +120,8 @@ class Proxy:
                 connection.transport.abort()
 
     async def _close(self) -> None:
-        await self._stop_listening()
+        self._listening.close()
+        await self._cut_all()
         late = tuple(self._late)
         for task in late:
             task.cancel()

@@ -84,28 +84,18 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True)
 class HalfOpen:
-    """Nothing comes any more, and the connection stays: no FIN is ever seen.
+    """Nothing comes once a request like `once` has ended, and the connection stays: no FIN."""
 
-    From the first byte after `body_bytes` on, or from the moment on when a request like `once` has
-    ended.
-    """
-
-    body_bytes: int | None = None
-    once: Match | None = None
+    once: Match
 
     async def play(self, exchange: Exchange) -> None:
         """Pass on until it is time, then keep silent."""
         answer = await exchange.forward()
         await exchange.begin(answer.status, headers_of(answer))
-        left = self.body_bytes
         async for piece in pieces(answer):
-            if self.once is not None and exchange.has_ended(self.once):
+            if exchange.has_ended(self.once):
                 break
-            await exchange.send(piece if left is None else piece[:left])
-            if left is not None:
-                left -= len(piece)
-                if left < 0:
-                    break
+            await exchange.send(piece)
         else:
             await exchange.end()
             return

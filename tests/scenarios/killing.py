@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene
 from tests.cluster.command import Result
@@ -26,17 +30,41 @@ def lease(scene: Scene) -> JSON:
     return scene.objects.get("leases", LEASE)
 
 
-def kill_apply(scene: Scene, program: PlayedGate, *bodies: JSON, line: str = UNDER_WAY) -> None:
-    """Apply objects, and kill the gate once it says a line; the controllers see what it wrote."""
-    with program.start("apply", "-f", scene.manifest(*bodies), env=JOB) as running:
+def kill_at(program: PlayedGate, line: str, *words: str | Path) -> None:
+    """Run a command, and kill the gate once it says a line."""
+    with program.start(*words, env=JOB) as running:
         running.wait_for_line(line, 60.0)
         running.kill()
+
+
+def signal_at(
+    program: PlayedGate, line: str, *words: str | Path, number: signal.Signals = signal.SIGTERM
+) -> Result:
+    """Run a command, and send it a signal once it says a line; return how it ended of that."""
+    with program.start(*words, env=JOB) as running:
+        running.wait_for_line(line, 60.0)
+        running.send(number)
+        result = running.wait()
+    assert result.exit_code == 128 + number, str(result)
+    return result
+
+
+def kill_apply(
+    scene: Scene,
+    program: PlayedGate,
+    *bodies: JSON,
+    line: str = UNDER_WAY,
+    flags: Sequence[str] = (),
+) -> None:
+    """Apply objects, and kill the gate once it says a line; the controllers see what it wrote."""
+    kill_at(program, line, "apply", "-f", scene.manifest(*bodies), *flags)
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
 
 
 def is_observed(deployment: JSON) -> bool:
     """Tell whether the controller has seen the latest spec."""
-    return bool(deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"])
+    seen = deployment.get("status", {}).get("observedGeneration")
+    return bool(seen == deployment["metadata"]["generation"])
 
 
 def recover(scene: Scene, *words: str) -> Result:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from tests.bed.checked_gate import CheckedGate
 from tests.cluster.kubelet.api import JSON
 
+MakeGate = Callable[[Sequence[JSON]], CheckedGate]
+"""Makes a gate with these RBAC rules and no other right."""
 READING = ("get", "list", "watch")
 LEASE_RULES = {
     "apiGroups": ["coordination.k8s.io"],

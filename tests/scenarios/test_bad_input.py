@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_refused,
     assert_runs,
@@ -21,6 +20,7 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
+from tests.scenarios.rights import MakeGate
 
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n"
 BOMB = "".join(
@@ -68,16 +68,10 @@ def given(tmp_path: Path) -> Given:
     ],
 )
 def test_a_manifest_that_is_wrong_is_named_with_its_line(
-    scene: Scene, given: Given, text: str, words: list[str]
+    scene: Scene, given: Given, audit: Trail, text: str, words: list[str]
 ) -> None:
     """What is wrong in a manifest is one line with file and line, before any request."""
     assert_usage(scene.gate("apply", "-f", given(text).name), *words)
-
-
-@pytest.mark.contract("B1")
-def test_a_wrong_manifest_asks_the_server_nothing(scene: Scene, given: Given, audit: Trail) -> None:
-    """Manifests are read before the first request."""
-    assert scene.gate("apply", "-f", given("a: [").name).exit_code == 2
     assert not audit.requests()
 
 
@@ -125,7 +119,7 @@ READ_DEPLOYMENTS: JSON = {
 @pytest.mark.contract("B2", "B23", "B200")
 def test_missing_rights_are_named_at_once_as_a_role_that_works(
     scene: Scene,
-    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+    gate_with_rules: MakeGate,
 ) -> None:
     """All missing rights come in one refusal; the Role that it prints is enough for a rollback."""
     scene.serve(web(), settings())
@@ -142,9 +136,7 @@ def test_missing_rights_are_named_at_once_as_a_role_that_works(
 
 
 @pytest.mark.contract("B200")
-def test_the_printed_role_is_enough_to_apply_roles(
-    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
-) -> None:
+def test_the_printed_role_is_enough_to_apply_roles(scene: Scene, gate_with_rules: MakeGate) -> None:
     """A server lets nobody grant what they lack unless they may escalate and bind."""
     api = "rbac.authorization.k8s.io"
     role: JSON = {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "reader"}}

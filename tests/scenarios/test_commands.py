@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 
@@ -19,7 +18,7 @@ from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
-from tests.scenarios.versions import CRASH, DOCUMENT
+from tests.scenarios.versions import CRASH, DOCUMENT, history_rows, undo
 
 JUDGED = ("verdict", "reason", "actor", "commit")
 
@@ -203,7 +202,7 @@ def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) 
     assert lines[0].split()[3:6] == ["VERDICT", "BY", "COMMIT"]
     assert re.search(r"verified \w+ ago +alice +1aaaaaaa +shop/web:1 ", lines[1]), lines
     assert re.search(r"failed \w+ ago: CrashLoop +bob +2bbbbbbb +shop/web:2 ", lines[2]), lines
-    serves, failed = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
+    serves, failed = history_rows(scene)
     assert [serves[name] for name in JUDGED] == ["verified", "", "alice", "1aaaaaaa" * 5]
     assert [failed[name] for name in JUDGED] == ["failed", "CrashLoop", "bob", "2bbbbbbb" * 5]
     assert serves["run_url"] == "https://github.com/shop/web/actions/runs/1"
@@ -230,7 +229,7 @@ def test_undo_goes_to_a_revision_and_changes_nothing_else(scene: Scene) -> None:
     missing = scene.gate("undo", "web", "--to-revision", "9")
     assert_refused(missing, "NotFound", "9")
     assert all(str(number) in missing.stderr for number in (1, 2, 3))
-    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
+    result = undo(scene, "--to-revision", "1")
     assert_verified(result)
     live = assert_runs(scene.objects, "shop/web:1", replicas=3, revision=4)
     assert live["spec"]["progressDeadlineSeconds"] == 77
@@ -245,12 +244,12 @@ def test_an_undo_that_would_change_nothing_is_refused(scene: Scene, flags: tuple
     scene.serve(web())
     scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
     scene.objects.wait_complete("web", 2)
-    result = scene.gate("undo", "web", *flags, *DOCUMENT)
+    result = undo(scene, *flags)
     assert_refused(result, "Conflict", "reloaded-at")
     assert "--take-over reloader" in result.stderr
     live = assert_runs(scene.objects, "shop/web:1", revision=2)
     assert live["spec"]["template"]["metadata"]["annotations"] == {"reloaded-at": "noon"}
-    taken = scene.gate("undo", "web", *flags, "--take-over", "reloader", *DOCUMENT)
+    taken = undo(scene, *flags, "--take-over", "reloader")
     assert_verified(taken)
     live = assert_runs(scene.objects, "shop/web:1", revision=3)
     assert "annotations" not in live["spec"]["template"]["metadata"]
@@ -263,7 +262,7 @@ def test_an_undo_names_what_others_have_beside_the_version(scene: Scene) -> None
     scene.serve(web(2))
     scene.change_as("reloader", template_annotation("reloaded-at", "noon"))
     scene.objects.wait_complete("web", 3)
-    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
+    result = undo(scene, "--to-revision", "1")
     assert_verified(result)
     assert "reloaded-at (reloader)" in result.stderr
     assert_runs(scene.objects, "shop/web:1", revision=4)
@@ -276,7 +275,7 @@ def test_undo_of_a_paused_deployment_says_so(scene: Scene) -> None:
     scene.serve(web())
     scene.serve(web(2))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "paused" in result.stderr
     live = assert_runs(scene.objects, "shop/web:1", revision=3)
@@ -289,7 +288,7 @@ def test_a_refused_undo_of_a_paused_deployment_resumes_nothing(scene: Scene) -> 
     assert_verified(scene.apply(web()))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
     scene.kubectl("set", "image", "deployment/web", "web=shop/web:7", check=True)
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_refused(result, "Conflict", "others own fields")
     assert "resume" not in result.stderr
     assert scene.objects.get("deployments", "web")["spec"]["paused"] is True

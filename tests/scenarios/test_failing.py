@@ -64,94 +64,36 @@ def test_containers_before_the_main_one_count(scene: Scene, kind: str) -> None:
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.fault(30)
-@pytest.mark.contract("B86")
-def test_a_container_without_memory_is_named_so(scene: Scene) -> None:
-    """A crash loop whose ends were OOMKilled has the cause OutOfMemory."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour="oom=0.1"))
-    assert_rolled_back(result, "CrashLoop", cause="OutOfMemory")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
+LATE = "ProgressDeadlineExceeded"
 
 
 @pytest.mark.fault(30)
-@pytest.mark.contract("B89", "B112")
-@pytest.mark.parametrize("why", ["not-found", longer("denied")])
-def test_an_image_that_is_not_there_goes_back(scene: Scene, why: str) -> None:
-    """An image that the registry does not give fails after its grace, with the registry's words."""
+@pytest.mark.contract("B86", "B88", "B89", "B92", "B93", "B98", "B105", "B111", "B112", "B120")
+@pytest.mark.parametrize(
+    ("behaviour", "flags", "reason", "cause", "words"),
+    [
+        ("oom=0.1", (), "CrashLoop", "OutOfMemory", ""),
+        ("image-pull;why=not-found", (NOW, "image-pull=2s"), "ImagePull", "", "not found"),
+        longer("image-pull;why=denied", (NOW, "image-pull=2s"), "ImagePull", "", "authorization"),
+        ("invalid-image-name", (), "ImagePull", "", "shop/web:2"),
+        longer("never-pull", (), "ImagePull", "", "shop/web:2"),
+        ("config-error", (NOW, "container-config=1s"), "ContainerConfig", "", "secret not found"),
+        ("flapping=0.3", (), "ReadinessLost", "", ""),
+        ("never-ready", (), LATE, "NotReady", ""),
+        ("unschedulable", (), LATE, "Unschedulable", "Insufficient cpu"),
+        ("never-ready", ("--timeout", "3s"), "Timeout", "NotReady", ""),
+    ],
+)
+def test_a_version_whose_pods_do_not_come_up_goes_back(
+    scene: Scene, behaviour: str, flags: tuple[str, ...], reason: str, cause: str, words: str
+) -> None:
+    """At once, after a grace, or by the deadline: with the cause, in the words of who knows it."""
     scene.serve(web())
-    bad = web("typo", behaviour=f"image-pull;why={why}")
-    result = scene.apply(bad, flags=[NOW, "image-pull=2s"])
-    ended = assert_rolled_back(result, "ImagePull")
-    words = {"not-found": "not found", "denied": "authorization failed"}
-    assert "shop/web:typo" in ended["causes"][0]["message"]
-    assert words[why] in ended["causes"][0]["message"]
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.fault(30)
-@pytest.mark.contract("B88")
-@pytest.mark.parametrize("behaviour", ["invalid-image-name", longer("never-pull")])
-def test_an_image_that_can_never_come_fails_at_once(scene: Scene, behaviour: str) -> None:
-    """A name that is not valid, or an image that must not be pulled, needs no grace."""
-    scene.serve(web())
-    result = scene.apply(web(2, behaviour=behaviour))
-    assert_rolled_back(result, "ImagePull")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.fault(30)
-@pytest.mark.contract("B92", "B112")
-def test_a_container_that_cannot_be_configured_goes_back(scene: Scene) -> None:
-    """A Secret that is missing for longer than its grace is ContainerConfig."""
-    scene.serve(web())
-    bad = web(2, behaviour="config-error")
-    result = scene.apply(bad, flags=[NOW, "container-config=1s"])
-    ended = assert_rolled_back(result, "ContainerConfig")
-    assert "secret not found" in ended["causes"][0]["message"]
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.fault(30)
-@pytest.mark.contract("B93")
-def test_readiness_that_comes_and_goes_goes_back(scene: Scene) -> None:
-    """Readiness that was won and lost three times is ReadinessLost."""
-    scene.serve(web())
-    bad = web(2, behaviour="flapping=0.3", min_ready_seconds=5)
-    result = scene.apply(bad)
-    assert_rolled_back(result, "ReadinessLost")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.fault(24, 30)
-@pytest.mark.contract("B111", "B120")
-def test_pods_that_never_get_ready_end_by_the_deadline(scene: Scene) -> None:
-    """The Deployment's own deadline decides, and the cause says what was missing."""
-    scene.serve(web())
-    bad = web(2, behaviour="never-ready", progress_deadline_seconds=3)
-    result = scene.apply(bad)
-    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.contract("B98")
-def test_pods_without_a_node_wait_for_the_deadline(scene: Scene) -> None:
-    """A pod that finds no node is named as the cause when the deadline decides."""
-    scene.serve(web())
-    bad = web(2, behaviour="unschedulable", progress_deadline_seconds=2)
-    result = scene.apply(bad)
-    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="Unschedulable")
-    assert "Insufficient cpu" in ended["causes"][0]["message"]
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-
-
-@pytest.mark.contract("B105")
-def test_the_total_budget_ends_it(scene: Scene) -> None:
-    """A --timeout before the deadline ends with Timeout."""
-    scene.serve(web())
-    bad = web(2, behaviour="never-ready")
-    result = scene.apply(bad, flags=["--timeout", "3s"])
-    assert_rolled_back(result, "Timeout", cause="NotReady")
+    by, ready_for = (3, 2) if reason == LATE else (60, 5)
+    timing = {"progress_deadline_seconds": by, "min_ready_seconds": ready_for}
+    bad = web(2, **{"behaviour": behaviour, **timing})
+    ended = assert_rolled_back(scene.apply(bad, flags=flags), reason, cause=cause)
+    assert words in ended["causes"][0]["message"]
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 

@@ -12,15 +12,17 @@ from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
     assert_runs,
+    assert_verified,
     images,
     warned,
 )
+from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, quota, secret, service, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.bed import PlayedUsers
-from tests.scenarios.versions import CRASH
+from tests.scenarios.versions import CRASH, keep_a_bad_version, mode, one_line, report
 
 DAY_SECONDS = 86_400.0
 
@@ -45,11 +47,24 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     assert scene.objects.find("deployments", "web") is None
     assert scene.objects.find("configmaps", "settings") is None
     assert outputs(result.document)["rolled-back"] == "true"
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     assert "this run had created it, and it was deleted" in shown
     assert "runs no pod" in shown
     assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
+
+
+@pytest.mark.contract("B700", "B133", "B538")
+def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene) -> None:
+    """Back to v1 with the configuration of v1, not with that of the bad version in between."""
+    keep_a_bad_version(scene)
+    result = scene.apply(settings("two"), web(2, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert mode(scene) == "one"
+    live = assert_runs(scene.objects, "shop/web:1")
+    env = live["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert env == [{"name": "PASSWORD", "value": CANARY}]
+    assert "with it returns, as it was verified: configmap/settings" in result.stderr
+    assert_verified(scene.apply(settings("three"), web(3)))
 
 
 @pytest.mark.contract("B138")
@@ -135,8 +150,7 @@ def test_configuration_that_goes_back_alone_is_not_called_verified(scene: Scene)
     result = scene.apply(settings("two"), flags=BAD)
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
     assert result.document["rollback"]["verified"] is False
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     assert "configuration alone after" in shown
     assert "verified" not in shown
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import assert_runs, assert_verified
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import SLOW, kill_apply
-from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.killing import SLOW, kill_apply, kill_at, signal_at
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import one_line
 
 pytestmark = pytest.mark.sandbox_only("a gate is killed at an exact line")
 
@@ -51,10 +51,7 @@ def test_what_was_only_created_is_pruned_where_that_was_asked(
     scene: Scene, program: PlayedGate
 ) -> None:
     """Deleted, all is as it was before: 4, and the report says so without a Deployment to name."""
-    path = scene.manifest(*config_maps())
-    with program.start("apply", "-f", path, "--prune-created") as running:
-        running.wait_for_line(SECOND)
-        running.kill()
+    kill_apply(scene, program, *config_maps(), line=SECOND, flags=["--prune-created"])
     result = program("recover")
     assert result.exit_code == 4, str(result)
     assert "what was written went back\n" in result.stdout
@@ -66,9 +63,7 @@ def test_of_two_new_deployments_the_one_that_was_never_written_is_named(
     scene: Scene, program: PlayedGate
 ) -> None:
     """The other one stands as it was created."""
-    with program.start("apply", "-f", scene.manifest(web(), web(name="zone"))) as running:
-        running.wait_for_line("applied +deployment/web ")
-        running.kill()
+    kill_apply(scene, program, web(), web(name="zone"), line="applied +deployment/web ")
     result = program("recover", "web")
     assert result.exit_code == 6, str(result)
     assert "broke off half-way; what was written stands, without deployment/zone" in result.stdout
@@ -81,10 +76,7 @@ def test_a_version_that_was_written_whole_is_not_called_half(
     """A signal led it back before its ReplicaSet was made: whoever finishes that names it."""
     assert_verified(scene.apply(settings("one"), web()))
     path = scene.manifest(settings("two"), web(2, behaviour=SLOW))
-    with program.start("apply", "-f", path, "--on-interrupt", "rollback") as running:
-        running.wait_for_line("applied +deployment/web changed")
-        running.send(signal.SIGTERM)
-        assert running.wait().exit_code == 143
+    signal_at(program, UNDER_WAY, "apply", "-f", path, "--on-interrupt", "rollback")
     result = program("recover")
     assert result.exit_code == 4, str(result)
     assert "deployment/web did not complete; revision 1, shop/web:1 serves again" in result.stdout
@@ -100,13 +92,16 @@ def test_a_bad_version_that_stood_before_is_not_passed_over(
     assert_verified(scene.apply(settings("one"), web()))
     bad = scene.apply(settings("two"), web(2, behaviour="crash=1"), flags=["--on-failure=keep"])
     assert bad.exit_code == 6, str(bad)
-    path = scene.manifest(settings("three"), web(3, behaviour=SLOW))
-    with program.start("apply", "-f", path) as running:
-        running.wait_for_line("applied +configmap/settings changed")
-        running.kill()
+    kill_apply(
+        scene,
+        program,
+        settings("three"),
+        web(3, behaviour=SLOW),
+        line="applied +configmap/settings changed",
+    )
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert "deployment/web is as it was, not all of it revision 1, shop/web:1" in said
     advice = said.partition(" next ")[2]
     assert "when this run began: judge it: rollout-gate verify web" in advice
@@ -157,9 +152,7 @@ def killed_while_pruning(scene: Scene, program: PlayedGate) -> None:
     """Let a gate die that had created c0 and c1 for a new version of web, and was to prune them."""
     scene.serve(web(), web(name="api"))
     path = scene.manifest(*config_maps(), web(2))
-    with program.start("apply", "-f", path, "--prune-created") as running:
-        running.wait_for_line(SECOND)
-        running.kill()
+    kill_at(program, SECOND, "apply", "-f", path, "--prune-created")
 
 
 @pytest.mark.contract("B858")
@@ -179,7 +172,7 @@ def test_what_another_run_uses_since_is_not_pruned(
         why = "deployment/api was verified with it"
         if not is_over:
             why = "the attempt of deployment/api that is not finished needs it"
-        assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+        assert f"configmap/c0 was not deleted: {why}" in one_line(result.stdout)
         assert running.wait().exit_code == 0
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
@@ -208,13 +201,13 @@ def test_a_run_does_not_prune_what_another_run_uses_since(
     path = scene.manifest(*config_maps(2), web(2, behaviour=behaviour))
     other = scene.manifest(config_maps()[0], web(2, name="api", behaviour=beside))
     with program.start("apply", "-f", path, "--prune-created", *flags) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         with program.start("apply", "-f", other) as other_run:
             result = running.wait()
             assert other_run.wait().exit_code == 0
     assert result.exit_code == 4, str(result)
-    assert f"configmap/c0 is not deleted: {why}" in spaced(result.stderr)
-    assert f"configmap/c0 was not deleted: {why}" in spaced(result.stdout)
+    assert f"configmap/c0 is not deleted: {why}" in one_line(result.stderr)
+    assert f"configmap/c0 was not deleted: {why}" in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
 
@@ -233,7 +226,7 @@ def test_a_first_version_is_deleted_without_what_another_run_uses(
             result = running.wait()
             assert beside.wait().exit_code == 0
     assert result.exit_code == 4, str(result)
-    assert "configmap/c0 was not deleted: " in spaced(result.stdout)
+    assert "configmap/c0 was not deleted: " in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
     assert not scene.objects.find("configmaps", "c1")
     assert not scene.objects.find("deployments", "web")
@@ -241,7 +234,7 @@ def test_a_first_version_is_deleted_without_what_another_run_uses(
 
 @pytest.mark.contract("B858")
 def test_what_nobody_may_tell_the_users_of_is_not_pruned(
-    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
 ) -> None:
     """Without the right to list Leases it stays, and the right is named."""
     killed_while_pruning(scene, program)
@@ -252,7 +245,7 @@ def test_what_nobody_may_tell_the_users_of_is_not_pruned(
     result = gate("recover", "web")
     assert result.exit_code == 6, str(result)
     said = "configmap/c0 was not deleted: it takes the right to list Leases in shop"
-    assert said in spaced(result.stdout)
+    assert said in one_line(result.stdout)
     assert scene.objects.find("configmaps", "c0")
 
 
@@ -267,24 +260,17 @@ def test_a_first_version_that_the_dead_gate_had_deleted_is_said_to_be(
     beside = [] if is_alone else [settings("two"), web(2, name="api", behaviour="never-ready")]
     path = scene.manifest(*config_maps(), *beside, web(behaviour="crash"))
     words = ("--on-first-failure", "delete", "--prune-created", "--fail-fast", "crash=1")
-    with program.start("apply", "-f", path, *words) as running:
-        running.wait_for_line("deleted +deployment/web deleted")
-        running.kill()
+    kill_at(program, "deleted +deployment/web deleted", "apply", "-f", path, *words)
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)
-    said = spaced(result.stdout)
+    said = one_line(result.stdout)
     assert "created" in said.partition(" where ")[0]
     assert "not written" not in said
     assert "not taken back" not in said
     assert "deployment/web" in row_of(result.stdout, "deleted")
     assert not scene.objects.find("configmaps", "c0")
     again = program("preflight", "-f", path)
-    assert "deployment/web: this very template failed" in spaced(again.stderr)
-
-
-def spaced(screen: str) -> str:
-    """Return a screen as one line, as it reads."""
-    return " ".join(screen.split())
+    assert "deployment/web: this very template failed" in one_line(again.stderr)
 
 
 def row_of(screen: str, label: str) -> str:

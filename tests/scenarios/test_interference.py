@@ -18,6 +18,7 @@ from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 from tests.long import longer
+from tests.scenarios.versions import one_line, report
 
 
 def seen(objects: Objects, image: str = "shop/web:2") -> JSON:
@@ -60,8 +61,7 @@ def test_a_first_deployment_with_a_value_of_others_is_not_deleted(
     [container] = scene.objects.get("deployments", "web")["spec"]["template"]["spec"]["containers"]
     assert {"name": "THEIRS", "value": "1"} in container["env"]
     assert scene.objects.find("configmaps", "settings") is not None
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     assert "somebody else changed it before the rollback was written" in shown
 
 
@@ -87,8 +87,7 @@ def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: 
         scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     advised = shown.partition("with what takes over their fields:")[2].splitlines()[1].split()
     assert advised == ["--take-over", "kubectl-set"], shown
     assert_refused(scene.apply(web(4)), "Conflict", "kubectl-set")
@@ -114,8 +113,7 @@ def test_a_deployment_that_is_deleted_stays_deleted(scene: Scene, comes_back: bo
     assert comes_back or not was_found
     made_again = " and created again" if was_found else ""
     assert result.document["message"] == f"the Deployment was deleted{made_again}"
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     assert ("it was deleted" in shown) is not was_found
     assert ("was deleted and made again by somebody else" in shown) is was_found
     live = scene.objects.find("deployments", "web")
@@ -134,8 +132,7 @@ def test_a_deployment_that_waits_for_a_finalizer_is_not_gone(scene: Scene) -> No
         scene.objects.delete("deployments", "web")
         result = running.wait()
     assert_ended(result, 8, "superseded", "Deleted")
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
     deletion = result.document["deployments"][0]["deletion"]
     assert (deletion["done"], deletion["finalizers"]) == (False, ["rollout-gate.test/hold"])
@@ -155,8 +152,7 @@ def test_pods_that_a_deletion_left_are_not_called_nothing(scene: Scene) -> None:
         scene.objects.delete("deployments", "web", propagation="Orphan")
         result = running.wait()
     assert_ended(result, 8, "superseded", "Deleted")
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     assert result.document["deployments"][0]["deletion"]["pods"] >= 2
     assert result.document["deployments"][0]["running"] != "none"
     assert "of its pods were still there" in shown
@@ -180,8 +176,7 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
     if is_held:
         scene.objects.patch("configmaps", "holder", {"metadata": {"finalizers": None}})
     assert_ended(result, 8, "superseded", "Deleted")
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     assert f"somebody deleted namespace {namespace}, and everything in it goes with it" in shown
     assert "apply again" not in shown
     assert not warned(result, "not given back")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
 
 import pytest
 import yaml
@@ -26,8 +25,9 @@ from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, RECORD, SLOW, lease
-from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.killing import LEASE, RECORD, SLOW, kill_apply, kill_at, lease
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -203,8 +203,7 @@ def test_one_lock_that_was_taken_keeps_no_other(scene: Scene, taken: str) -> Non
     ended = {one["name"]: one["reason"] for one in result.document["deployments"]}
     assert ended == {name: "Locked" if name == taken else "SiblingLocked" for name in names}
     assert {one["running"] for one in result.document["deployments"]} == {"mixed"}
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     others = ", ".join(f"deployment/{name}" for name in names if name != taken)
     assert f"somebody else took the lock of deployment/{taken}; this run stepped back from" in shown
     assert f"stepped back from {others} too; nothing was written once that was seen" in shown
@@ -276,9 +275,6 @@ def test_a_quota_without_a_lease_says_how_to_go_on(scene: Scene, gate: CheckedGa
     assert "kubectl describe resourcequota" in refused.stderr
     assert "to continue without lock and record: --no-lock" in refused.stderr
     assert_verified(gate("apply", "-f", path, "--no-lock", "--output", "json"))
-
-
-MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 
 @pytest.mark.contract("B525")
@@ -357,9 +353,7 @@ def test_attempts_without_a_deployment_are_named_by_their_objects(
     """`locks` names the command that finishes them, `recover` says what each was about."""
     for letter in "ab":
         maps = [manifests.config_map(f"{letter}{number}", {"mode": "one"}) for number in range(12)]
-        with program.start("apply", "-f", scene.manifest(*maps)) as running:
-            running.wait_for_line(f"applied +configmap/{letter}1 ")
-            running.kill()
+        kill_apply(scene, program, *maps, line=f"applied +configmap/{letter}1 ")
     shown = program("locks").stdout
     assert shown.count("is unfinished; to finish it: rollout-gate recover") == 2
     finished = program("recover").stderr
@@ -405,9 +399,9 @@ def test_all_namespaces_are_listed_and_recovered(
         ((), web(2, behaviour=SLOW)),
         (("-n", "blog"), web(2, name="post", behaviour=SLOW)),
     ):
-        with program.start("apply", *flags, "-f", scene.manifest(body)) as running:
-            running.wait_for_line("applied +deployment/.* changed")
-            running.kill()
+        kill_at(
+            program, "applied +deployment/.* changed", "apply", *flags, "-f", scene.manifest(body)
+        )
     lines = program("locks", "-A").stdout.splitlines()
     assert [line.split()[:2] for line in lines[:3]] == [
         ["NAMESPACE", "LOCK"],

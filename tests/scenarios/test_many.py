@@ -12,7 +12,7 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
 from tests.scenarios.killing import SLOW
-from tests.scenarios.versions import DOCUMENT
+from tests.scenarios.versions import DOCUMENT, one_line, report
 
 
 def outcomes(result: Result) -> dict[str, tuple[str, str]]:
@@ -24,18 +24,6 @@ def outcomes(result: Result) -> dict[str, tuple[str, str]]:
 def whole(result: Result) -> tuple[int, str, str]:
     """Return the exit code, outcome and reason of the attempt."""
     return result.exit_code, result.document["outcome"], result.document["reason"]
-
-
-@pytest.mark.contract("B19", "B30")
-def test_both_go_back_when_one_fails(scene: Scene) -> None:
-    """Two Deployments are one attempt: the good one goes back with the bad one."""
-    scene.serve(web(), web(name="api"))
-    result = scene.apply(web(2), web(2, name="api", behaviour="crash=0.1"))
-    assert whole(result) == (4, "rolled-back", "CrashLoop"), str(result)
-    back = ("rolled-back", "CrashLoop")
-    assert outcomes(result) == {"web": ("rolled-back", "SiblingFailed"), "api": back}
-    assert_runs(scene.objects, "shop/web:1", revision=3)
-    assert images(scene.objects.wait_complete("api", 1)) == ["shop/api:1"]
 
 
 @pytest.mark.contract("B30", "B127")
@@ -56,8 +44,7 @@ def test_the_list_of_several_says_what_became_of_a_deleted_one(
         behave(scene, running_pods(scene, "shop/web:2", 2), "ready")
         result = running.wait()
     assert whole(result) == (8, "superseded", "Deleted"), str(result)
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    shown = report(scene, result)
     runs = "runs what somebody else applied" if comes_back else "runs nothing: it was deleted"
     assert runs in shown
 
@@ -145,7 +132,7 @@ def test_the_first_line_and_the_advice_are_about_what_failed(scene: Scene) -> No
     scene.serve(web())
     path = scene.manifest(web(2, behaviour="crash=0.1"), web(1, name="new"))
     result = scene.gate("apply", "-f", path)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert result.exit_code == 6, str(result)
     first = "deployment/web failed and went back; nothing was found against deployment/new,"
     assert f"{first} which stays" in said
@@ -165,7 +152,7 @@ def test_what_a_first_failure_takes_away_is_not_said_to_stay(
     """Of both Deployments the first line and the advice say what --on-first-failure did to them."""
     path = scene.manifest(web(2, behaviour="crash=0.1"), web(1, name="new"))
     result = scene.gate("apply", "-f", path, "--on-first-failure", policy)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert result.exit_code == 6, str(result)
     assert f"the new version of deployment/web failed and {fate};" in said
     assert f"nothing was found against deployment/new, which {fate}" in said
@@ -183,7 +170,7 @@ def test_objects_of_several_namespaces_are_told_apart(scene: Scene) -> None:
         body["metadata"]["namespace"] = "shop-two"
     bodies = [settings("one"), web(2), *there]
     result = scene.gate("apply", "-f", scene.manifest(*bodies))
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert result.exit_code == 0, str(result)
     here = scene.objects.namespace
     assert f"configmap/settings in {here}" in said

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images, warned
 from tests.bed.scene import Scene, settings, web
-from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, SLOW, recover
-from tests.scenarios.versions import DOCUMENT
+from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, recover
+from tests.scenarios.rights import MakeGate
+from tests.scenarios.versions import DOCUMENT, mode, one_line, report
 
 RESUME = "rollout-gate resume web"
 AT_ONCE_SECONDS = 30
@@ -22,18 +19,6 @@ AT_ONCE_SECONDS = 30
 def pause(scene: Scene) -> None:
     """Pause the Deployment, as somebody who is not the gate."""
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
-
-
-def shown(scene: Scene, result: Result) -> str:
-    """Return what a person reads of a result, with what to do next."""
-    (scene.folder / "result.json").write_text(result.stdout)
-    return scene.gate("report", "result.json").stdout
-
-
-def mode(scene: Scene) -> str:
-    """Return what the ConfigMap says."""
-    value: str = scene.objects.get("configmaps", "settings")["data"]["mode"]
-    return value
 
 
 @pytest.mark.contract("B760", "B110")
@@ -73,11 +58,6 @@ def killed_and_paused(scene: Scene, program: PlayedGate, line: str, *bodies: JSO
     scene.objects.wait_for("deployments", "web", is_observed)
 
 
-def is_observed(deployment: JSON) -> bool:
-    """Tell whether the controller has seen the latest spec."""
-    return bool(deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"])
-
-
 @pytest.mark.sandbox_only("minutes of waiting")
 @pytest.mark.contract("B761")
 def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: PlayedGate) -> None:
@@ -89,7 +69,7 @@ def test_a_recovery_leaves_what_was_paused_half_way(scene: Scene, program: Playe
     assert_ended(result, 6, "failed", "Paused")
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert (mode(scene), images(scene.objects.get("deployments", "web"))) == ("two", ["shop/web:2"])
-    assert RESUME in shown(scene, result)
+    assert RESUME in report(scene, result)
     assert_verified(scene.gate("resume", "web", *DOCUMENT))
 
 
@@ -99,10 +79,7 @@ def test_a_recovery_after_a_death_before_the_resumption(scene: Scene, program: P
     """No new pod was made: what was written goes back, and is complete at once."""
     scene.serve(settings("one"), web())
     pause(scene)
-    path = scene.manifest(settings("two"), web(2, behaviour=SLOW))
-    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed", 60.0)
-        running.kill()
+    kill_apply(scene, program, settings("two"), web(2, behaviour=SLOW), flags=["--resume"])
     pause(scene)
     scene.objects.wait_for("deployments", "web", is_observed)
     result = recover(scene, "web")
@@ -124,7 +101,7 @@ def test_a_recovered_rollback_that_was_paused_half_way(scene: Scene, program: Pl
     assert result.duration_seconds < AT_ONCE_SECONDS
     assert "Paused" in [cause["reason"] for cause in deployment["causes"]]
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
-    assert RESUME in shown(scene, result)
+    assert RESUME in report(scene, result)
 
 
 @pytest.mark.sandbox_only("minutes of waiting")
@@ -154,7 +131,7 @@ def test_of_several_that_go_back_the_paused_one_leads_the_report(
     }
     assert ended["web"]["running"] == "new"
     assert "Paused" in [cause["reason"] for cause in ended["web"]["causes"]]
-    said = " ".join(shown(scene, result).split())
+    said = one_line(report(scene, result))
     assert "deployment/api failed; 2 of 3 Deployments went back, verified;" in said
     assert "the rollback of deployment/web is not verified: it needs a person" in said
     assert "about deployment/web" in said
@@ -168,7 +145,7 @@ def test_of_several_that_go_back_the_paused_one_leads_the_report(
 
 @pytest.mark.contract("B767", "B195")
 def test_pause_needs_no_more_than_to_change_the_deployment(
-    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, gate_with_rules: MakeGate
 ) -> None:
     """It follows nothing: who may not list pods may pause."""
     scene.serve(web())
@@ -179,9 +156,7 @@ def test_pause_needs_no_more_than_to_change_the_deployment(
 
 
 @pytest.mark.contract("B767", "B2")
-def test_pause_names_the_right_that_is_missing(
-    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
-) -> None:
+def test_pause_names_the_right_that_is_missing(scene: Scene, gate_with_rules: MakeGate) -> None:
     """To patch, and none to follow."""
     scene.serve(web())
     rule = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"]}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Sequence
 
 import pytest
 
 from gate.wire.packed import pack, unpack
 from tests.bed.bed import Bed
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -28,9 +26,18 @@ from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, LEASE, RECORD, SLOW, kill_apply, lease, recover
-from tests.scenarios.rights import LEASE_RULES, READING, rules
-from tests.scenarios.versions import CRASH, history
+from tests.scenarios.killing import (
+    JOB,
+    LEASE,
+    RECORD,
+    SLOW,
+    kill_apply,
+    lease,
+    recover,
+    signal_at,
+)
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import CRASH, history, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -94,7 +101,7 @@ def test_all_locks_of_an_attempt_are_given_back(
 ) -> None:
     """Whichever Deployment is named: the next apply has every lock at once."""
     scene.serve(*three())
-    kill_apply(scene, program, *three(2, behaviour=SLOW), line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *three(2, behaviour=SLOW))
     assert len(held_locks(scene)) == len(THREE)
     if elsewhere:
         on_another_machine(scene)
@@ -126,9 +133,7 @@ def test_recovered_innocents_are_not_given_the_culprits_reason(
         )
     reasons = {one["why"]["reason"] for one in history(scene)["versions"] if one["why"]}
     assert reasons == {"CrashLoop" if crash == "web" else "SiblingFailed"}
-    shown = scene.folder / "result.json"
-    shown.write_text(result.stdout)
-    first = scene.gate("report", "result.json").stdout.splitlines()[0]
+    first = report(scene, result).splitlines()[0]
     assert f"deployment/{crash} failed" in first
     assert all(f"deployment/{name}" not in first for name in THREE if name != crash)
 
@@ -182,8 +187,7 @@ def test_a_run_says_that_it_first_finished_another(scene: Scene, program: Played
     assert warned(
         result, "this run first finished what an attempt had left of deployment/web: rolled-back"
     )
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     said = "this run finished what an attempt had left; then deployment/web had nothing to change"
     assert said in shown, shown
 
@@ -211,11 +215,9 @@ def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
     """The result is that of the attempt which was being finished, and tells of what it wrote."""
     scene.serve(web())
     kill_apply(scene, program, web(2, behaviour=SLOW))
-    with program.start("apply", "-f", scene.manifest(web(3)), "--output", "json") as running:
-        running.wait_for_line("finishing what")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
+    result = signal_at(
+        program, "finishing what", "apply", "-f", scene.manifest(web(3)), "--output", "json"
+    )
     assert "before anything" not in result.document["message"], result.document["message"]
     assert result.document["deployments"]
     assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
@@ -238,24 +240,19 @@ def test_side_by_side(
 
 
 @pytest.mark.contract("B533")
-def test_what_somebody_else_rolled_out_since_stays(scene: Scene, program: PlayedGate) -> None:
-    """A third version is nobody's to undo: 8, and the next apply is not held up by it."""
+@pytest.mark.parametrize("reason", ["Superseded", "Deleted"])
+def test_what_somebody_else_did_since_stays(scene: Scene, program: PlayedGate, reason: str) -> None:
+    """A third version, or none, is nobody's to undo: 8, and no apply is held up by the record."""
     scene.serve(web())
     kill_apply(scene, program, web(2, behaviour=SLOW))
-    scene.change(web(9))
-    assert_ended(recover(scene), 8, "superseded", "Superseded")
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:9"]
+    if reason == "Deleted":
+        scene.objects.delete("deployments", "web")
+    else:
+        scene.change(web(9))
+    assert_ended(recover(scene), 8, "superseded", reason)
+    live = scene.objects.find("deployments", "web")
+    assert (images(live) if live else []) == (["shop/web:9"] if reason == "Superseded" else [])
     assert RECORD not in lease(scene)["metadata"]["annotations"]
-
-
-@pytest.mark.contract("B533")
-def test_what_was_deleted_since_is_not_made_anew(scene: Scene, program: PlayedGate) -> None:
-    """A Deployment that is gone stays away."""
-    scene.serve(web())
-    kill_apply(scene, program, web(2, behaviour=SLOW))
-    scene.objects.delete("deployments", "web")
-    assert_ended(recover(scene), 8, "superseded", "Deleted")
-    assert not scene.objects.find("deployments", "web")
 
 
 @pytest.mark.contract("B534", "B544")
@@ -272,24 +269,14 @@ def test_a_signal_leaves_the_rollout_to_recover(scene: Scene) -> None:
     assert result.duration_seconds < 5
 
 
-@pytest.mark.contract("B541")
-def test_our_own_pause_refuses_nobody(scene: Scene) -> None:
-    """What `--on-failure pause` left paused is resumed by the next apply."""
-    scene.serve(web())
-    paused = scene.apply(web(2, behaviour=CRASH), flags=["--on-failure", "pause"])
-    assert paused.exit_code == 6
-    assert scene.objects.get("deployments", "web")["spec"]["paused"]
-    assert_verified(scene.apply(web(3)))
-    assert "paused" not in assert_runs(scene.objects, "shop/web:3")["spec"]
-
-
 @pytest.mark.contract("B8", "B541")
-def test_a_pause_of_ours_does_not_come_back(scene: Scene) -> None:
+def test_a_pause_of_ours_refuses_nobody_and_does_not_come_back(scene: Scene) -> None:
     """The next apply ends the pause that `--on-failure pause` left; its rollback leaves it so."""
     recreated = {"strategy": {"type": "Recreate"}}
     assert_verified(scene.apply(web(**recreated)))
     bad = web(2, behaviour=CRASH, **recreated)
     assert scene.apply(bad, flags=["--on-failure", "pause"]).exit_code == 6
+    assert scene.objects.get("deployments", "web")["spec"]["paused"]
     result = scene.apply(web(3, behaviour=CRASH, **recreated))
     assert_rolled_back(result, "CrashLoop")
     assert warned(result, "deployment/web was paused before", "is not paused again")
@@ -302,17 +289,17 @@ def test_a_recovery_does_not_pause_again(scene: Scene, program: PlayedGate) -> N
     recreated = {"strategy": {"type": "Recreate"}}
     scene.serve(web(**recreated))
     scene.kubectl("rollout", "pause", "deployment/web", check=True)
-    path = scene.manifest(web(2, behaviour=SLOW, **recreated))
-    with program.start("apply", "--resume", "-f", path, env=JOB) as running:
-        running.wait_for_line("following replicaset/.*shop/web:2", 60.0)
-        running.kill()
+    kill_apply(
+        scene,
+        program,
+        web(2, behaviour=SLOW, **recreated),
+        line="following replicaset/.*shop/web:2",
+        flags=["--resume"],
+    )
     result = recover(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert warned(result, "deployment/web was paused before", "is not paused again")
     assert "paused" not in assert_runs(scene.objects, "shop/web:1")["spec"]
-
-
-MakeGate = Callable[[Sequence[JSON]], CheckedGate]
 
 
 @pytest.mark.long
@@ -333,31 +320,23 @@ def test_secrets_that_cannot_be_kept(scene: Scene, bed: Bed, gate_with_rules: Ma
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
-@pytest.mark.contract("B542")
+@pytest.mark.contract("B542", "B713")
 def test_secrets_are_kept_beside_the_lease(scene: Scene, program: PlayedGate) -> None:
-    """A Secret that belongs to the Lease holds them; the annotations do not."""
+    """A Secret that belongs to the Lease holds them; the annotations do not.
+
+    They hold environment values while the attempt is open; afterwards nothing does.
+    """
     scene.serve(web(), secret("one"))
     kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
     kept = scene.objects.get("secrets", LEASE)
     [owner] = kept["metadata"]["ownerReferences"]
     assert owner["uid"] == lease(scene)["metadata"]["uid"]
-    assert recover(scene).exit_code == 4
-    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
-    assert not scene.objects.find("secrets", LEASE)
-
-
-@pytest.mark.contract("B713")
-def test_what_an_open_record_holds_and_what_is_left_of_it(
-    scene: Scene, program: PlayedGate
-) -> None:
-    """Environment values while the attempt is open, bodies of Secrets never; afterwards neither."""
-    scene.serve(web(), secret("one"))
-    kill_apply(scene, program, web(2, behaviour=SLOW), secret("two"))
-    annotations = lease(scene)["metadata"]["annotations"]
-    record = unpack(annotations[RECORD], json.dumps)
+    record = unpack(lease(scene)["metadata"]["annotations"][RECORD], json.dumps)
     assert CANARY in record
     assert not any(value in record for value in ("b25l", "dHdv"))
     assert recover(scene).exit_code == 4
+    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
+    assert not scene.objects.find("secrets", LEASE)
     after = lease(scene)["metadata"]["annotations"]
     assert RECORD not in after
     assert CANARY not in unpack(after["rollout-gate/history"], json.dumps)
@@ -402,9 +381,7 @@ def test_a_kept_failure_that_was_never_written_is_not_called_the_baseline(
     assert_verified(scene.apply(settings("one"), web()))
     kept = scene.apply(settings("nine"), web(9, behaviour=CRASH), flags=["--on-failure", "keep"])
     assert kept.exit_code == 6, str(kept)
-    with program.start("apply", "-f", scene.manifest(settings("two"), web(2))) as running:
-        running.wait_for_line("applied +configmap/settings changed")
-        running.kill()
+    kill_apply(scene, program, settings("two"), web(2), line="applied +configmap/settings changed")
     result = program("recover", "web", "--output", "json")
     assert_ended(result, 4, "rolled-back", "Interrupted", running="mixed")
     assert result.document["rollback"]["verified"] is False
@@ -421,7 +398,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
     """The record stands in db's lock; api's is the first of those that its finder takes."""
     scene.serve(*three())
     left = [web(2, name="db", behaviour=SLOW), web(2, behaviour=SLOW)]
-    kill_apply(scene, program, *left, line=r"applied .*deployment/web changed")
+    kill_apply(scene, program, *left)
     with program.start("apply", "-f", scene.manifest(web(3, name="api"), web(3))) as running:
         running.wait_for_line("finishing what")
         if cut == "kill":
@@ -472,10 +449,7 @@ def test_a_record_under_the_same_locks_that_needs_a_person(
 ) -> None:
     """A gate that was to finish both first was killed: all locks are its own, the records apart."""
     two_left(scene, program)
-    path = scene.manifest(web(3, name="api"), web(3))
-    with program.start("apply", "-f", path) as running:
-        running.wait_for_line("finishing what")
-        running.kill()
+    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
     result = program("recover", "web")
     assert result.exit_code == 5, str(result)
     assert result.stderr.count("warning     the record of deployment/api cannot be read") == 1
@@ -490,15 +464,8 @@ def test_nothing_is_begun_after_a_signal(scene: Scene, program: PlayedGate) -> N
         kill_apply(
             scene, program, web(2, name=name, behaviour=SLOW), line=f"deployment/{name} changed"
         )
-    path = scene.manifest(web(3, name="api"), web(3))
-    with program.start("apply", "-f", path) as running:
-        running.wait_for_line("finishing what")
-        running.kill()
-    with program.start("recover", "web") as running:
-        running.wait_for_line("finishing what")
-        running.send(signal.SIGTERM)
-        result = running.wait()
-    assert result.exit_code == 143, str(result)
+    kill_apply(scene, program, web(3, name="api"), web(3), line="finishing what")
+    result = signal_at(program, "finishing what", "recover", "web")
     assert result.stderr.count("finishing what") == 1
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert program("recover").exit_code == 4
@@ -512,26 +479,21 @@ def test_a_record_writes_into_no_protected_namespace(
     scene: Scene, program: PlayedGate, command: str
 ) -> None:
     """Its objects are looked at, not the namespace of its lock alone."""
-    scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
+    prod(scene)
 
     def there(value: str) -> list[JSON]:
         return [placed_in("prod", one) for one in (settings(value), web(name="api"))]
-
-    def settings_there() -> JSON:
-        found: JSON = scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")
-        return found
 
     assert program("apply", "-f", scene.manifest(*there("one"), web())).exit_code == 0
     kill_apply(
         scene, program, *there("two"), web(2, behaviour=SLOW), line=r"deployment/web in \S+ changed"
     )
-    before = settings_there()
     words = ("web",) if command == "recover" else ("-f", scene.manifest(web(3)))
     result = program(command, *words, "--protected-namespace", "prod")
     assert_refused(result, "Protected", "namespace prod is protected")
-    assert settings_there() == before
+    assert settings_in_prod(scene) == {"mode": "two"}
     assert program("recover", "web").exit_code == 4
-    assert settings_there()["data"] == settings("one")["data"]
+    assert settings_in_prod(scene) == {"mode": "one"}
 
 
 @pytest.mark.contract("B527", "B530")
@@ -540,10 +502,7 @@ def test_what_only_observed_is_finished_without_a_verdict(
 ) -> None:
     """An attempt that was to take nothing back ends with 0, and a second look finds nothing."""
     scene.serve(web())
-    path = scene.manifest(web(2, behaviour=SLOW))
-    with program.start("apply", "-f", path, "--observe") as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
+    kill_apply(scene, program, web(2, behaviour=SLOW), flags=["--observe"])
     result = recover(scene)
     assert_ended(result, 0, "observed", "Complete")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]

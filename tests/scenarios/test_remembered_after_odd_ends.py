@@ -6,12 +6,10 @@ import json
 import random
 import signal
 import string
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
@@ -27,9 +25,17 @@ from tests.bed.scene import ALL_AT_ONCE, Scene, settings, web
 from tests.cluster import manifests
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE, SLOW, is_observed, kill_apply, recover
-from tests.scenarios.rights import LEASE_RULES, READING, rules
-from tests.scenarios.versions import CRASH, DOCUMENT, mode
+from tests.scenarios.killing import (
+    LEASE,
+    SLOW,
+    is_observed,
+    kill_apply,
+    kill_at,
+    recover,
+    signal_at,
+)
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.versions import CRASH, DOCUMENT, mode, one_line, report, undo, verify_versions
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -42,15 +48,18 @@ def large_settings(value: str) -> JSON:
     return manifests.config_map("settings", {"mode": value, "noise": "".join(noise)})
 
 
-@pytest.mark.contract("B850", "B700", "B701")
+@pytest.mark.contract("B850", "B700", "B701", "B766")
 def test_what_a_recovery_could_not_return_is_remembered(scene: Scene, program: PlayedGate) -> None:
-    """The next failure says so before its first write, and is no rollback to a whole set."""
+    """An undo is refused and blames nobody; the next failure is foretold, and no whole rollback."""
     for version in (1, 2):
         assert_verified(scene.apply(large_settings(str(version)), web(version)))
     kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
     assert recover(scene, "web").exit_code == 5
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "3"
+    refused = undo(scene)
+    assert_refused(refused, "SetIncomplete", "its content at that time is not in the history")
+    assert "changed since by" not in refused.stderr
     result = scene.apply(large_settings("4"), web(4, behaviour=CRASH))
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert forecast(result, "configmap/settings could not be returned after a failure", "exit 5")
@@ -65,22 +74,9 @@ def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: Pla
     kill_apply(scene, program, large_settings("2"), web(2, behaviour="ready=3"))
     scene.objects.wait_complete("web")
     assert recover(scene, "web").exit_code == 0
-    result = scene.gate("undo", "web", *DOCUMENT)
-    changed = "has changed since, and its content at that time is not"
-    assert_refused(result, "SetIncomplete", changed)
+    result = undo(scene)
+    assert_refused(result, "SetIncomplete", "has changed since, and its content at that time is not")
     assert "somebody else" not in result.stderr
-
-
-@pytest.mark.contract("B766", "B701")
-def test_an_undo_after_a_recovery_blames_nobody(scene: Scene, program: PlayedGate) -> None:
-    """What it could not return was the gate's own: it is not remembered, that is why."""
-    for version in (1, 2):
-        assert_verified(scene.apply(large_settings(str(version)), web(version)))
-    kill_apply(scene, program, large_settings("3"), web(3, behaviour=SLOW))
-    assert recover(scene, "web").exit_code == 5
-    result = scene.gate("undo", "web", *DOCUMENT)
-    assert_refused(result, "SetIncomplete", "its content at that time is not in the history")
-    assert "changed since by" not in result.stderr
 
 
 def share(scene: Scene) -> None:
@@ -95,14 +91,14 @@ def share(scene: Scene) -> None:
 def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how: str) -> None:
     """What a rollback gave back, or a restart found beside it, stays another run's."""
     share(scene)
-    before = scene.gate("undo", "web", *DOCUMENT)
+    before = undo(scene)
     assert_refused(before, "SetIncomplete", "configmap/settings")
     if how == "apply":
         failed = scene.apply(settings("nine"), web(9, behaviour=CRASH))
         assert_rolled_back(failed, "CrashLoop")
     else:
         assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    refused = scene.gate("undo", "web", *DOCUMENT)
+    refused = undo(scene)
     assert_refused(refused, "SetIncomplete", "configmap/settings")
     assert mode(scene) == "three"
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
@@ -111,10 +107,9 @@ def test_an_undo_takes_nothing_that_its_deployment_never_wrote(scene: Scene, how
 @pytest.mark.contract("B851", "B703")
 def test_what_a_rollback_gave_back_of_its_own_is_undone(scene: Scene) -> None:
     """The configuration that returned was written by this Deployment's own runs."""
-    for version in (1, 2):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
+    verify_versions(scene, 1, 2)
     assert_rolled_back(scene.apply(settings("9"), web(9, behaviour=CRASH)), "CrashLoop")
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
+    assert_verified(undo(scene))
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"
 
@@ -130,7 +125,7 @@ def test_what_a_run_left_that_lost_another_lock_is_unverified(scene: Scene) -> N
     for number in (1, 2):
         assert_verified(scene.apply(*version(number)))
     with scene.applying(*version(3, behaviour="ready=8")) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         taken = {"spec": {"holderIdentity": "somebody else"}}
         scene.objects.patch("leases", LEASE, taken)
         assert_ended(running.wait(), 8, "superseded", "Locked")
@@ -149,7 +144,7 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
     """The record of its attempt stands in the lock of another Deployment, which names it."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad)
     scene.objects.delete("leases", LEASE)
     result = recover(scene, "web")
     assert result.exit_code == 4, str(result)
@@ -160,12 +155,12 @@ def test_a_lock_that_was_deleted_hides_no_record(scene: Scene, program: PlayedGa
 
 @pytest.mark.contract("B853", "B527")
 def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
-    scene: Scene, program: PlayedGate, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, program: PlayedGate, gate_with_rules: MakeGate
 ) -> None:
     """Whoever may not list the Leases is told what cannot be told, and how to go on."""
     assert_verified(scene.apply(web(), web(name="api")))
     bad = (web(2, name="api", behaviour=SLOW), web(2, behaviour=SLOW))
-    kill_apply(scene, program, *bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, *bad)
     scene.objects.delete("leases", LEASE)
     one_by_one = {**LEASE_RULES, "verbs": ["get", "create", "patch"]}
     gate = gate_with_rules([*rules(*READING, "create", "patch"), one_by_one])
@@ -201,15 +196,13 @@ def test_a_restart_that_was_taken_back_is_not_called_verified(
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
     assert_verified(scene.gate("verify", "web", "--bake", "2s", *DOCUMENT))
-    with program.start("restart", "web") as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "restart", "web")
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
     assert recover(scene, "web").exit_code == 4
     rows = scene.gate("history", "web", *DOCUMENT)
     verdicts = {row["revision"]: row["verdict"] for row in json.loads(rows.stdout)}
     assert verdicts[3] == "interrupted"
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert "goes to revision 1 " in result.stderr
 
 
@@ -222,10 +215,7 @@ def test_beside_a_record_recover_is_advised(scene: Scene, program: PlayedGate, h
     if how == "killed":
         kill_apply(scene, program, *bad)
     else:
-        with program.start("apply", "-f", scene.manifest(*bad)) as running:
-            running.wait_for_line(UNDER_WAY)
-            running.send(signal.SIGINT)
-            running.wait()
+        signal_at(program, UNDER_WAY, "apply", "-f", scene.manifest(*bad), number=signal.SIGINT)
     shown = scene.gate("verify", "web", "--timeout", "5s")
     assert "rollout-gate recover web" in shown.stdout
     rows = scene.gate("history", "web").stdout
@@ -253,8 +243,7 @@ def test_a_failure_is_remembered_that_met_another_change(scene: Scene, program: 
         result = running.wait()
     ended = assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
     assert ended["running"] == "other"
-    (scene.folder / "result.json").write_text(result.stdout)
-    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = one_line(report(scene, result))
     assert "deployment/web failed; somebody else changed deployment/web;" in said
     assert "CrashLoop: web: Error, exit code 1" in said
     assert_failed_is_remembered(scene, path)
@@ -267,9 +256,7 @@ def test_a_recovery_remembers_a_failure_that_met_another_change(
     """The gate died on its way back, and somebody changed it before the recovery."""
     scene.serve(settings("one"), web(behaviour="ready=20"))
     path = scene.manifest(settings("two"), web(2, behaviour=CRASH, strategy=ALL_AT_ONCE))
-    with program.start("apply", "-f", path, *DOCUMENT) as running:
-        running.wait_for_line("restored +deployment/web", 60.0)
-        running.kill()
+    kill_at(program, "restored +deployment/web", "apply", "-f", path, *DOCUMENT)
     change_by_hand(scene)
     result = recover(scene, "web")
     assert_ended(result, 8, "superseded", "Superseded", cause="CrashLoop")
@@ -291,8 +278,7 @@ def test_of_several_the_first_line_names_the_failure_that_met_another_change(
     assert (result.exit_code, result.document["reason"]) == (8, "Superseded"), str(result)
     ended = {one["name"]: one["outcome"] for one in result.document["deployments"]}
     assert ended == {"api": "rolled-back", "web": "superseded"}
-    (scene.folder / "result.json").write_text(result.stdout)
-    said = " ".join(scene.gate("report", "result.json").stdout.split())
+    said = one_line(report(scene, result))
     assert "deployment/web failed; somebody else changed deployment/web;" in said
     history = scene.gate("history", "api").stdout
     assert "CrashLoop" not in history

@@ -12,6 +12,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, autoscaler, web
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
@@ -135,7 +136,7 @@ def test_a_rollback_keeps_what_somebody_scaled_to_meanwhile(scene: Scene, replic
     verified(scene, web())
     slow = web(2, behaviour="never-ready", progress_deadline_seconds=15)
     with scene.applying(slow) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
         result = running.wait()
     if replicas:
@@ -190,7 +191,7 @@ def test_a_rollback_from_nought_keeps_what_somebody_scaled_to_meanwhile(
     scaled(scene, 0)
     slow = web(2, behaviour="never-ready", replicas=3, progress_deadline_seconds=15)
     with scene.applying(slow, flags=["--replicas", "apply"]) as running:
-        running.wait_for_line("applied +deployment/web changed")
+        running.wait_for_line(UNDER_WAY)
         scene.kubectl("scale", "deployment/web", f"--replicas={replicas}", check=True)
         result = running.wait()
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.bed.scene import Scene, quota, web
+from tests.bed.scene import ALL_AT_ONCE, Scene, quota, settings, web
 from tests.cluster import manifests
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
+from tests.scenarios.versions import CRASH, one_line
 
-pytestmark = pytest.mark.sandbox_only("the words of a run; the same code says them anywhere")
+pytestmark = pytest.mark.sandbox_only("namespaces of the test's own, and a user for all of them")
 
 
 @pytest.mark.contract("B740", "B741")
@@ -32,20 +37,11 @@ def test_a_quota_is_no_fault_of_the_version(scene: Scene) -> None:
     scene.objects.create("resourcequotas", quota({"pods": "1"}))
     result = scene.gate("apply", "-f", scene.manifest(web()))
     assert result.exit_code == 6, str(result)
-    text = " ".join(result.stdout.split())
+    text = one_line(result.stdout)
     assert "the new version of deployment/web did not complete" in text
     assert " is bad" not in text
     assert text.count("FailedCreate") == 1
     assert "used: pods=1, limited: pods=1" in text.partition("FailedCreate")[2]
-
-
-@pytest.mark.contract("B742")
-def test_a_crash_is_a_fault_of_the_version(scene: Scene) -> None:
-    """It ran, and ended by itself."""
-    scene.serve(web())
-    path = scene.manifest(web(2, behaviour="crash"))
-    result = scene.gate("apply", "-f", path, "--on-failure", "keep")
-    assert "the new version of deployment/web failed" in " ".join(result.stdout.split())
 
 
 @pytest.mark.contract("B743")
@@ -86,9 +82,53 @@ def test_restarts_of_before_are_told_apart(scene: Scene) -> None:
     scene.objects.wait("pods", lambda pods: any(_restarts(pod) >= 1 for pod in pods), 60.0)
     result = scene.gate("verify", "web", timeout_seconds=1000.0)
     assert result.exit_code == 6, str(result)
-    assert "3 of them while this run watched" in " ".join(result.stdout.split())
+    assert "3 of them while this run watched" in one_line(result.stdout)
 
 
 def _restarts(pod: JSON) -> int:
     statuses = pod.get("status", {}).get("containerStatuses", [])
     return sum(each["restartCount"] for each in statuses)
+
+
+BLOG = "blog"
+_OBJECT = re.compile(r"\b(?:deployment|configmap)/[a-z]+\b(?! in (?:blog|shop)\b|, namespace )")
+
+
+def post(version: int = 1, **over: object) -> JSON:
+    """Return a Deployment `post` in the namespace blog."""
+    body = web(version, name="post", **over)
+    body["metadata"]["namespace"] = BLOG
+    return body
+
+
+def shown(program: PlayedGate, scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
+    """Apply objects with the report as text on stdout."""
+    return program("apply", "-f", scene.manifest(*bodies), *flags)
+
+
+@pytest.mark.contract("B875")
+def test_every_sentence_names_the_namespace(scene: Scene, program: PlayedGate) -> None:
+    """Of a failure for which another one went back, and of the same again with what it left."""
+    scene.objects.create("namespaces", {"metadata": {"name": BLOG}})
+    assert shown(program, scene, web(), post()).exit_code == 0
+    second = settings("x"), web(2), post(2, behaviour=CRASH, strategy=ALL_AT_ONCE)
+    failed = shown(program, scene, *second)
+    assert failed.exit_code == 4, str(failed)
+    kept = shown(program, scene, *second, flags=("--on-failure", "keep"))
+    assert kept.exit_code == 6, str(kept)
+    assert "deployment/post in blog: this very template failed" in kept.stdout
+    said = f"{failed}{kept}"
+    unplaced = [line for line in said.splitlines() if _OBJECT.search(line) and "next" not in line]
+    assert not unplaced, "\n".join(unplaced)
+
+
+@pytest.mark.contract("B875")
+def test_what_the_server_rejects_is_told_apart(scene: Scene, program: PlayedGate) -> None:
+    """Its own words name an object alone, and the other one has the same name."""
+    scene.objects.create("namespaces", {"metadata": {"name": BLOG}})
+    twin = web()
+    twin["metadata"]["namespace"] = BLOG
+    del twin["spec"]["template"]["spec"]["containers"][0]["image"]
+    result = shown(program, scene, web(), twin)
+    assert result.exit_code == 3, str(result)
+    assert 'error: deployment/web in blog: Deployment.apps "web" is invalid' in result.stderr

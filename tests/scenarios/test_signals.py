@@ -12,20 +12,32 @@ from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.scenarios.versions import report
+
+TERM = (signal.SIGTERM, 143)
+SLOW = web(2, behaviour="ready=30")
 
 
 @pytest.mark.fault(17)
 @pytest.mark.contract("B29", "B151", "B153")
-@pytest.mark.parametrize(("number", "code"), ENDING)
-def test_without_evidence_the_rollout_is_left_alone(
-    scene: Scene, number: signal.Signals, code: int
+@pytest.mark.parametrize(
+    ("policy", "body", "line", "ends", "image"),
+    [
+        *(("", SLOW, UNDER_WAY, ends, "shop/web:2") for ends in ENDING),
+        ("rollback", SLOW, UNDER_WAY, TERM, "shop/web:1"),
+        ("keep", crashing(), CRASHED, TERM, "shop/web:2"),
+    ],
+)
+def test_without_evidence_the_rollout_is_left_alone_unless_a_policy_says_otherwise(
+    scene: Scene, policy: str, body: JSON, line: str, ends: tuple[signal.Signals, int], image: str
 ) -> None:
-    """A signal while all may still be well ends the gate in 5 s and leaves the new version."""
+    """The end comes in 5 s; --on-interrupt rollback goes back in any case, keep in none."""
     scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=30")) as running:
-        result = interrupted(running, UNDER_WAY, number, code)
-    assert result.document["rollback"] is None
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+    flags = ["--on-interrupt", policy] if policy else []
+    with scene.applying(body, flags=flags) as running:
+        result = interrupted(running, line, *ends)
+    assert bool(result.document["rollback"]) is (policy == "rollback")
+    assert images(scene.objects.get("deployments", "web")) == [image]
 
 
 @pytest.mark.fault(17)
@@ -42,35 +54,14 @@ def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> No
 
 
 @pytest.mark.fault(17)
-@pytest.mark.contract("B151")
-@pytest.mark.parametrize(
-    ("policy", "body", "line", "image"),
-    [
-        ("rollback", web(2, behaviour="ready=30"), UNDER_WAY, "shop/web:1"),
-        ("keep", crashing(), CRASHED, "shop/web:2"),
-    ],
-)
-def test_a_policy_does_not_look_at_the_evidence(
-    scene: Scene, policy: str, body: JSON, line: str, image: str
-) -> None:
-    """--on-interrupt rollback goes back in any case, keep in none."""
-    scene.serve(web())
-    flags = ["--on-interrupt", policy]
-    with scene.applying(body, flags=flags) as running:
-        interrupted(running, line)
-    assert images(scene.objects.get("deployments", "web")) == [image]
-
-
-@pytest.mark.fault(17)
 @pytest.mark.contract("B752")
 def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Scene) -> None:
     """There is no record for `recover`: the old version returns by the command that is named."""
     scene.serve(web())
-    with scene.applying(web(2, behaviour="ready=30"), flags=["--no-lock"]) as running:
+    with scene.applying(SLOW, flags=["--no-lock"]) as running:
         result = interrupted(running, UNDER_WAY)
     assert result.document["recoverable"] is False
-    (scene.folder / "result.json").write_text(result.stdout)
-    lines = scene.gate("report", "result.json").stdout.splitlines()
+    lines = report(scene, result).splitlines()
     assert not any("recover" in line for line in lines)
     (undo,) = [line.strip() for line in lines if line.strip().startswith("rollout-gate undo")]
     undone = scene.gate(*shlex.split(undo)[1:])

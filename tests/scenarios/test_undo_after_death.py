@@ -11,17 +11,18 @@ from tests.bed.expectations import (
     assert_verified,
     images,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply
-from tests.scenarios.versions import DOCUMENT, mode
+from tests.scenarios.killing import JOB, SLOW, is_observed, kill_apply, kill_at
+from tests.scenarios.versions import DOCUMENT, mode, undo, verify_versions
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
 
 @pytest.mark.contract("B764")
-@pytest.mark.parametrize("line", ["applied .*deployment/web changed", "restored +deployment"])
+@pytest.mark.parametrize("line", [UNDER_WAY, "restored +deployment"])
 @pytest.mark.parametrize("versions", [1, 2])
 def test_a_recovery_that_undid_it_is_the_undo(
     scene: Scene, program: PlayedGate, versions: int, line: str
@@ -31,7 +32,7 @@ def test_a_recovery_that_undid_it_is_the_undo(
         assert_verified(scene.apply(web(version)))
     behaviour = "crash=0.1" if line.startswith("restored") else SLOW
     kill_apply(scene, program, web(9, behaviour=behaviour), line=line)
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     reason = "CrashLoop" if line.startswith("restored") else "Interrupted"
     assert_ended(result, 4, "rolled-back", reason, running="baseline")
     assert "what an earlier attempt had left is undone" in result.stderr
@@ -45,14 +46,14 @@ def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate)
     assert_verified(scene.apply(web()))
     assert_verified(scene.apply(web(2)))
     kill_apply(scene, program, web(9, behaviour=SLOW))
-    assert_verified(scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT))
+    assert_verified(undo(scene, "--to-revision", "1"))
     assert_runs(scene.objects, "shop/web:1")
 
 
 @pytest.mark.contract("B764", "B857")
 @pytest.mark.parametrize(
     ("line", "is_renumbered"),
-    [("applied .*deployment/web changed", True), ("applied .*settings", False)],
+    [(UNDER_WAY, True), ("applied .*settings", False)],
     ids=["whole", "half"],
 )
 def test_a_revision_is_what_it_was_when_the_command_began(
@@ -76,7 +77,7 @@ def test_a_revision_that_is_not_there_is_refused_before_the_recovery(
     """What a recovery makes of the numbers is none of those that a person could name."""
     assert_verified(scene.apply(web()))
     kill_apply(scene, program, web(2, behaviour=SLOW))
-    result = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
+    result = undo(scene, "--to-revision", "3")
     assert_refused(result, "NotFound", "deployment/web has no revision 3")
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
@@ -88,11 +89,9 @@ def test_a_revision_that_a_dead_undo_renumbered_is_named_with_its_recovery(
     """Whoever repeats the command learns the number of now, and what finishes it."""
     for version in (1, 2, 3):
         assert_verified(scene.apply(web(version)))
-    with program.start("undo", "web", "--to-revision", "2", env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed")
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web", "--to-revision", "2")
     scene.objects.wait_complete("web")
-    again = scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT)
+    again = undo(scene, "--to-revision", "2")
     assert_refused(again, "NotFound", "deployment/web has no revision 2")
     assert "there are: 1, 3, 4; revision 2 is revision 4 now" in again.stderr
     assert "to finish it: rollout-gate recover web" in again.stderr
@@ -109,11 +108,11 @@ def test_a_restart_that_was_interrupted_is_undone_alone(
     assert_verified(scene.apply(settings("one"), web(behaviour="ready=9")))
     assert_verified(scene.apply(settings("two"), web(2, behaviour="ready=9")))
     with program.start("restart", "web", env=JOB) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
+        running.wait_for_line(UNDER_WAY, 60.0)
         running.kill()
     if is_complete:
         scene.objects.wait_complete("web")
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_ended(result, 4, "rolled-back", "Interrupted", running="baseline")
     assert result.document["message"] == "an undo takes back what the gate had left"
     assert "before" not in result.document["message"]
@@ -126,11 +125,9 @@ def test_an_undo_that_died_is_not_the_undo(scene: Scene, program: PlayedGate) ->
     """Its recovery brings back what is to be left: the undo goes on from there."""
     assert_verified(scene.apply(web(behaviour="ready=9")))
     assert_verified(scene.apply(web(2, behaviour="ready=9")))
-    with program.start("undo", "web", env=JOB) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web")
     scene.objects.wait("deployments", lambda found: all(map(is_observed, found)))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "is undone" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
@@ -141,11 +138,9 @@ def test_an_undo_that_died_and_is_completed_is_the_undo(scene: Scene, program: P
     """Whoever repeats a killed undo wants one version back, whenever it was killed."""
     for version in (1, 2, 3):
         assert_verified(scene.apply(web(version)))
-    with program.start("undo", "web", env=JOB) as running:
-        running.wait_for_line("applied .*deployment/web changed")
-        running.kill()
+    kill_at(program, UNDER_WAY, "undo", "web")
     scene.objects.wait_complete("web")
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "the undo that an earlier run began is complete" in result.stderr
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
@@ -158,12 +153,16 @@ def test_a_recovery_that_returned_configuration_alone_is_the_undo(
     """What served before the dead apply is back: the same pods with their configuration."""
     for version, value in ((1, "one"), (2, "two")):
         assert_verified(scene.apply(settings(value), web(version)))
-    path = scene.manifest(settings("three"), web(2))
     doubt = ("--smoke-test", "sh -c 'exit 75'", "--on-inconclusive", "rollback", "--bake", "20s")
-    with program.start("apply", "-f", path, *doubt, env=JOB) as running:
-        running.wait_for_line("applied +configmap/settings changed", 60.0)
-        running.kill()
-    result = scene.gate("undo", "web", *DOCUMENT)
+    kill_apply(
+        scene,
+        program,
+        settings("three"),
+        web(2),
+        line="applied +configmap/settings changed",
+        flags=doubt,
+    )
+    result = undo(scene)
     assert result.exit_code == 4, str(result)
     assert "what an earlier attempt had left is undone" in result.stderr
     assert_runs(scene.objects, "shop/web:2")
@@ -179,7 +178,7 @@ def test_a_recovery_of_another_deployment_alone_is_not_the_undo(
         assert_verified(scene.apply(web(version), web(version, name="worker")))
     bodies = (web(2), web(9, name="worker", behaviour=SLOW))
     kill_apply(scene, program, *bodies, line="applied .*deployment/worker changed")
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "is undone" not in result.stderr
     assert_runs(scene.objects, "shop/web:1")
@@ -196,16 +195,15 @@ def test_what_a_recovery_to_no_pods_finished_is_the_gates(
     scene: Scene, program: PlayedGate, command: str
 ) -> None:
     """Killed half-way and scaled to 0: it is finished forward, and nobody else is blamed for it."""
-    for version in (1, 2, 3):
-        assert_verified(scene.apply(settings(str(version)), web(version)))
+    verify_versions(scene, 1, 2, 3)
     bad = web(4, behaviour="never-ready")
-    kill_apply(scene, program, settings("4"), bad, line="applied .*deployment/web changed")
+    kill_apply(scene, program, settings("4"), bad)
     scene.objects.patch("deployments", "web", {"spec": {"replicas": 0}})
     scene.objects.wait_for("deployments", "web", is_empty)
     if command == "recover":
         recovered = scene.gate("recover", "web", *DOCUMENT)
         assert_verified(recovered, "Vacuous", running="none")
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert "finishing what attempt" in result.stderr or command == "recover"
     assert result.exit_code == 0, str(result)
     assert "somebody else" not in result.stderr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.bed.expectations import (
@@ -15,7 +13,11 @@ from tests.bed.expectations import (
 )
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
-from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode, undo
+
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
 
 
 @pytest.mark.contract("B703")
@@ -23,7 +25,7 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     """A gate verified the version a moment ago: no warning says that none did."""
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "revision 1 (shop/web:1), the version that runs, before its restart" in result.stderr
     assert "no verification" not in result.stderr
@@ -37,11 +39,11 @@ def test_undo_goes_to_the_revision_that_it_names(scene: Scene) -> None:
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
     assert_verified(scene.apply(web(2)))
     (first,) = (one["metadata"]["name"] for one in before)
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert "goes to revision 1 (shop/web:1), verified at" in result.stderr
     assert result.document["deployments"][0]["new"]["replicaset"] == first
-    again = scene.gate("undo", "web", "--to-revision", "3", *DOCUMENT)
+    again = undo(scene, "--to-revision", "3")
     assert_verified(again)
     words = "goes to revision 3 (shop/web:2), without its restart, so its pods are created again"
     assert words in again.stderr
@@ -52,7 +54,7 @@ def test_undo_to_the_revision_that_runs_is_followed(scene: Scene) -> None:
     """There is a Deployment to follow: the one that was named."""
     assert_verified(scene.apply(settings("one"), web()))
     assert_verified(scene.apply(settings("two"), web(2)))
-    result = scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT)
+    result = undo(scene, "--to-revision", "2")
     assert_verified(result, "NoChange")
     assert "deployment/web is at revision 2 (shop/web:2) already" in result.stderr
     assert_runs(scene.objects, "shop/web:2", revision=2)
@@ -63,7 +65,7 @@ def test_undo_of_the_configuration_alone_follows_the_deployment(scene: Scene) ->
     """The pods stay; what they are is judged all the same."""
     assert_verified(scene.apply(settings("one"), web()))
     assert_verified(scene.apply(settings("two"), web()), "NoChange")
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result, "NoChange")
     assert "revision 1 (shop/web:1), which runs, with its configuration of 2" in result.stderr
     assert mode(scene) == "one"
@@ -75,8 +77,8 @@ def test_a_refusal_says_of_what_runs_that_it_is_its_configuration(scene: Scene) 
     assert_verified(scene.apply(secret("emVybw=="), web(3)))
     assert_verified(scene.apply(secret("b25l"), web()))
     apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
-    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(undo(scene, "--deployment-only"))
+    result = undo(scene)
     runs = "revision 4 (shop/web:1), which runs, with its configuration of 2"
     assert_refused(result, "SetIncomplete", runs)
     (hint,) = (line for line in result.stderr.splitlines() if "hint" in line)
@@ -96,48 +98,9 @@ def test_a_good_version_applied_again_is_no_other_set(scene: Scene) -> None:
     bad = scene.apply(settings("two"), secret("dHdv"), web(2, behaviour=CRASH), flags=paused)
     assert bad.exit_code == 6, str(bad)
     assert_verified(scene.apply(*good))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:2)", "CrashLoop")
     assert not warned(result, "has changed since")
-
-
-@pytest.mark.contract("B747", "B722")
-def test_a_rollback_names_the_replica_set_that_serves(scene: Scene) -> None:
-    """The annotation of the restart stays beside the version: that makes a ReplicaSet anew."""
-    assert_verified(scene.apply(web()))
-    apply_and_keep(scene, web(2, behaviour=CRASH))
-    result = scene.gate("restart", "web", *DOCUMENT)
-    assert_rolled_back(result, "CrashLoop")
-    (serving,) = (one for one in scene.objects.list_all("replicasets") if one["status"]["replicas"])
-    baseline = result.document["deployments"][0]["baseline"]
-    assert baseline["replicaset"] == serving["metadata"]["name"]
-    number = serving["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
-    assert baseline["revision"] == int(number)
-
-
-@pytest.mark.contract("B721", "B766")
-def test_history_marks_no_undo_that_would_be_refused(scene: Scene) -> None:
-    """The Secret changed with the bad version, and what it was is not kept."""
-    assert_verified(scene.apply(secret("b25l"), web()))
-    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
-    shown = scene.gate("history", "web").stdout
-    assert "<- undo --deployment-only would return here, without secret/keys" in shown
-    assert "undo would return here" not in shown
-    rows = json.loads(scene.gate("history", "web", *DOCUMENT).stdout)
-    assert [row["undo_lacks"] for row in rows if row["undo_returns"]] == [["secret/keys"]]
-    assert_refused(scene.gate("undo", "web", *DOCUMENT), "SetIncomplete", "secret/keys")
-    assert_verified(scene.gate("undo", "web", "--deployment-only", *DOCUMENT))
-
-
-@pytest.mark.contract("B721")
-def test_history_of_a_pause_says_what_runs_and_what_waits(scene: Scene) -> None:
-    """The live template has no ReplicaSet before the resume: the pods are the older one's."""
-    assert_verified(scene.apply(web()))
-    scene.gate("pause", "web", check=True)
-    scene.change(web(7))
-    shown = scene.gate("history", "web").stdout
-    assert "running <- " in shown.splitlines()[1]
-    assert "deployment/web is paused: shop/web:7 has no revision until it is resumed" in shown
 
 
 @pytest.mark.contract("B195", "B721")
@@ -160,9 +123,9 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     for version in range(1, 5):
         assert_verified(scene.apply(web(version)))
     assert_rolled_back(scene.apply(web(5, behaviour=CRASH)), "CrashLoop")
-    failed = scene.gate("undo", "web", "--to-revision", "5", *DOCUMENT)
+    failed = undo(scene, "--to-revision", "5")
     assert warned(failed, "revision 5 (shop/web:5) failed at", "CrashLoop")
-    result = scene.gate("undo", "web", "--to-revision", "1", *DOCUMENT)
+    result = undo(scene, "--to-revision", "1")
     assert_verified(result)
     assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")
 
@@ -181,7 +144,7 @@ def test_undo_after_a_failed_restart_skips_that_restart(scene: Scene) -> None:
     for version in (1, 2):
         assert_verified(scene.apply(web(version)))
     fail_a_restart(scene)
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     skipped = "skipped revision 3 (shop/web:2): it is a restart of the version that runs, and it "
     assert f"{skipped}failed at" in result.stderr
@@ -195,8 +158,8 @@ def test_a_second_undo_does_not_bring_a_restart_back(scene: Scene) -> None:
     """The first went back before it."""
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
-    assert_verified(scene.gate("undo", "web", *DOCUMENT))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    assert_verified(undo(scene))
+    result = undo(scene)
     assert_refused(result, "NoBaseline", "revision 2 (shop/web:1): it is a restart of the version")
 
 
@@ -207,7 +170,7 @@ def test_what_is_applied_again_is_not_passed_over_in_silence(scene: Scene, comma
     for version in (1, 2):
         assert_verified(scene.apply(web(version)))
     apply_and_keep(scene, web(3, behaviour=CRASH))
-    result = scene.gate("undo", "web", *DOCUMENT) if command == "undo" else scene.apply(web(2))
+    result = undo(scene) if command == "undo" else scene.apply(web(2))
     assert_verified(result)
     to = "a failure returns to revision 1 (shop/web:1), verified before the one that is applied"
     assert to in result.stderr

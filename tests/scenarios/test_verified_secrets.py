@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
@@ -18,15 +16,20 @@ from tests.bed.expectations import (
     images,
     warned,
 )
+from tests.bed.interrupting import UNDER_WAY
 from tests.bed.invariants import CANARY
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import LEASE
-from tests.scenarios.rights import LEASE_RULES, READING, rules
+from tests.scenarios.killing import LEASE, kill_at
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.test_good import MOST_REQUESTS
-from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode
+from tests.scenarios.versions import CRASH, DOCUMENT, KEEP, apply_and_keep, history, mode, undo
+
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
 
 KEEPING = ("--keep-verified-secrets",)
 BESIDE = "rollout-gate.verified.web"
@@ -64,7 +67,7 @@ def test_undo_restores_a_kept_secret(scene: Scene) -> None:
     for number in (1, 2):
         bodies = (secret(f"{number}-long-value"), web(number))
         assert_verified(scene.apply(*bodies, flags=KEEPING))
-    result = scene.gate("undo", "web", *DOCUMENT)
+    result = undo(scene)
     assert_verified(result)
     assert password(scene) == "1-long-value"
     assert_runs(scene.objects, "shop/web:1")
@@ -85,7 +88,7 @@ def test_environment_values_return_without_their_replica_set(scene: Scene, verb:
     if verb == "undo":
         assert_verified(scene.apply(settings("two"), version(2)))
         scene.objects.wait("replicasets", lambda found: len(found) == 1)
-        assert_verified(scene.gate("undo", "web", *DOCUMENT))
+        assert_verified(undo(scene))
     else:
         bad = version(9, behaviour=CRASH)
         assert_ended(scene.apply(settings("nine"), bad, flags=KEEP), 6, "failed", "CrashLoop")
@@ -156,7 +159,7 @@ def test_what_keeping_costs(scene: Scene, audit: Trail) -> None:
 
 @pytest.mark.contract("B709")
 def test_without_the_rights_it_is_said_what_cannot_be_returned(
-    scene: Scene, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
+    scene: Scene, gate_with_rules: MakeGate
 ) -> None:
     """Before the first write and at the end; nothing fails of it."""
     scene.serve(web())
@@ -172,15 +175,12 @@ def test_without_the_rights_it_is_said_what_cannot_be_returned(
     assert scene.objects.list_all("secrets") == []
 
 
-@pytest.mark.sandbox_only("minutes of waiting")
 @pytest.mark.contract("B708", "B542")
 def test_a_killed_rollback_to_a_kept_set_is_finished(scene: Scene, program: PlayedGate) -> None:
     """`recover` finds the Secret that the record itself does not hold."""
     keep_a_bad_secret(scene, *KEEPING)
     bad = scene.manifest(secret("two-long-value"), settings("two"), web(2, behaviour=CRASH))
-    with program.start("apply", "-f", bad) as running:
-        running.wait_for_line("applied +deployment/web changed", 60.0)
-        running.kill()
+    kill_at(program, UNDER_WAY, "apply", "-f", bad)
     record = scene.objects.get("leases", LEASE)["metadata"]["annotations"]["rollout-gate/attempt"]
     unpacked = gzip.decompress(base64.b64decode(record)).decode()
     assert base64.b64encode(b"one-long-value").decode() not in unpacked

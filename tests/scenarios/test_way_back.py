@@ -24,7 +24,7 @@ from tests.cluster import manifests
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.long import longer
-from tests.scenarios.versions import CRASH, KEEP
+from tests.scenarios.versions import CRASH, KEEP, report
 
 BOTH = (("configmaps", "settings"), ("deployments", "web"))
 STRATEGIES: dict[str, JSON | None] = {
@@ -199,69 +199,44 @@ def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene)
     assert_runs(scene.objects, "shop/web:1")
 
 
-@pytest.mark.contract("B753")
+@pytest.mark.contract("B753", "B786")
 @pytest.mark.parametrize(
-    ("flags", "code"), [(["--allow-irreversible"], 5), (["--on-failure", "keep"], 6)]
+    ("by", "flags", "code"),
+    [
+        ("us", ["--allow-irreversible"], 5),
+        ("us", ["--on-failure", "keep"], 6),
+        ("others", ["--on-failure", "rollback"], 5),
+        longer("others", ["--on-failure", "keep"], 6),
+    ],
 )
 @pytest.mark.parametrize("kind", ["configmaps", longer("secrets")])
 def test_the_advice_for_what_became_immutable_works_as_printed(
-    scene: Scene, flags: Sequence[str], code: int, kind: str
+    scene: Scene, by: str, flags: Sequence[str], code: int, kind: str
 ) -> None:
-    """An undo and an apply of what was before are refused until the object is gone."""
+    """With a bad version, or meanwhile: no apply and no undo until the object is gone."""
     of_kind = {"configmaps": settings, "secrets": secret}[kind]
+    name = of_kind()["metadata"]["name"]
     good = scene.manifest(web(), of_kind("b25l"))
     assert_verified(scene.gate("apply", "-f", good, "--output", "json"))
-    bad = [web(2, behaviour=CRASH), immutable(of_kind("dHdv"))]
-    result = scene.apply(*bad, flags=flags)
-    assert result.exit_code == code, str(result)
-    assert scene.gate("apply", "-f", good).exit_code == 3
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
-    assert "rollout-gate undo" not in shown
-    lines = [shlex.split(line) for line in shown.splitlines() if line.startswith(" " * 14)]
-    (delete,) = [words for words in lines if words[:2] == ["kubectl", "delete"]]
-    (apply,) = [words for words in lines if words[:2] == ["rollout-gate", "apply"]]
-    named = of_kind()
-    name = named["metadata"]["name"]
-    assert delete[2:5] == [f"{named['kind'].lower()}/{name}", "-n", scene.objects.namespace]
-    scene.objects.delete(kind, name)
-    words = [good if word == "PATH" else word for word in apply[1:]]
-    again = scene.gate(*words)
-    assert again.exit_code == 0, str(again)
-    assert_runs(scene.objects, "shop/web:1")
-    assert "immutable" not in scene.objects.get(kind, name)
-
-
-@pytest.mark.contract("B786")
-@pytest.mark.parametrize(
-    ("flags", "code"), [(["--on-failure", "rollback"], 5), longer(["--on-failure", "keep"], 6)]
-)
-@pytest.mark.parametrize("kind", ["configmaps", longer("secrets")])
-def test_what_somebody_made_immutable_meanwhile_has_to_be_deleted(
-    scene: Scene, flags: Sequence[str], code: int, kind: str
-) -> None:
-    """No apply and no undo can change it: the advice is that of what we made immutable."""
-    of_kind = {"configmaps": settings, "secrets": secret}[kind]
-    good = scene.manifest(web(), of_kind("b25l"))
-    assert_verified(scene.gate("apply", "-f", good, "--output", "json"))
-    named = of_kind()
-    name = named["metadata"]["name"]
-    with scene.applying(web(2, behaviour="crash=1"), of_kind("dHdv"), flags=flags) as running:
-        running.wait_for_line("applied +deployment/web changed")
-        scene.objects.patch(kind, name, {"immutable": True})
+    bad = of_kind("dHdv") if by == "others" else immutable(of_kind("dHdv"))
+    with scene.applying(web(2, behaviour="crash=1"), bad, flags=flags) as running:
+        if by == "others":
+            running.wait_for_line(UNDER_WAY)
+            scene.objects.patch(kind, name, {"immutable": True})
         result = running.wait()
     assert result.exit_code == code, str(result)
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = scene.gate("report", "result.json").stdout
+    assert scene.gate("apply", "-f", good).exit_code == 3
+    shown = report(scene, result)
     assert "rollout-gate undo" not in shown
     lines = [shlex.split(line) for line in shown.splitlines() if line.startswith(" " * 14)]
     (delete,) = [words for words in lines if words[:2] == ["kubectl", "delete"]]
     (apply,) = [words for words in lines if words[:2] == ["rollout-gate", "apply"]]
-    assert delete[2:5] == [f"{named['kind'].lower()}/{name}", "-n", scene.objects.namespace]
+    assert delete[2:5] == [f"{kind.removesuffix('s')}/{name}", "-n", scene.objects.namespace]
     scene.objects.delete(kind, name)
     again = scene.gate(*[good if word == "PATH" else word for word in apply[1:]])
     assert again.exit_code == 0, str(again)
     assert_runs(scene.objects, "shop/web:1")
+    assert "immutable" not in scene.objects.get(kind, name)
 
 
 @pytest.mark.contract("B140", "B70")

@@ -13,6 +13,7 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_runs,
     assert_verified,
+    images,
     warned,
 )
 from tests.bed.interrupting import UNDER_WAY
@@ -21,8 +22,10 @@ from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, w
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
-from tests.scenarios.killing import SLOW
-from tests.scenarios.versions import CRASH, KEEP
+from tests.scenarios.killing import SLOW, kill_at, signal_at
+from tests.scenarios.versions import CRASH, KEEP, one_line, report
+
+pytestmark = pytest.mark.sandbox_only("the words of a run; the same code says them anywhere")
 
 PAGES = ("text", "markdown", "html", "junit")
 
@@ -66,7 +69,7 @@ def test_of_several_that_went_back_it_names_those_at_nought(scene: Scene) -> Non
     path: Path = scene.manifest(*bad)
     result = scene.gate("apply", "-f", path)
     assert result.exit_code == 4, str(result)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert "deployment/worker failed; 2 of 2 Deployments went back; scaled to 0, so that" in said
     assert "nothing serves: deployment/web" in said
 
@@ -190,7 +193,7 @@ def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
         (twice, "deployment/web was paused already"),
     ):
         assert result.exit_code == 0, str(result)
-        assert f"APPLIED (exit 0): {words}" in " ".join(result.stdout.split()), str(result)
+        assert f"APPLIED (exit 0): {words}" in one_line(result.stdout), str(result)
         assert "verified" not in result.stdout.lower(), str(result)
     assert scene.apply(settings("two")).document["outcome"] == "applied"
 
@@ -198,7 +201,7 @@ def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
 # Whose fault it was
 
 
-@pytest.mark.contract("B723", "B19")
+@pytest.mark.contract("B723", "B19", "B30")
 def test_an_innocent_deployment_is_not_given_the_culprits_reason(scene: Scene) -> None:
     """It went back since another one failed, which its reason and its cause say."""
     scene.serve(web(), web(name="worker"))
@@ -210,6 +213,9 @@ def test_an_innocent_deployment_is_not_given_the_culprits_reason(scene: Scene) -
     assert cause["reason"] == "SiblingFailed"
     assert cause["message"].startswith("deployment/worker failed: CrashLoop: ")
     assert (culprit["name"], culprit["reason"]) == ("worker", "CrashLoop")
+    assert {one["outcome"] for one in (innocent, culprit)} == {"rolled-back"}
+    assert_runs(scene.objects, "shop/web:1", revision=3)
+    assert images(scene.objects.wait_complete("worker", 1)) == ["shop/worker:1"]
     again = scene.apply(web(2), web(3, name="worker"))
     assert_verified(again)
     assert not warned(again, "this very template failed")
@@ -222,23 +228,21 @@ def test_a_sick_neighbour_that_was_not_changed_is_no_new_version(scene: Scene) -
     scene.apply_as("rollout-gate", web(5, behaviour=CRASH))
     result = applied(scene, web(5, behaviour=CRASH), web(2, name="worker"))
     assert result.exit_code == 6, str(result)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert "deployment/web failed, and this run had not changed it" in said
     assert "the new version of deployment/web" not in said
 
 
 @pytest.mark.contract("B725", "B530")
-@pytest.mark.sandbox_only("a gate that is killed")
 def test_recover_names_no_version_that_nobody_found_to_be_bad(
     scene: Scene, program: PlayedGate
 ) -> None:
     """The gate ended while the version was still starting: that is what led back."""
     scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=SLOW))) as running:
-        running.wait_for_line(UNDER_WAY, 60.0)
-        running.kill()
+    path = scene.manifest(web(2, behaviour=SLOW))
+    kill_at(program, UNDER_WAY, "apply", "-f", path)
     result = program("recover", "web")
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert result.exit_code == 4, str(result)
     assert "deployment/web did not complete; revision 1, shop/web:1" in said
     assert "the gate ended before the new version was complete" in said
@@ -247,19 +251,22 @@ def test_recover_names_no_version_that_nobody_found_to_be_bad(
 
 
 @pytest.mark.contract("B725", "B530")
-@pytest.mark.sandbox_only("a gate that is interrupted")
 def test_recover_of_a_rollback_names_the_version_that_failed(
     scene: Scene, program: PlayedGate
 ) -> None:
     """Ctrl-C came in the rollback: what serves again is not what failed, nor unknown."""
     scene.serve(web())
-    with program.start("apply", "-f", scene.manifest(web(2, behaviour=CRASH))) as running:
-        running.wait_for_line(r"s  rollback ", 60.0)
-        running.send(signal.SIGINT)
-        running.wait()
+    signal_at(
+        program,
+        r"s  rollback ",
+        "apply",
+        "-f",
+        scene.manifest(web(2, behaviour=CRASH)),
+        number=signal.SIGINT,
+    )
     result = program("recover", "web", "--report", f"markdown={scene.folder / 'run.md'}")
     assert result.exit_code == 4, str(result)
-    said = " ".join(result.stdout.split())
+    said = one_line(result.stdout)
     assert (
         "deployment/web failed; revision 3 (was revision 1), shop/web:1 serves again, verified"
         in said
@@ -271,7 +278,6 @@ def test_recover_of_a_rollback_names_the_version_that_failed(
 
 
 @pytest.mark.contract("B726", "B194")
-@pytest.mark.sandbox_only("the invariants look for what the command names")
 def test_recover_of_a_name_that_nobody_has_is_refused(scene: Scene, program: PlayedGate) -> None:
     """As `status` of it is; of one that exists no attempt is unfinished."""
     found = {command: program(command, "nobody") for command in ("recover", "status")}
@@ -287,11 +293,16 @@ def test_status_says_why_a_deployment_has_no_pods(scene: Scene) -> None:
     scene.apply(web(behaviour=CRASH), flags=["--on-first-failure", "scale-to-zero"])
     scene.objects.wait_for("deployments", "web", lambda live: not live["status"].get("replicas"))
     status = scene.gate("status", "web")
-    said = " ".join(status.stdout.split())
+    said = one_line(status.stdout)
     assert "complete: 0 replicas are wanted, and no pod runs" in said
     assert "a gate scaled it to 0 after this version failed" in said
     assert "ago: CrashLoop: web: Error" in said
     assert "Vacuous" not in said
+
+
+def crashed_for_good(pod: JSON) -> bool:
+    """Tell whether a pod was restarted so often that it is doomed."""
+    return restarts(pod) >= 3
 
 
 @pytest.mark.contract("B772", "B723")
@@ -305,19 +316,19 @@ def test_what_crashes_beside_a_failure_is_not_called_innocent(
     """
     scene.serve(web(), web(name="worker"))
     names = ("web", "worker")
-    bodies = [web(2, name=name, behaviour=SLOW, strategy=ALL_AT_ONCE) for name in names]
+    slow = {"behaviour": SLOW, "strategy": ALL_AT_ONCE, "progress_deadline_seconds": 300}
+    bodies = [web(2, **{"name": name, **slow}) for name in names]
     with scene.applying(*bodies, flags=["--on-failure", "keep"]) as running:
         one, _ = running_pods(scene, "shop/worker:2", 2)
         if is_crashing:
             behave(scene, [one], CRASH)
-            scene.objects.wait_for("pods", one["metadata"]["name"], lambda pod: restarts(pod) >= 3)
+            scene.objects.wait_for("pods", one["metadata"]["name"], crashed_for_good, 120.0)
         behave(scene, running_pods(scene, "shop/web:2", 2), CRASH)
         result = running.wait()
     assert (result.exit_code, result.document["reason"]) == (6, "CrashLoop"), str(result)
     reasons = {one["name"]: one["reason"] for one in result.document["deployments"]}
     assert reasons == {"web": "CrashLoop", "worker": "SiblingFailed"}
-    (scene.folder / "result.json").write_text(result.stdout)
-    shown = " ".join(scene.gate("report", "result.json").stdout.split())
+    shown = one_line(report(scene, result))
     both = "the new version of deployment/web, deployment/worker failed and were not taken back"
     assert (both in shown) == is_crashing, shown
     assert ("nothing was found against deployment/worker" in shown) != is_crashing, shown

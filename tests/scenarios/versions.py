@@ -1,4 +1,4 @@
-"""Versions of `web` that fail or stay, and what is there of them afterwards."""
+"""Versions of `web` that serve, fail or stay, and what is there and said of them afterwards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 
 from tests.bed.expectations import assert_ended, assert_verified
 from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 
 CRASH = "crash=0.1"
@@ -29,6 +30,34 @@ def history(scene: Scene) -> JSON:
     packed = base64.b64decode(annotations["rollout-gate/history"])
     found: JSON = json.loads(gzip.decompress(packed))
     return found
+
+
+def history_rows(scene: Scene, name: str = "web") -> list[JSON]:
+    """Return the revisions that `history` tells of, as a program reads them."""
+    rows: list[JSON] = json.loads(scene.gate("history", name, *DOCUMENT).stdout)
+    return rows
+
+
+def report(scene: Scene, result: Result) -> str:
+    """Return what a person reads of a result document, with what to do next."""
+    (scene.folder / "result.json").write_text(result.stdout)
+    return scene.gate("report", "result.json").stdout
+
+
+def one_line(text: str) -> str:
+    """Return a text as it reads, wherever its lines are broken."""
+    return " ".join(text.split())
+
+
+def undo(scene: Scene, *words: str) -> Result:
+    """Undo `web`, with a document on stdout."""
+    return scene.gate("undo", "web", *words, *DOCUMENT)
+
+
+def verify_versions(scene: Scene, *versions: int) -> None:
+    """Verify versions one after the other; the configuration of each says its number."""
+    for version in versions:
+        assert_verified(scene.apply(settings(str(version)), web(version)))
 
 
 def apply_and_keep(scene: Scene, *bodies: JSON) -> None:

@@ -10,7 +10,7 @@ from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs
 from tests.bed.scene import web
 from tests.cluster.audit import Trail
 from tests.e2e.checks.conftest import FrontBefore, TrialOf
-from tests.e2e.checks.trial import Trial, errors, overlapping, query, row
+from tests.e2e.checks.trial import errors, overlapping, query, row
 from tests.engines.engine import Engine
 from tests.engines.traffic import METRIC, Load
 
@@ -23,14 +23,15 @@ AT_ONCE = {"initial-delay": "0s", "required": False}
 
 
 @pytest.mark.contract("B484", "B408", "B414")
-def test_an_outage_alone_never_rolls_back(trial: Trial, engine: Engine) -> None:
+def test_an_outage_alone_never_rolls_back(trial_of: TrialOf, prometheus: Engine) -> None:
     """An engine that is stopped in mid-rollout leaves a good version running, unverified."""
+    trial = trial_of(prometheus.url)
     trial.scene.serve(web())
     trial.direct(2, Load())
     trial.configure(errors(), bake="11s")
     with trial.applying(**overlapping(11)) as running:
         running.wait_for_line(GOOD)
-        engine.process.stop()
+        prometheus.process.stop()
         running.wait_for_line("baking")
         result = running.wait()
     document = result.document
@@ -43,16 +44,17 @@ def test_an_outage_alone_never_rolls_back(trial: Trial, engine: Engine) -> None:
 
 
 @pytest.mark.contract("B484", "B408")
-def test_a_check_goes_on_after_an_outage(trial: Trial, engine: Engine) -> None:
+def test_a_check_goes_on_after_an_outage(trial_of: TrialOf, prometheus: Engine) -> None:
     """An engine that comes back in time is asked again, and the version is verified."""
+    trial = trial_of(prometheus.url)
     trial.scene.serve(web())
     trial.direct(2, Load())
     trial.configure(errors(), bake="30s")
     with trial.applying() as running:
         running.wait_for_line(GOOD)
-        engine.process.stop()
+        prometheus.process.stop()
         running.wait_for_line(AWAY)
-        engine.restart()
+        prometheus.restart()
         result = running.wait()
     assert_verified(result)
     assert_runs(trial.scene.objects, "shop/web:2", revision=2)

@@ -1,16 +1,21 @@
-"""A good and a bad version, and the right verdict on each, whatever fails on the way there."""
+"""A good and a bad version, and the right verdict on each, however often the gate has to ask."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
+
 from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified, images
 from tests.bed.scene import Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.faults.proxy import Proxy
+from tests.faults.request import APPLIES
 
 APPLIED = "applied +deployment/web changed"
 BUDGETS = ("--timeout", "2m", "--rollback-timeout", "2m")
+MOST_A_SECOND = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,8 @@ class Version:
 
 GOOD = Version("ready=2", is_good=True)
 BAD = Version("crash=0.1", is_good=False)
-BOTH = [GOOD, BAD]
+judged = pytest.mark.parametrize("version", [GOOD, BAD], ids=["good", "bad"])
+"""Goes through both versions."""
 
 
 def assert_unknown(scene: Scene, result: Result) -> None:
@@ -48,3 +54,23 @@ def assert_unknown(scene: Scene, result: Result) -> None:
     assert document["deployments"][0]["running"] == "unknown", str(result)
     assert document["rollback"] is None, str(result)
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
+
+
+def assert_bounded(proxy: Proxy, namespace: str, *, since: float) -> None:
+    """Assert that no second from then on has seen more than 10 requests.
+
+    Nothing is allowed for what comes late: a request is counted where it arrives, and the gate
+    counts it from before until a second after that.
+    """
+    found = proxy.log.most_in(1.0, namespace, since=since)
+    assert found <= MOST_A_SECOND, f"{found} requests in a second"
+
+
+def applied_at(proxy: Proxy) -> float:
+    """Return when the first write of a Deployment came."""
+    return proxy.log.like(APPLIES)[0].at
+
+
+def first_fault_at(proxy: Proxy) -> float:
+    """Return when the first request came that met a fault."""
+    return next(seen.at for seen in proxy.log if seen.fault)

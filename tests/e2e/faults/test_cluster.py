@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from sandbox.face import behaviour as behaviours
-from tests.bed.expectations import assert_rolled_back, assert_runs, assert_verified
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+    images,
+)
 from tests.bed.scene import Scene, web
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubelet.api import JSON
 from tests.e2e.conftest import GateWith
-from tests.e2e.faults.ends import APPLIED, BOTH, BUDGETS, Version
-
-judged = pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
+from tests.e2e.faults.ends import APPLIED, BUDGETS, Version, judged
 
 
 @pytest.mark.fault(22)
@@ -31,6 +36,60 @@ def test_a_controller_manager_that_is_restarted(
         plane.controller_manager.start()
         result = running.wait()
     version.assert_judged(scene, result)
+
+
+HELD_SECONDS = 30.0
+
+
+@pytest.mark.fault(21)
+@pytest.mark.contract("B109", "B116")
+def test_controllers_that_are_held_for_longer_than_the_deadline(
+    scene: Scene, plane: ControlPlane
+) -> None:
+    """Held still for 30 s with a deadline of 15 s: a good version is not rolled back for that."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="ready=3", progress_deadline_seconds=15)) as running:
+        running.wait_for_line("following replicaset.*shop/web:2")
+        hold_controllers(plane)
+        result = running.wait()
+    assert_verified(result)
+    assert result.duration_seconds > HELD_SECONDS
+    assert_runs(scene.objects, "shop/web:2")
+
+
+def hold_controllers(plane: ControlPlane) -> None:
+    """Hold the controller manager still for a while."""
+    with plane.controller_manager.suspended():
+        threading.Event().wait(HELD_SECONDS)
+
+
+@pytest.mark.fault(21)
+@pytest.mark.contract("B137")
+def test_a_rollback_waits_for_controllers_as_long_as_its_own_timeout(
+    scene: Scene, plane: ControlPlane
+) -> None:
+    """They are held still for 30 s of the way back with a deadline of 10 s: 4 once they go on."""
+    scene.serve(web(progress_deadline_seconds=10))
+    bad = web(2, behaviour="crash=0.1", progress_deadline_seconds=10)
+    with scene.applying(bad, flags=("--rollback-timeout", "100s")) as running:
+        running.wait_for_line("pod/.*CrashLoop")
+        hold_controllers(plane)
+        result = running.wait()
+    assert_ended(result, 4, "rolled-back", "CrashLoop")
+    assert result.duration_seconds > HELD_SECONDS
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.fault(21)
+@pytest.mark.contract("B109", "B25")
+def test_a_controller_that_does_not_act_is_the_cause(scene: Scene, plane: ControlPlane) -> None:
+    """Nothing observes the change: that is the cause, and the rollback cannot be verified, 5."""
+    scene.serve(web())
+    flags = ("--timeout", "32s", "--rollback-timeout", "2s")
+    with plane.controller_manager.suspended():
+        result = scene.apply(web(2, progress_deadline_seconds=120), flags=flags)
+    assert_ended(result, 5, "rollback-failed", "Timeout", cause="ControllerNotObserving")
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
 
 
 @pytest.mark.fault(31)

@@ -15,7 +15,7 @@ from tests.bed.control_plane import ClusterUsers
 from tests.bed.expectations import assert_ended, images
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import BOTH, BUDGETS, Version
+from tests.e2e.faults.ends import BUDGETS, Version, judged
 from tests.faults import answers, streams
 from tests.faults.proxy import Proxy
 from tests.faults.request import ANYTHING, APPLIES, WATCHES
@@ -61,7 +61,7 @@ def plugged(kubeconfig: Path) -> Plugged:
 
 @pytest.mark.fault(36)
 @pytest.mark.contract("B160", "B513")
-@pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
+@judged
 def test_a_token_that_ran_out_is_fetched_anew(
     scene: Scene,
     bed: Bed,

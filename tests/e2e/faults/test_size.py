@@ -1,7 +1,8 @@
-"""Many documents and many pods at once."""
+"""Much at once, and much in a row: memory, requests and what is left behind stay bounded."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.bed.expectations import assert_verified
 from tests.bed.scene import Scene, web
 from tests.cluster import manifests
+from tests.cluster.programs import REPOSITORY
 from tests.e2e.conftest import GateWith
 from tests.faults.proxy import Proxy
 from tests.faults.request import WRITES
@@ -46,3 +48,18 @@ def test_five_hundred_documents_and_two_thousand_pods(
     assert len(proxy.log.like(WRITES)) == DOCUMENTS
     most = REQUESTS_A_DOCUMENT * DOCUMENTS + REQUESTS_BESIDE + result.duration_seconds
     assert len(proxy.log) < most
+
+
+ATTEMPTS = 20
+END_SECONDS = 600.0
+
+
+@pytest.mark.contract("B517")
+def test_nothing_is_left_behind() -> None:
+    """No wrong verdict, thread or descriptor; the growth of so few says nothing about memory."""
+    command = [sys.executable, "-m", "tests.soak", str(ATTEMPTS)]
+    ended = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=END_SECONDS, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"{ATTEMPTS} attempts" in ended.stdout

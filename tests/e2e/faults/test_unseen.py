@@ -7,7 +7,7 @@ import pytest
 from tests.bed.expectations import assert_ended, assert_runs, images
 from tests.bed.scene import Scene, web
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import APPLIED, BOTH, BUDGETS, GOOD, Version
+from tests.e2e.faults.ends import APPLIED, BUDGETS, GOOD, Version, judged
 from tests.faults import answers, streams
 from tests.faults.proxy import Proxy
 from tests.faults.request import ANYTHING, APPLIES, READING, WATCHES
@@ -15,8 +15,6 @@ from tests.faults.script import Rule
 
 STALE_SECONDS = 10.0
 SKEW_SECONDS = 600
-
-judged = pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
 
 
 @pytest.mark.fault(18)

@@ -8,9 +8,8 @@ import re
 import pytest
 
 from tests.bed.scene import Scene, web
-from tests.e2e.faults.bounds import applied_at, assert_bounded
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import BOTH, BUDGETS, Version
+from tests.e2e.faults.ends import BUDGETS, Version, applied_at, assert_bounded, judged
 from tests.faults import answers, streams
 from tests.faults.exchange import Reply
 from tests.faults.proxy import Proxy
@@ -20,8 +19,6 @@ from tests.faults.script import Fault, Rule
 FUTURE = 1_000_000_000
 LONG_BYTES = 1 << 20
 RESOURCE_VERSION = re.compile(rb'"resourceVersion":"(\d+)"')
-
-judged = pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
 
 
 @pytest.mark.fault(4)

@@ -13,7 +13,7 @@ from tests.cluster.access import Certificate
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.e2e.faults.conftest import Play
-from tests.e2e.faults.ends import BOTH, BUDGETS, GOOD, Version
+from tests.e2e.faults.ends import BUDGETS, GOOD, Version, judged
 from tests.e2e.faults.webhook import asked_about_deployments
 from tests.faults import answers, connections
 from tests.faults.proxy import Proxy
@@ -24,8 +24,6 @@ LATE_SECONDS = 20.0
 IN_A_ROW = 20
 SLOW_SECONDS = 25.0
 DISOWNED = (("configmaps", "settings"), ("deployments", "web"))
-
-judged = pytest.mark.parametrize("version", BOTH, ids=["good", "bad"])
 
 
 @pytest.mark.fault(11)

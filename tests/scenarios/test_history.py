@@ -1,0 +1,300 @@
+"""What `history` says of a version was found of that one, and what it marks the next run does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_runs,
+    assert_verified,
+)
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, secret, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.scenarios.test_undo_advice import advised
+from tests.scenarios.versions import (
+    CRASH,
+    DOCUMENT,
+    KEEP,
+    apply_and_keep,
+    history_rows,
+    mode,
+    one_line,
+    report,
+    undo,
+    verify_versions,
+)
+
+pytestmark = pytest.mark.sandbox_only(
+    "what a lock remembers is the gate's own, whatever cluster keeps it"
+)
+
+BAD_CHECK = ("--smoke-test", "false")
+DOUBT = ("--smoke-test", "sh -c 'exit 75'")
+
+
+def rows_of(scene: Scene) -> dict[int, JSON]:
+    """Return what `history` tells of each revision."""
+    return {row["revision"]: row for row in history_rows(scene)}
+
+
+def fail_unchanged(scene: Scene, *bodies: JSON) -> Result:
+    """Apply what runs already, with a check that does not pass."""
+    result = scene.apply(*bodies, flags=BAD_CHECK)
+    assert_ended(result, 6, "failed", "CheckFailed", running="new")
+    assert not any(one["action"] != "unchanged" for one in result.document["objects"])
+    return result
+
+
+@pytest.mark.contract("B795", "B766")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_an_apply_that_changed_nothing_calls_nothing_new(scene: Scene, versions: int) -> None:
+    """What runs stands as it was, and no undo is advised to return to what it never left."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(secret(f"value-{version}"), web(version)))
+    result = fail_unchanged(scene, secret(f"value-{versions}"), web(versions))
+    text = one_line(report(scene, result))
+    assert "the new version" not in text
+    assert "deployment/web failed, and this run had not changed it: it stands as it was" in text
+    assert "rollout-gate undo" not in text
+
+
+@pytest.mark.contract("B795", "B762")
+def test_a_failure_of_what_did_not_change_is_remembered(scene: Scene) -> None:
+    """`history`, a later failure and `undo` pass to the set that did not fail since."""
+    verify_versions(scene, 1, 2)
+    fail_unchanged(scene, settings("2"), web(2))
+    rows = rows_of(scene)
+    assert (rows[2]["verdict"], rows[2]["reason"]) == ("failed", "CheckFailed")
+    assert [number for number, row in rows.items() if row["returned_to"]] == [1]
+    assert [number for number, row in rows.items() if row["undo_returns"]] == [1]
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert "what runs was not verified (CheckFailed)" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B795")
+def test_an_apply_that_changes_nothing_is_no_other_the_second_time(scene: Scene) -> None:
+    """A job that is tried again takes nothing down: the Secret of before is not kept."""
+    for version in (1, 2):
+        assert_verified(scene.apply(secret(f"value-{version}"), web(version)))
+    for _ in range(2):
+        fail_unchanged(scene, secret("value-2"), web(2))
+    assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.contract("B795", "B723")
+def test_an_unchanged_neighbour_of_a_failure_is_not_remembered_as_failed(scene: Scene) -> None:
+    """Nothing changed of either: one did not pass its checks, and the other keeps its name."""
+    both = (web(), web(name="worker"))
+    assert_verified(scene.apply(*both))
+    path = scene.folder / "gate.yaml"
+    path.write_text('checks: [{name: broken, deployment: worker, command: ["false"]}]\n')
+    result = scene.apply(*both, flags=["--config", str(path)])
+    assert result.exit_code == 6, str(result)
+    assert rows_of(scene)[1]["verdict"] == "verified"
+    assert "the new version" not in one_line(report(scene, result))
+
+
+@pytest.mark.contract("B879")
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_changes_nothing_is_said_to_return_to_nothing(scene: Scene, changed: bool) -> None:
+    """The version runs already: only where configuration changes would a failure move anything."""
+    assert_verified(scene.apply(settings("1"), web()))
+    result = scene.gate("preflight", "-f", scene.manifest(settings("12"[changed]), web()))
+    line = next(one for one in result.stderr.splitlines() if " baseline " in one)
+    to = "deployment/web: a failure returns to revision 1 (shop/web:1)"
+    nothing = "deployment/web: revision 1 (shop/web:1) runs, and nothing changes"
+    assert line.partition("baseline    ")[2] == (
+        to if changed else f"{nothing}: a failure takes nothing back"
+    )
+
+
+@pytest.mark.contract("B190", "B797")
+def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
+    """The judgement is that of its ReplicaSet, not of the template that it has in common."""
+    for version in (1, 2):
+        assert_verified(scene.apply(web(version)))
+    enforce(scene.objects, quota({"pods": "2"}))
+    result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
+    assert result.exit_code == 4, str(result)
+    rows = rows_of(scene)
+    assert rows[3]["verdict"] == "failed", rows
+    assert rows[4]["verdict"] == "verified", rows
+
+
+@pytest.mark.contract("B700", "B796")
+def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
+    scene: Scene,
+) -> None:
+    """Two, then one were verified; then two, with a check that lacks evidence: one was last."""
+    verify_versions(scene, 2, 1)
+    doubted = scene.apply(settings("2"), web(2), flags=DOUBT)
+    assert doubted.exit_code == 7, str(doubted)
+    rows = rows_of(scene)
+    for mark in ("returned_to", "undo_returns"):
+        assert [row["images"] for row in rows.values() if row[mark]] == [["shop/web:1"]]
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert "what runs was not verified (CheckError)" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B190", "B797")
+def test_the_failure_is_that_of_the_replica_set_that_was_followed(scene: Scene) -> None:
+    """Somebody adds a container in mid-flight: what crashes is no ReplicaSet of ours."""
+    verify_versions(scene, 1, 2)
+    with scene.applying(settings("3"), web(3, behaviour="crash=3")) as running:
+        running.wait_for_line("following replicaset")
+        add_a_container(scene)
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    failed = result.document["deployments"][0]["new"]
+    rows = rows_of(scene)
+    assert [n for n, row in rows.items() if row["verdict"] == "failed"] == [failed["revision"]]
+    assert rows[failed["revision"]]["images"] == failed["images"] == ["shop/web:3", "x/side:1"]
+
+
+def add_a_container(scene: Scene) -> None:
+    """Add one to the live pod template, as somebody who is not the gate."""
+    live = scene.objects.get("deployments", "web")
+    template = live["spec"]["template"]
+    template["spec"]["containers"].append({"name": "side", "image": "x/side:1"})
+    scene.change_as("kubectl-edit", {"spec": {"template": template}})
+
+
+EXTRA = {**settings("extra"), "metadata": {"name": "extra"}}
+
+
+@pytest.mark.contract("B865", "B190")
+def test_history_marks_where_the_next_failure_returns_to(scene: Scene) -> None:
+    """Something of a failed attempt stands beside the verified version, which runs again."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_rolled_back(scene.apply(settings("two"), EXTRA, web(2, behaviour=CRASH)), "CrashLoop")
+    shown = scene.gate("history", "web").stdout
+    (marked,) = [line for line in shown.splitlines() if "<-" in line]
+    assert marked.endswith("running <- a failure would return here")
+    failed = scene.apply(settings("three"), web(3, behaviour=CRASH))
+    assert "revision 3 (shop/web:1)" in failed.stderr
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B865", "B701", "B721", "B766")
+def test_history_says_what_a_failure_could_not_return(scene: Scene) -> None:
+    """The Secret of then is not kept: the next failure, or undo, ends as it is foretold."""
+    assert_verified(scene.apply(secret("b25l"), web()))
+    apply_and_keep(scene, secret("dHdv"), web(2, behaviour=CRASH))
+    (marked,) = [row for row in history_rows(scene) if row["returned_to"]]
+    assert (marked["revision"], marked["return_lacks"]) == (1, ["secret/keys"])
+    shown = scene.gate("history", "web").stdout
+    assert "<- a failure would return here, without secret/keys <- undo --deployment-only" in shown
+    assert "undo would return here" not in shown
+    assert [row["undo_lacks"] for row in history_rows(scene) if row["undo_returns"]] == [
+        ["secret/keys"]
+    ]
+    assert_refused(undo(scene), "SetIncomplete", "secret/keys")
+    failed = scene.apply(secret("dHdv"), web(3, behaviour=CRASH))
+    assert_ended(failed, 5, "rollback-failed", "CrashLoop", running="baseline")
+    assert "secret/keys could not be returned after a failure" in failed.stderr
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B897")
+def test_history_names_what_an_undo_without_a_lock_leaves(scene: Scene) -> None:
+    """Nothing remembers the configuration of then: the mark returns the pod template alone."""
+    lockless = ("--no-lock",)
+    before, after = (web(n, behaviour=CRASH if n == 2 else "") for n in (1, 2))
+    for body in (before, after):
+        container = body["spec"]["template"]["spec"]["containers"][0]
+        container["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    assert_verified(scene.apply(settings("one"), before, flags=lockless))
+    kept = scene.apply(settings("two"), after, flags=[*lockless, *KEEP])
+    assert kept.exit_code == 6, str(kept)
+    (marked,) = [row for row in history_rows(scene) if row["undo_returns"]]
+    assert (marked["revision"], marked["undo_lacks"]) == (1, ["configmap/settings"])
+    shown = scene.gate("history", "web").stdout
+    assert "<- undo --deployment-only would return here, without configmap/settings" in shown
+    assert_verified(undo(scene, "--deployment-only"))
+    assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "two"}
+
+
+@pytest.mark.contract("B866", "B721")
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_history_marks_no_undo_that_a_conflict_refuses(scene: Scene, *, is_paused: bool) -> None:
+    """Another manager owns the image: the mark names the flag with which the undo works."""
+    assert_verified(scene.apply(settings("one"), web()))
+    if is_paused:
+        scene.gate("pause", "web", check=True)
+    scene.change(web(7, behaviour=CRASH))
+    (marked,) = [row for row in history_rows(scene) if row["undo_returns"]]
+    (manager,) = marked["undo_conflicts"]
+    shown = scene.gate("history", "web").stdout
+    assert f"<- undo --take-over {manager} would return here" in shown
+    assert "<- undo would return here" not in shown
+    refused = undo(scene)
+    assert_refused(refused, "Conflict", f"({manager})")
+    assert f"--take-over {manager}" in refused.stderr
+    assert "manifest" not in refused.stderr
+    if not is_paused:
+        _, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
+        assert words == ["undo", "web", *words[2:]]
+        assert words[words.index("--take-over") + 1] == manager
+    assert_verified(undo(scene, "--take-over", manager))
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B867", "B721")
+def test_history_of_a_pause_says_what_runs_and_what_waits(scene: Scene) -> None:
+    """What has pods runs; what waits is there, and is no revision yet."""
+    assert_verified(scene.apply(web()))
+    scene.gate("pause", "web", check=True)
+    scene.change(web(7))
+    shown = scene.gate("history", "web").stdout
+    assert "running <- " in shown.splitlines()[1]
+    assert "deployment/web is paused: shop/web:7 has no revision until it is resumed" in shown
+    waiting, running = history_rows(scene)
+    assert (waiting["revision"], waiting["waiting"], waiting["running"]) == (None, True, False)
+    assert waiting["images"] == ["shop/web:7"]
+    assert (running["revision"], running["waiting"], running["running"]) == (1, False, True)
+
+
+@pytest.mark.contract("B868", "B763")
+@pytest.mark.parametrize("flag", ["--observe", "--on-failure=keep"])
+def test_what_was_complete_beside_a_failure_is_called_so(scene: Scene, flag: str) -> None:
+    """The verdict of the run and what is remembered of it are one: complete, and no set."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    path = scene.manifest(web(2, behaviour=CRASH), web(2, name="api"))
+    shown = scene.gate("apply", "-f", path, flag).stdout
+    assert ["complete", "deployment/api", "Complete"] in [
+        line.split()[:3] for line in shown.splitlines()
+    ]
+    assert re.search(r"complete \ds ago  ", scene.gate("history", "api").stdout)
+    (row, _) = history_rows(scene, "api")
+    assert (row["verdict"], row["reason"]) == ("complete", "Complete")
+
+
+@pytest.mark.contract("B868", "B723")
+def test_what_is_complete_by_now_is_not_held_against_for_another_ones_failure(
+    scene: Scene,
+) -> None:
+    """Taken back for its sibling at first, then kept, complete: it is what a failure returns to."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    both = (web(2), web(2, name="api", behaviour=CRASH))
+    assert scene.apply(*both).exit_code == 4
+    assert scene.apply(*both, flags=KEEP).exit_code == 6
+    (row, _) = history_rows(scene)
+    assert (row["revision"], row["verdict"], row["returned_to"]) == (4, "complete", True)
+    failed = scene.apply(web(3, behaviour=CRASH))
+    assert "SiblingFailed" not in failed.stderr
+    assert_rolled_back(failed, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:2")

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from gate.core.attempt.health_checks import combine_verdicts, conclusions
+from gate.core.attempt.health_checks import combine_verdicts
 from gate.core.attempt.transitions import State
 from gate.core.checks.questions import MetricQuestion
-from gate.core.checks.run import ConclusionKind
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask, Read, Write
-from gate.core.protocol.events import AttemptEvent, Interrupted
+from gate.core.protocol.events import AttemptEvent
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, query
@@ -45,30 +43,6 @@ def overtaken(player: Player, effect: Write) -> AttemptEvent:
     player.server.edit(effect.ref, "kubectl-edit", {IMAGE: "shop/web:v9"})
     player.server.control(effect.ref)
     return answer_lost
-
-
-@pytest.mark.contract("B497")
-@pytest.mark.parametrize(
-    ("deployment", "measured", "outcome", "said"),
-    [
-        ("", 0.0, Outcome.VERIFIED, ConclusionKind.PASS),
-        ("", 0.7, Outcome.ROLLED_BACK, ConclusionKind.FAIL),
-        ("api", 0.7, Outcome.ROLLED_BACK, ConclusionKind.FAIL),
-        ("web", 0.7, Outcome.VERIFIED, ConclusionKind.INCONCLUSIVE),
-    ],
-)
-def test_a_check_goes_on_about_what_is_still_ours(
-    deployment: str, measured: float, outcome: Outcome, said: ConclusionKind
-) -> None:
-    """One that is about what somebody else has changed alone is not asked, and blames no other."""
-    player = both_rolled_out(policy(check(deployment=deployment)))
-    player.measure = always(measured)
-    player.bend(Write, overtaken)
-    attempt = player.run()
-    assert ends(attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert attempt.result.endings[named(player, "web")].outcome is Outcome.SUPERSEDED
-    assert attempt.result.endings[named(player, "api")].outcome is outcome
-    assert [one.kind for one in conclusions(attempt)] == [said]
 
 
 @pytest.mark.contract("B497")
@@ -122,17 +96,3 @@ def test_the_window_is_as_long_as_the_youngest_of_the_new_versions() -> None:
     questions = [effect.questions.value for effect in player.sent if isinstance(effect, Ask)]
     texts = [asked.query for asked in questions if isinstance(asked, MetricQuestion)]
     assert texts[:2] == ["sum(rate(errors[5s]))", "sum(rate(errors[15s]))"]
-
-
-@pytest.mark.contract("B497")
-def test_what_somebody_else_has_is_no_evidence_for_a_signal() -> None:
-    """What was measured of a version that is gone says nothing against the other one."""
-    bears = replace(check().tolerances, allowed_failures=9)
-    player = both_rolled_out(policy(check(deployment="web", tolerances=bears)))
-    player.measure = always(0.7)
-    player.pass_to(STARTED_AT + 5.0)
-    player.server.edit(named(player, "web"), "kubectl-edit", {IMAGE: "shop/web:v9"})
-    player.news()
-    player.pass_to(STARTED_AT + 6.0)
-    player.hear(Interrupted(player.attempt.now, 15))
-    assert player.run().course.leg is Leg.FORWARD

@@ -77,23 +77,6 @@ def test_a_tick_is_due_when_it_says_so(interval: float, start: float, steps: int
     assert again.at == run.wake_at
 
 
-@pytest.mark.contract("B411")
-def test_a_check_begins_after_its_initial_delay() -> None:
-    """The grid begins there too."""
-    run = CheckRun.start(a_check(schedule=Schedule(10.0, 7.0)), 100.0)
-    assert run.due(106.9) is None
-    assert run.due(107.0) == Tick(0, 107.0)
-
-
-@pytest.mark.contract("B411")
-def test_a_count_ends_the_asking() -> None:
-    """What was measured counts, errors do not."""
-    run = fed(CheckRun.start(a_check(schedule=Schedule(count=3)), 0.0), 0.1, None, NAN, None, 0.1)
-    assert run.finished
-    assert run.wake_at == math.inf
-    assert run.due(1e9) is None
-
-
 @pytest.mark.contract("B411", "B414")
 def test_a_pass_that_ended_the_count_does_not_age() -> None:
     """A smoke test that is run once holds for a bake window of an hour."""

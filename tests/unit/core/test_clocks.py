@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.kinds.deployment.clocks import longest_legal_seconds, step_size
+from gate.core.kinds.deployment.clocks import longest_legal_seconds
 from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment, ReplicaSet
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
@@ -116,13 +116,6 @@ def test_without_a_condition_the_own_clock_fires_5_s_later() -> None:
     assert rollout.wake_at(601.0) == 606.0
 
 
-@pytest.mark.contract("B111")
-def test_never_ready_ends_by_the_deadline_and_says_why() -> None:
-    """The cause of a deadline is what was wrong with the pods."""
-    cause = STUCK.verdict(606.0, seen_at=1.0).causes[0]
-    assert (cause.reason, cause.pods) == (Reason.NOT_READY, 4)
-
-
 NEW, OLD = STUCK.sets
 COUNTED = replace(STUCK, pods=())
 """The same with no pod listed, so that counters alone tell of them."""
@@ -221,18 +214,6 @@ def test_the_automatic_total_is_what_a_rollout_may_take(
     assert longest_legal_seconds(deployment(**changes)) == seconds
 
 
-@pytest.mark.parametrize(
-    ("surge", "unavailable", "replicas", "size"),
-    [("25%", "25%", 10, 5), ("25%", "25%", 1, 1), ("0", "1", 10, 1), ("100%", "0", 7, 7)],
-)
-def test_a_step_is_rounded_as_the_controller_does(
-    surge: str, unavailable: str, replicas: int, size: int
-) -> None:
-    """Surge up, unavailable down."""
-    web = deployment(max_surge=surge, max_unavailable=unavailable, replicas=replicas)
-    assert step_size(web) == size
-
-
 # -- a controller that does not act ----------------------------------------------------------------
 
 
@@ -300,13 +281,6 @@ def test_total_and_bake_window_end_together() -> None:
     rollout = unsettled(BAKED.seen(), 4000.0)
     assert standing(rollout, 4199.9, 4200.0) == [PROGRESSING, FAILED]
     assert rollout.verdict(4200.0).reason is Reason.TIMEOUT
-
-
-@pytest.mark.contract("B54")
-def test_what_was_never_complete_gets_no_bake_window() -> None:
-    """The total is the total."""
-    scene = replace(STUCK, policy=Policy(bake_seconds=3600.0), total_seconds=500.0)
-    assert standing(scene.seen(), 499.9, 500.0) == [PROGRESSING, FAILED]
 
 
 @pytest.mark.contract("B114")

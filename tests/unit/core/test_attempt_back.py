@@ -14,7 +14,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Read, SaveRecord, Write
+from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     ContactLost,
@@ -175,20 +175,6 @@ def beaten_by(manager: str, body: dict[str, Any]) -> Bent:
     return beaten
 
 
-@pytest.mark.contract("B134", "B129")
-def test_the_same_that_another_gate_created_just_before_is_not_pruned() -> None:
-    """Our manager owns all of it, and the answer to our apply was no 201."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
-    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
-    player = Player(server, plan)
-    player.bend(Write, beaten_by("rollout-gate", config("x")))
-    assert ends(player.run())[0] == 4
-    assert server.stored[world.config_ref()].leaves["data.mode"] == "x"
-    written = player.attempt.ledger.written[world.config_ref()]
-    assert (written.created, written.changed) == (False, False)
-
-
 @pytest.mark.contract("B129")
 def test_what_another_gate_created_with_more_in_it_keeps_that() -> None:
     """Our manager owns all of it: an apply that leaves out a key of the other run removes it."""
@@ -312,26 +298,6 @@ def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
     assert "argocd-controller" in attempt.result.endings[player.web].message
-
-
-@pytest.mark.contract("B139")
-def test_who_brought_it_back_is_named_though_the_watch_was_faster_than_our_answer() -> None:
-    """Their change is seen before the answer to our write: it is read who made it all the same."""
-    player = crashing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.control = False
-
-    def late(player: Player, effect: Asking) -> AttemptEvent:
-        answer = player.answer(effect)
-        player.server.edit(player.web, "argocd-controller", {IMAGE: "shop/web:v2"})
-        player.news()
-        return answer
-
-    player.bend(Write, late)
-    attempt = player.run()
-    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
-    assert attempt.result.ending is not None
-    assert "argocd-controller" in attempt.result.ending.message
 
 
 @pytest.mark.contract("B27")

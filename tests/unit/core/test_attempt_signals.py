@@ -8,7 +8,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
 from gate.core.rollout.policy import OnInterrupt, Policy
 from gate.report.document.remarks import uncertain_writes
@@ -79,17 +79,6 @@ def test_between_two_writes_what_was_written_goes_back_by_policy(policy: OnInter
 
 
 @pytest.mark.contract("B153")
-@pytest.mark.parametrize("policy", list(OnInterrupt))
-def test_a_write_under_way_is_waited_for_in_bounds(policy: OnInterrupt) -> None:
-    """Its answer never comes: 5 s after the signal it is over, and nothing more was sent."""
-    player = rolling(policy)
-    player.hold = (Write, Release)
-    player.run_to(State.WRITING)
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert len(player.writes) == 1
-
-
-@pytest.mark.contract("B153")
 @pytest.mark.parametrize("state", [State.RECORDING, State.WRITING, State.FOLLOWING])
 def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: State) -> None:
     """A signal during a rollback lets it be written; it does not wait for its pods."""
@@ -103,20 +92,6 @@ def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: 
     assert len(player.written()) == 4
     assert attempt.result.ending is not None
     assert attempt.result.ending.message == "the rollback was written, not verified"
-
-
-@pytest.mark.contract("B153")
-@pytest.mark.parametrize("hold", [SaveRecord, Write, Read], ids=lambda kind: kind.__name__)
-def test_a_way_back_that_does_not_get_through_ends_in_time(hold: type[Asking]) -> None:
-    """The report says that it was not written."""
-    player = rolling(OnInterrupt.ROLLBACK)
-    player.run_to(State.FOLLOWING)
-    player.hold = (hold,)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-    assert attempt.result.ending is not None
-    assert "not written in time" in attempt.result.ending.message
 
 
 def two_to_return() -> Player:

@@ -179,16 +179,6 @@ def test_a_read_from_before_our_own_write_is_asked_again() -> None:
     assert player.attempt.now == STARTED_AT + 2.0
 
 
-@pytest.mark.contract("B162")
-def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
-    """Our own field manager on it tells."""
-    server = Server()
-    player = Player(server, planned(server, config("a"), manifest("v1")))
-    player.bend(Write, lambda p, effect: lost(p, effect, done=True), times=1)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.ledger.written[world.config_ref()].created
-
-
 @pytest.mark.contract("B129", "B162")
 def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
     """It may be about what our own first try has made, or another run's: it stays."""
@@ -254,16 +244,6 @@ def answered_from(at: float, player: Player, effect: Asking) -> AttemptEvent:
     """Let the server answer, which is not asked before."""
     assert player.attempt.now >= at
     return player.answer(effect)
-
-
-def test_a_read_that_fails_between_two_writes_is_asked_again() -> None:
-    """A second apart, for as long as the budget lasts."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")), times=3)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.writes.first_write_at == STARTED_AT + 3.0
 
 
 @pytest.mark.contract("B32")
@@ -391,17 +371,6 @@ def test_a_deployment_that_was_made_again_as_it_was_is_somebody_elses() -> None:
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
-@pytest.mark.contract("B32", "B138")
-def test_a_part_of_an_apply_stays_where_nothing_may_go_back() -> None:
-    """An age limit forbids any way back: 6, and what was written stands."""
-    server = serving(config("a"))
-    policy = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
-    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
-
-
 def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
     """A write that never gets through is given up with the budget, not with the contact."""
     server = serving(config("a"))
@@ -460,25 +429,6 @@ def test_a_take_over_that_conflicts_takes_the_fields_as_they_are_by_then() -> No
     assert ("labeller", "Update") in server.stored[ref].parts
 
 
-@pytest.mark.contract("B8")
-def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
-    """Resumed after the apply: the change since the preflight is our own."""
-    server = Server()
-    ref = server.put(manifest("v1"))
-    server.edit(ref, "kubectl", {"spec.paused": True})
-    server.control(ref)
-    resume = PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": False}}))
-    plan = planned(server, manifest("v2"), force=True)
-    player = Player(server, replace(plan, writes=(*plan.writes, resume)))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    written = player.attempt.ledger.written[ref]
-    assert (written.before, written.forced) == (plan.before(ref), True)
-    assert written.after.workload is not None
-    assert not written.after.workload.paused
-
-
 @pytest.mark.contract("B30")
 def test_a_second_write_is_not_sent_to_what_somebody_else_has_taken_over() -> None:
     """Superseded between apply and resume: its sibling alone is written on."""
@@ -516,19 +466,6 @@ def test_the_rollback_meets_conflicts_as_the_apply_does() -> None:
     player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id), times=20)
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert all(write.uid and write.resource_version for write in player.writes)
-
-
-@pytest.mark.contract("B71", "B162")
-def test_a_lost_rollback_of_an_autoscaled_deployment_is_recognised_too() -> None:
-    """The replicas that were sent are the live ones of that moment, not those of before."""
-    server = serving(v2="crash")
-    player = Player(server, planned(server, manifest("v2"), autoscaled=True))
-    player.run_to(State.RECORDING, Leg.BACK)
-    server.stored[player.web].parts["rollout-gate", "Apply"]["spec.replicas"] = 6
-    server.touch(player.web)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    player.bend(Write, lambda p, e: lost(p, e, done=True))
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
 
 
 @pytest.mark.contract("B27", "B124")

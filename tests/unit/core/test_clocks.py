@@ -18,7 +18,6 @@ from tests.unit.core.world import (
     OWNED,
     Scene,
     after,
-    condition,
     container,
     deployment,
     later,
@@ -174,16 +173,6 @@ def test_without_a_deadline_the_no_progress_clock_is_off() -> None:
 # -- the total -------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B105")
-def test_the_total_is_a_timeout_where_things_moved_lately() -> None:
-    """Progress at 300 s, an end at 500 s: too slow, not stuck."""
-    rollout = after(
-        replace(STUCK, total_seconds=500.0).seen(), 300.0, later(NEW, 200, ready_replicas=1)
-    )
-    assert standing(rollout, 499.9, 500.0) == [PROGRESSING, FAILED]
-    assert rollout.verdict(500.0).reason is Reason.TIMEOUT
-
-
 @pytest.mark.contract("B106")
 @pytest.mark.parametrize(("moved_at", "reason"), [(5.0, EXCEEDED), (5.1, Reason.TIMEOUT)])
 def test_the_total_after_a_standstill_is_the_deadline(moved_at: float, reason: Reason) -> None:
@@ -292,10 +281,3 @@ def test_the_servers_clock_is_never_compared() -> None:
         rollout = replace(STUCK, sets=sets).seen()
         verdicts.append([rollout.verdict(at) for at in (10.0, 605.9, 606.0)])
     assert verdicts[0] == verdicts[1]
-
-
-def test_a_condition_of_another_reason_is_no_deadline() -> None:
-    """`Progressing=False` alone does not fail."""
-    other = condition("Progressing", "False", "FailedCreate", "no")
-    scene = replace(STUCK, web=replace(STUCK.web, conditions=(other,)))
-    assert scene.verdict(600.0, seen_at=1.0).kind is PROGRESSING

@@ -15,20 +15,18 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import Ref
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.plan.target_set import TargetSet
-from gate.core.protocol.effects import Release, SaveRecord, Write
+from gate.core.protocol.effects import SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.recovery.object_state import Standing, standing
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
-from gate.core.versions.history import Closing, History
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -144,26 +142,6 @@ def assert_whole(server: Server, player: Player) -> None:
         assert all(one.image == stored.image or not one.pods for one in stored.sets)
 
 
-@pytest.mark.contract("B532")
-def test_it_is_the_same_twice() -> None:
-    """Finishing what is finished changes nothing, and ends alike."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "crash"
-    player = Dying(server, plan_of(server, *VERSION_2))
-    player.die_after(4)
-    assert player.record is not None
-    first = finished(server, player.record)
-    assert ends(first.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
-    plan = resumed(server, player.record)
-    assert plan is None, "all is as it was before"
-    [*_, last] = [e.record for e in first.sent if isinstance(e, SaveRecord)]
-    assert last.leg is Leg.BACK
-    changed = len(server.changing)
-    second = finished(server, last)
-    assert second.attempt.exit_code == 4
-    assert len(server.changing) == changed
-
-
 @pytest.mark.contract("B895")
 def test_what_somebody_deletes_that_was_to_stay_is_no_deletion_of_the_dead_gate() -> None:
     """A first version that fails is scaled to 0: that it is gone was not the gate's doing."""
@@ -231,16 +209,6 @@ def died(server: Server, policy: Policy | None = None) -> Record:
     return dead_after_writes(server, *VERSION_2, policy=policy or Policy())
 
 
-@pytest.mark.contract("B530")
-def test_a_rollback_that_was_decided_is_written() -> None:
-    """A check may have failed what looks complete: who was on the way back goes on back."""
-    server = serving()
-    why = (Cause(Reason.CHECK_FAILED, CleanText("errors: 7 % of 1 %")),)
-    record = replace(died(server), leg=Leg.BACK, why=why)
-    assert ends(finished(server, record).attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert images(server) == {"shop/web:v1"}
-
-
 @pytest.mark.contract("B533")
 def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
     """The dead gate never wrote it and said so: that it is just what was wanted tells nothing."""
@@ -278,19 +246,6 @@ def test_what_cannot_go_back_is_followed_on(
     player = finished(server, record)
     assert player.attempt.exit_code == code
     assert len(server.done) == done
-
-
-@pytest.mark.contract("B32", "B530")
-@pytest.mark.parametrize("on_failure", OnFailure)
-def test_a_part_of_an_apply_goes_back_whatever_was_to_become_of_a_version(
-    on_failure: OnFailure,
-) -> None:
-    """The gate died between two writes: half an apply is no version to be kept or paused."""
-    server = serving()
-    record = died_half_way(server, Policy(on_failure=on_failure))
-    player = finished(server, record)
-    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
-    assert_whole(server, player)
 
 
 @pytest.mark.contract("B138")
@@ -409,25 +364,3 @@ def test_containing() -> None:
 def by(actor: str) -> Origin:
     """Return where somebody's attempt came from."""
     return Origin(f"https://ci/{actor}", actor, "0123abc")
-
-
-def closing_of(player: Player) -> Closing:
-    """Run an attempt on one Deployment to its end, and return what it leaves to be remembered."""
-    player.run()
-    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-    [closing] = closed.deployments
-    return closing
-
-
-@pytest.mark.contract("B780")
-def test_what_serves_again_stays_with_whoever_applied_it() -> None:
-    """Neither the commit that failed nor a run of `undo` is where an older version came from."""
-    server = serving()
-    server.behaviour["shop/web:v3"] = "crash"
-    history = History()
-    runs = [("v2", "apply", "alice"), ("v3", "apply", "bob"), ("v2", "undo", "carol")]
-    for version, command, actor in runs:
-        plan = replace(plan_of(server, manifest(version)), command=command, origin=by(actor))
-        history = history.after(closing_of(Player(server, plan)), command, "", actor)
-        assert [one.origin for one in history.verified] == [by("alice")], command
-    assert [one.origin for one in history.versions if one.failed] == [by("bob")]

@@ -72,49 +72,43 @@ def test_without_facts_the_clock_stands() -> None:
     assert rollout.wake_at(701.0) == 1206.0
 
 
-@pytest.mark.contract("B116")
-def test_at_most_one_deadline_is_taken_off_a_leg() -> None:
-    """Of three times 300 s a deadline of 600 s takes two."""
+REFUSED = waiting("ErrImagePull", "shop/web:2: not found")
+PULLING = replace(STUCK, pods=tuple(pods(4, REFUSED, ready=False)))
+
+
+def blind(*beginnings: float, seconds: float) -> Rollout:
+    """Return the rollout after nobody saw it for so many seconds from each of these moments."""
     rollout = STUCK.seen()
-    for began in (10.0, 400.0, 800.0):
-        rollout = rollout.without_facts(began).read_well(began + 300.0)
-    assert fails_between(rollout, 1205.9, 1206.0)
+    for began in beginnings:
+        rollout = rollout.without_facts(began).read_well(began + seconds)
+    return rollout
+
+
+FAILS_AT = {
+    "at most one deadline is taken off": (blind(10.0, 400.0, 800.0, seconds=300.0), 1206.0),
+    "facts that come while some are missing end nothing": (
+        after(STUCK.seen().without_facts(100.0), 200.0, later(WEB, 200)).read_well(300.0),
+        806.0,
+    ),
+    "the total goes on": (replace(STUCK, total_seconds=600.0).seen().without_facts(100.0), 600.0),
+    "a grace stands": (PULLING.seen().without_facts(10.0).read_well(50.0), 71.0),
+    "what is first seen afterwards has its whole grace": (
+        after(
+            blind(10.0, seconds=40.0),
+            60.0,
+            *(later(one, 200, containers=(REFUSED,)) for one in STUCK.pods),
+        ),
+        90.0,
+    ),
+}
 
 
 @pytest.mark.contract("B116")
-def test_facts_that_come_while_some_are_missing_end_nothing() -> None:
-    """One watch may work while another fails: a complete read alone ends it."""
-    rollout = STUCK.seen().without_facts(100.0)
-    rollout = after(rollout, 200.0, later(WEB, 200)).read_well(300.0)
-    assert fails_between(rollout, 805.9, 806.0)
-
-
-@pytest.mark.contract("B116")
-def test_the_total_goes_on_while_nobody_sees() -> None:
-    """And then says that it was the total: nothing stood still for so long that anybody saw."""
-    rollout = replace(STUCK, total_seconds=600.0).seen().without_facts(100.0)
-    assert fails_between(rollout, 599.9, 600.0)
-    assert rollout.verdict(600.0).reason is Reason.TIMEOUT
-
-
-@pytest.mark.contract("B116")
-def test_a_grace_stands_while_nobody_sees() -> None:
-    """An image that is refused gets its 30 s in sight."""
-    refused = waiting("ErrImagePull", "shop/web:2: not found")
-    scene = replace(STUCK, pods=tuple(pods(4, refused, ready=False)))
-    rollout = scene.seen().without_facts(10.0).read_well(50.0)
-    assert fails_between(rollout, 70.9, 71.0)
-    assert rollout.wake_at(60.0) == 71.0
-
-
-@pytest.mark.contract("B116")
-def test_what_is_first_seen_after_blindness_has_its_whole_grace() -> None:
-    """Whatever did not count before."""
-    rollout = STUCK.seen().without_facts(10.0).read_well(50.0)
-    refused = waiting("ErrImagePull", "shop/web:2: not found")
-    bad = [later(one, 200, containers=(refused,)) for one in STUCK.pods]
-    rollout = after(rollout, 60.0, *bad)
-    assert fails_between(rollout, 89.9, 90.0)
+@pytest.mark.parametrize(("rollout", "at"), FAILS_AT.values(), ids=FAILS_AT)
+def test_what_nobody_saw_is_taken_off_each_clock_but_the_total(rollout: Rollout, at: float) -> None:
+    """It fails at that moment, not just before, and is looked at again by then."""
+    assert fails_between(rollout, at - 0.1, at)
+    assert rollout.wake_at(60.0) <= at
 
 
 # -- controllers that do not act -------------------------------------------------------------------

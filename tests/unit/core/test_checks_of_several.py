@@ -11,8 +11,7 @@ from gate.core.attempt.transitions import State
 from gate.core.checks.questions import MetricQuestion
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
-from gate.core.protocol.effects import Ask, Read, Write
-from gate.core.protocol.events import AttemptEvent
+from gate.core.protocol.effects import Ask, Read
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, query
@@ -20,7 +19,7 @@ from tests.unit.core.leaves import manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 from tests.unit.core.test_attempt_checks import always, asks, check, policy, rolled_out
-from tests.unit.core.test_attempt_writes import IMAGE, lost
+from tests.unit.core.test_attempt_writes import IMAGE
 
 
 def both_rolled_out(limits: Policy, **behaviour: str) -> Player:
@@ -35,14 +34,6 @@ def both_rolled_out(limits: Policy, **behaviour: str) -> Player:
 def named(player: Player, name: str) -> Ref:
     """Return the Deployment of that name."""
     return next(target.ref for target in player.attempt.plan.targets if target.ref.name == name)
-
-
-def overtaken(player: Player, effect: Write) -> AttemptEvent:
-    """Lose the answer to a write, before which somebody else has set an image."""
-    answer_lost = lost(player, effect, done=False)
-    player.server.edit(effect.ref, "kubectl-edit", {IMAGE: "shop/web:v9"})
-    player.server.control(effect.ref)
-    return answer_lost
 
 
 @pytest.mark.contract("B497")

@@ -429,10 +429,12 @@ def test_each_trouble_has_its_grace(
     verdict = found.verdict(1.0 + seconds, seen_at=1.0)
     assert verdict.reason is reason
     assert words in verdict.message
-    chosen = replace(found, policy=Policy(fail_fast=FailFast(**{key: 7.0})))
-    assert fails_at(chosen, 8.0)
-    off = replace(found, policy=Policy(fail_fast=FailFast(**{key: None})))
-    assert off.verdict(500.0, seen_at=1.0).kind is PROGRESSING
+
+    def waiting_for(chosen: Any) -> Scene:
+        return replace(found, policy=Policy(fail_fast=FailFast(**{key: chosen})))
+
+    assert fails_at(waiting_for(7.0), 8.0)
+    assert waiting_for(None).verdict(500.0, seen_at=1.0).kind is PROGRESSING
 
 
 @pytest.mark.contract("B83", "B112")

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet, deployment_ref
 from gate.core.model.objects import (
@@ -432,9 +431,6 @@ def test_a_broken_line_is_a_decode_error(broken: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode.watch_line(broken)
     assert str(caught.value).isprintable()
-
-
-ODD = st.sampled_from([None, 3, -1, 1.5, "text", "\x1b[0m", True, [], {}, [None], {"a": None}])
 
 
 def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) -> None:

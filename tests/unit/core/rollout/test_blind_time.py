@@ -32,7 +32,6 @@ from tests.unit.core.world import (
 
 FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
 NOT_OBSERVING = Reason.CONTROLLER_NOT_OBSERVING
-EXCEEDED = Reason.PROGRESS_DEADLINE_EXCEEDED
 WEB: Deployment = deployment(available_replicas=3, updated_replicas=4, status_replicas=7)
 NEW: ReplicaSet = replica_set(ready_replicas=0, available_replicas=0)
 STUCK = Scene(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from gate.core.ssa.field_set import paths, union
 from gate.core.ssa.managed_fields import (
-    KUBECTL_APPLIERS,
     managers_of,
     owned_fields,
     owners_of,
@@ -189,26 +187,6 @@ def test_entries_of_another_version_find_no_heir() -> None:
     )
     taken = take_over([old, KUBECTL])
     assert taken == [{**KUBECTL, "manager": "rollout-gate", "operation": "Apply"}]
-
-
-managers = st.sampled_from([*sorted(dict(KUBECTL_APPLIERS)), "rollout-gate", "helm", "named"])
-leaf: st.SearchStrategy[dict[str, Any]] = st.builds(dict)
-fields = st.dictionaries(
-    st.sampled_from(["f:a", "f:b", WEB]),
-    st.dictionaries(st.sampled_from(["f:c", "."]), leaf),
-    min_size=1,
-)
-entries = st.lists(
-    st.builds(
-        entry,
-        managers,
-        st.sampled_from(["Apply", "Update"]),
-        fields,
-        subresource=st.sampled_from(["", "status"]),
-        time=st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]),
-    ),
-    unique_by=lambda made: (made["manager"], made["operation"], made["subresource"]),
-)
 
 
 IDENTITY: dict[str, Any] = {

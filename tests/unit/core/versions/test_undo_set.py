@@ -40,9 +40,6 @@ def restored(*versions: JudgedVersion, runs: dict[Ref, str]) -> list[Ref]:
     return changed_members(attempts_on(WEB, history), versions[0], WEB, runs)
 
 
-RUNS = {WEB: "w2", WORKER: "k2"}
-
-
 @pytest.mark.contract("B766", "B703")
 @pytest.mark.parametrize(("worker", "lacks"), [("k2", (WORKER,)), ("", ())])
 def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(

@@ -361,3 +361,18 @@ def test_a_rollback_that_cannot_be_read_is_not_called_verified() -> None:
 
     player.bend(Read, unread, times=1000)
     assert ends(player.run())[0] == 5
+
+
+@pytest.mark.contract("B163")
+def test_overtime_is_granted_once() -> None:
+    """Confirmed 6 s after the total, the rollback's own 6 s are gone: 10 s late in all."""
+    policy = Policy(timeout_seconds=300.0, rollback_timeout_seconds=120.0)
+    player = crashing(policy=policy)
+    player.behave("stuck")
+    player.hold = (Read,)
+    player.pass_to(STARTED_AT + 306.0)
+    player.hold = ()
+    player.run_to(State.RECORDING, Leg.BACK)
+    player.hold = (SaveRecord,)
+    assert ends(player.run())[0] == 5
+    assert player.attempt.now <= STARTED_AT + 300.0 + 120.0 + 10.0

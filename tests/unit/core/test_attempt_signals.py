@@ -134,18 +134,6 @@ def test_writes_that_are_not_answered_in_time_are_told() -> None:
     assert {ref.name for ref in uncertain_writes(attempt)} == {"api", "web"}
 
 
-@pytest.mark.contract("B151", "B162")
-def test_a_write_that_is_uncertain_when_the_signal_comes() -> None:
-    """There is no time to find out: it ends, and the report tells what is not known."""
-    player = rolling(OnInterrupt.ROLLBACK)
-    player.hold = (Read,)
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "reset"))
-    player.run(at_most=player.attempt.now)
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-
-
 @pytest.mark.contract("B34")
 def test_observe_writes_nothing_after_a_signal_either() -> None:
     """A signal ends it by the signal's code."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gate.core.attempt.transitions import State
+from gate.core.protocol.events import ContactLost, ContactRestored, Interrupted
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
 from tests.unit.core import world
@@ -55,3 +58,25 @@ def test_a_denial_is_told_of_the_deployment_that_it_is_about() -> None:
     assert lines(player, "denied") == [
         "deployment/web: replicaset/web-2: denied the request: not here"
     ]
+
+
+@pytest.mark.contract("B29")
+def test_contact_and_signals_are_told() -> None:
+    """Lost once, back once, and which signal it was."""
+    player = rolling()
+    player.run_to(State.FOLLOWING)
+    now = player.attempt.now
+    for event in (
+        ContactLost(now, "refused"),
+        ContactLost(now, "refused"),
+        ContactRestored(now),
+        ContactRestored(now),
+        Interrupted(now, 15),
+        Interrupted(now, 2),
+    ):
+        player.hear(event)
+    assert lines(player, "contact") == [
+        "no contact with the API server: refused",
+        "the API server answers again",
+    ]
+    assert lines(player, "signal") == ["SIGTERM received"]

@@ -77,6 +77,11 @@ BARE = Scene(
         ("one of four", scene(pod(0, crashing()), *pods(3, first=1)), PROGRESSING),
         ("two of four", scene(*pods(2, crashing()), *pods(2, first=2)), FAILED),
         ("all that exist", scene(pod(0, crashing())), FAILED),
+        (
+            "each run ends well",
+            scene(*pods(2, crashing(last_terminated=terminated("Completed", 0)))),
+            FAILED,
+        ),
         ("two restarts", scene(*pods(2, crashing(2))), PROGRESSING),
         ("of the old version", scene(*pods(2, crashing(), owner_uid="web-1-uid")), PROGRESSING),
         ("of no controller", BARE, PROGRESSING),
@@ -319,16 +324,18 @@ WEBHOOK = 'failed calling webhook "policy.example": connection refused'
 QUOTA = 'pods "web-2-x" is forbidden: exceeded quota: compute, requested: pods=1'
 
 
-@pytest.mark.contract("B95")
-@pytest.mark.parametrize("message", [WEBHOOK, QUOTA])
-def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str) -> None:
-    """Denials are normal while old pods still count: only standing still is evidence."""
+@pytest.mark.contract("B94", "B95")
+@pytest.mark.parametrize(
+    ("message", "fails_at"), [(WEBHOOK, 130.0), (QUOTA, 130.0), (POLICY, 16.0)]
+)
+def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str, fails_at: float) -> None:
+    """Denials are normal while old pods still count; what a policy forbids it will forbid again."""
     rollout = denied(message).seen(1.0)
     new = rollout.snapshot.current()
     assert new is not None
-    rollout = after(rollout, 100.0, later(new, 200, status_replicas=2))
-    assert rollout.verdict(219.9).kind is PROGRESSING
-    assert rollout.verdict(220.0).reason is Reason.POD_CREATE_DENIED
+    rollout = after(rollout, 10.0, later(new, 200, status_replicas=2))
+    assert rollout.verdict(fails_at - 0.1).kind is PROGRESSING
+    assert rollout.verdict(fails_at).reason is Reason.POD_CREATE_DENIED
 
 
 @pytest.mark.contract("B94")

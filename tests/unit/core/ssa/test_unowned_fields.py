@@ -10,7 +10,10 @@ from gate.core.ssa.field_set import union
 from gate.core.ssa.unions import (
     UNIONS,
     excluded_members,
+    value_at,
     with_allocations,
+    with_unions,
+    without_unions,
 )
 from gate.core.ssa.unowned_fields import add_claims, claims_for_apply, claims_for_return
 
@@ -142,3 +145,13 @@ def test_a_service_is_sent_the_addresses_that_it_lost() -> None:
     )
     assert with_allocations(restored, before, before) == restored
     assert with_allocations(NAMES, deployment(), deployment({})) == NAMES
+
+
+@pytest.mark.contract("B148", "B5")
+def test_a_dry_run_is_without_the_union_and_completed_by_it() -> None:
+    """What a dry run cannot try is left out of it, and put into its answer."""
+    body = deployment({"type": "Recreate"})
+    assert without_unions(body) == deployment()
+    answer = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
+    assert with_unions(answer, body) == body
+    assert value_at(answer, ("spec", "strategy", "type")) == "RollingUpdate"

@@ -11,7 +11,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
-from gate.core.versions.history import MOST_UNVERIFIED, Closing, History
+from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond_limit
 from gate.core.versions.judged_version import (
     RESTARTED_AT,
     JudgedVersion,
@@ -170,3 +170,30 @@ def test_a_verification_answers_no_failure_of_another_replica_set() -> None:
     assert history.failure_of(replica_set("web-1")) is None
     again = remembered(serves, failed, replace(serves, replica_set="web-2"))
     assert [one.replica_set for one in again.versions] == ["web-2"]
+
+
+@pytest.mark.contract("B76")
+def test_a_scale_down_is_of_one_deployment() -> None:
+    """Another one may have been made under its name since, and scaled by somebody."""
+    history = History(scaled_down=True, uid="u1")
+    assert history.has_scaled_down("u1")
+    assert not history.has_scaled_down("u2")
+
+
+@pytest.mark.contract("B703")
+def test_an_undo_that_comes_to_what_it_left_gives_nothing_up() -> None:
+    """What runs was verified just now: as of a restart that went back before it."""
+    left = LeftVersion("2", FrozenMap({WEB: "2"}))
+    for template, expected in (("1", ("2",)), ("2", ())):
+        closing = Closing(WEB, (of_template(template),), left=left)
+        after = remembered(of_template("2")).after(closing, "attempt", "", "later")
+        assert tuple(one.template for one in after.left) == expected
+        assert after.left_at(of_template("2")) == ("later" if expected else None)
+
+
+@pytest.mark.contract("B709")
+def test_what_failed_since_leaves_by_its_own_age() -> None:
+    """A person may still name it: it is no older for its failure."""
+    history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
+    assert [one.template for one in history.verified] == ["1"]
+    assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]

@@ -42,12 +42,6 @@ def crashing(*bodies: dict[str, Any], policy: Policy | None = None) -> Player:
     return Player(server, planned(server, *changed, manifest("v2"), policy=policy))
 
 
-def first(policy: Policy | None = None, *bodies: dict[str, Any]) -> Player:
-    """Begin to roll out a first version that crashes, with these new objects."""
-    server = Server(v1="crash")
-    return Player(server, planned(server, *bodies, manifest("v1"), policy=policy))
-
-
 # -- rolled back -----------------------------------------------------------------------------------
 
 

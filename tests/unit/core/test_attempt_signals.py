@@ -52,14 +52,6 @@ def test_before_the_first_write_it_ends_at_once() -> None:
         assert attempt.result.ending.message == "nothing was written"
 
 
-EVIDENCE = [
-    (OnInterrupt.AUTO, "crashed-once", True),
-    (OnInterrupt.AUTO, "stuck", False),
-    (OnInterrupt.ROLLBACK, "stuck", True),
-    (OnInterrupt.KEEP, "crashed-once", False),
-]
-
-
 @pytest.mark.contract("B151", "B153")
 @pytest.mark.parametrize("policy", list(OnInterrupt))
 def test_between_two_writes_what_was_written_goes_back_by_policy(policy: OnInterrupt) -> None:

@@ -13,20 +13,22 @@ from gate.core.attempt.journal import contains
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.field_manager import Verb
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.model.origin import Origin
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan
 from gate.core.plan.target_set import TargetSet
-from gate.core.protocol.effects import SaveRecord, Write
+from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.recovery.object_state import Standing, standing
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.versions.candidates import Candidates
+from gate.core.versions.history import History
+from gate.core.versions.selection import select
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -361,6 +363,23 @@ def test_containing() -> None:
 # -- what is remembered ----------------------------------------------------------------------------
 
 
-def by(actor: str) -> Origin:
-    """Return where somebody's attempt came from."""
-    return Origin(f"https://ci/{actor}", actor, "0123abc")
+@pytest.mark.contract("B538")
+def test_the_last_verified_version_is_gone_back_to() -> None:
+    """Where nothing serves, a failure returns to what a gate verified last."""
+    server = serving()
+    player = Player(server, plan_of(server, manifest("v2")))
+    player.run()
+    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
+    history = History().after(closed.deployments[0], "one", "", "now")
+    server.behaviour |= {"shop/web:v3": "crash", "shop/web:v4": "crash"}
+    web = server.put(manifest("v3"))
+    server.stored[web].sets = [one for one in server.stored[web].sets if one.image[-1] != "2"]
+    plan = plan_of(server, manifest("v4"))
+    assert isinstance(plan.targets[0].baseline, Absent)
+    chosen = select(Candidates(plan.targets, plan.objects, {web: history}), {})
+    again = Player(server, replace(plan, targets=chosen.targets, target_set=chosen.target_set))
+    again.run()
+    assert ends(again.attempt)[:2] == (4, Outcome.ROLLED_BACK)
+    assert server.stored[web].image == "shop/web:v2"
+    parts = server.stored[web].parts[(FIELD_MANAGER, "Apply")]
+    assert parts[IMAGE] == "shop/web:v2"

@@ -15,11 +15,12 @@ from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.observations import Observed
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.undo_set import attempts_on, changed_members, lacking_after
-from tests.unit.core.world import template
+from gate.core.versions.undo_set import lacking_after
+from tests.unit.core.world import deployment, replica_set, template
 
 WEB, WORKER = deployment_ref("shop", "web"), deployment_ref("shop", "worker")
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -32,12 +33,6 @@ def judged(web: str, worker: str = "", *, failed: bool = False) -> JudgedVersion
     members = {WEB: web, **({WORKER: worker} if worker else {})}
     why = Cause(Reason.CRASH_LOOP, CleanText("why")) if failed else None
     return JudgedVersion(template_digest(TEMPLATE), (), FrozenMap(members), why=why)
-
-
-def restored(*versions: JudgedVersion, runs: dict[Ref, str]) -> list[Ref]:
-    """Return what a return to the first version restores, over what runs."""
-    history = {WEB: History(versions)}
-    return changed_members(attempts_on(WEB, history), versions[0], WEB, runs)
 
 
 @pytest.mark.contract("B766", "B703")
@@ -78,3 +73,25 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
     lacks = lacking_after(candidates, dict(members), proposed)
     assert set(lacks) == set(refs)
     assert len(asked) == count
+
+
+@pytest.mark.contract("B766")
+@pytest.mark.parametrize(("served", "lacks"), [("web-1", (SETTINGS,)), ("web-2", ())])
+def test_an_undo_returns_to_the_replica_set_that_served_before(
+    served: str, lacks: tuple[Ref, ...]
+) -> None:
+    """Of two verified versions the one that ran counts: the other's configuration may be gone."""
+    templates = {name: template(f"shop/{name}") for name in ("web-1", "web-2")}
+    versions = tuple(
+        JudgedVersion(template_digest(one), (), FrozenMap({WEB: f"of {name}", SETTINGS: name}))
+        for name, one in templates.items()
+    )
+    known = dict.fromkeys(("of web-1", "of web-2", "web-2"), BODY)
+    snapshot = unseen(WEB).fold(Observed(0.0, deployment(template=templates[served])))
+    for name, one in templates.items():
+        snapshot = snapshot.fold(Observed(0.0, replica_set(name, template=one)))
+    target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
+    before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
+    histories = {WEB: History(versions, FrozenMap(known))}
+    lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
+    assert lacking.get(WEB, ()) == lacks

@@ -8,7 +8,7 @@ import pytest
 
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.rollback_plan import WrittenObject, content, spec_changed
+from gate.core.plan.rollback_plan import WrittenObject, autoscaled_body, content, spec_changed
 from tests.unit.core.leaves import manifest
 from tests.unit.core.server import Server
 
@@ -44,3 +44,17 @@ def test_annotations_are_content_but_no_new_version() -> None:
     assert not spec_changed(plain, annotated)
     assert spec_changed(plain, live(manifest("v2")))
     assert spec_changed(None, plain)
+
+
+@pytest.mark.contract("B71")
+def test_an_autoscaler_decides_on_replicas() -> None:
+    """Left out where another manager owns them, the live value where we alone do."""
+    server = Server()
+    ref = server.put(manifest("v1"))
+    ours = server.read(ref)
+    assert ours is not None
+    assert autoscaled_body(manifest("v2", replicas=9), ours)["spec"]["replicas"] == 4
+    server.edit(ref, "kube-controller-manager", {"spec.replicas": 6})
+    theirs = server.read(ref)
+    assert theirs is not None
+    assert "replicas" not in autoscaled_body(manifest("v2"), theirs)["spec"]

@@ -383,3 +383,42 @@ def test_the_last_verified_version_is_gone_back_to() -> None:
     assert server.stored[web].image == "shop/web:v2"
     parts = server.stored[web].parts[(FIELD_MANAGER, "Apply")]
     assert parts[IMAGE] == "shop/web:v2"
+
+
+def failed_images(player: Player, ref: Ref) -> list[str]:
+    """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
+    [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
+    [closing] = [one for one in closed.deployments if one.ref == ref]
+    return [str(image) for one in closing.versions if one.failed for image in one.images]
+
+
+@pytest.mark.contract("B895")
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-another"])
+@pytest.mark.parametrize("prune", [False, True], ids=["kept", "pruned"])
+def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bool) -> None:
+    """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE, prune_created=prune)
+
+    def dying() -> Dying:
+        server = Server(v1="crash")
+        if beside:
+            server.put(manifest("v3", "api"))
+        others = (manifest("v2", "api"),) if beside else ()
+        bodies = (config("b"), config("c", "more"), manifest("v1"), *others)
+        return Dying(server, plan_of(server, *bodies, policy=policy))
+
+    undisturbed = dying()
+    undisturbed.run()
+    orderly, deaths = undisturbed.attempt, 0
+    for answers in range(1, undisturbed.answered):
+        player = dying()
+        player.die_after(answers)
+        web = player.web
+        if player.record is None or player.record.leg is Leg.FORWARD:
+            continue
+        again = finished(player.server, player.record)
+        deaths += web not in player.attempt.ledger.deleted
+        assert ends(again.attempt) == ends(orderly)
+        assert set(again.attempt.ledger.deleted) == set(orderly.ledger.deleted)
+        assert failed_images(again, web) == failed_images(undisturbed, web) == ["shop/web:v1"]
+    assert deaths

@@ -155,3 +155,28 @@ def test_a_dry_run_is_without_the_union_and_completed_by_it() -> None:
     answer = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
     assert with_unions(answer, body) == body
     assert value_at(answer, ("spec", "strategy", "type")) == "RollingUpdate"
+
+
+@pytest.mark.contract("B148")
+def test_items_of_lists_are_claimed_by_their_keys() -> None:
+    """An injected container goes as an item; a default in one that stays, as a field."""
+    key = 'k:{"containerPort":80,"protocol":"TCP"}'
+    port = {"containerPort": 80, "protocol": "TCP"}
+    before = deployment(containers=[{"name": "web", "ports": [port]}])
+    after = deployment(
+        containers=[
+            {"name": "web", "ports": [{**port, "hostPort": 80}]},
+            {"name": "mesh", "image": "mesh"},
+        ]
+    )
+    web: Fields = {".": {}, "f:ports": {key: {".": {}, "f:containerPort": {}}}}
+    ours = owned(in_pod({"f:containers": {'k:{"name":"web"}': web}}))
+    restored = deployment(containers=[{"name": "web", "ports": [{"containerPort": 80}]}])
+    assert claims_for_return(before, after, [ours], restored) == in_pod(
+        {
+            "f:containers": {
+                'k:{"name":"web"}': {"f:ports": {key: {"f:hostPort": {}}}},
+                'k:{"name":"mesh"}': {".": {}, "f:name": {}, "f:image": {}},
+            }
+        }
+    )

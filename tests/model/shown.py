@@ -151,11 +151,6 @@ def pod_uid(owner: int, template: Template, serial: int) -> str:
     return f"{set_name(template)}-{serial}-of-{uid_of(owner)}"
 
 
-def image_of(template: core.Template) -> str:
-    """Return the model's name for what a pod template runs."""
-    return template.images()[0].rpartition(":")[2]
-
-
 def _path(image: str) -> str:
     return f"shop/web:{image}"
 

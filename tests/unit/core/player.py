@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from gate.core.attempt.state import Attempt
@@ -48,10 +47,8 @@ from gate.core.protocol.events import (
     Woke,
 )
 from gate.core.rollout.baseline import baseline_of
-from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
-from tests.unit.core import world
 from tests.unit.core.leaves import ref_of
 from tests.unit.core.server import Server
 
@@ -198,13 +195,6 @@ class Player:
         for one in self.attempt.plan.targets:
             self.server.control(one.ref)
         self.news()
-
-    def exceed_deadline(self) -> None:
-        """Let a watch tell that the controller has written its deadline condition."""
-        live = self.attempt.workloads.rollouts[self.web].snapshot.live
-        assert live is not None
-        late = replace(live, resource_version="99999", conditions=(world.DEADLINE_EXCEEDED,))
-        self.hear(Observed(self.attempt.now, late))
 
     def pass_to(self, at: float) -> Attempt:
         """Let time pass, answering, until nothing is due before `at`; then wake it there."""

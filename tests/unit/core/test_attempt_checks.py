@@ -8,21 +8,23 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.health_checks import conclusions
+from gate.core.attempt.health_checks import combine_verdicts
 from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
-from gate.core.checks.run import ConclusionKind
 from gate.core.checks.spec import Check, Command, During, OnInconclusive, Schedule
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Ask, Collect, Read
+from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
+from tests.unit.core.test_attempt_writes import IMAGE
 
 WINDOW = 60.0
 FIXED = replace(metric(), query=query("sum(errors)"))
@@ -76,21 +78,6 @@ def test_checks_are_asked_on_their_grid_from_the_end_of_the_writes_on() -> None:
     assert asks(player) == [("errors", float(at)) for at in range(0, 60, 10)]
 
 
-@pytest.mark.contract("B411")
-def test_a_check_of_one_phase_is_asked_in_that_alone() -> None:
-    """A rollout that lasts 25 s and is baked for 60."""
-    during = {phase: Schedule(during=phase) for phase in During}
-    limits = policy(*(check(phase.value, schedule=during[phase]) for phase in During))
-    player = rolled_out(limits, v2="slow")
-    player.pass_to(STARTED_AT + 25.0)
-    player.behave("good")
-    player.run()
-    seen = {phase: [at for name, at in asks(player) if name == phase.value] for phase in During}
-    assert seen[During.ROLLOUT] == [0, 10, 20]
-    assert seen[During.BAKE] == [25, 35, 45, 55, 65, 75]
-    assert seen[During.BOTH] == [0, 10, 20, 30, 40, 50, 60, 70, 80]
-
-
 def test_the_way_back_asks_nothing() -> None:
     """A rollback is verified by its pods: its checks would measure the failed version's time."""
     player = rolled_out(policy(check()), measure=0.0, v2="crash")
@@ -98,43 +85,6 @@ def test_the_way_back_asks_nothing() -> None:
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert len(asks(player)) - before <= 1
     assert not player.attempt.workloads.rollouts[player.web].policy.longest_bake_seconds
-
-
-def test_the_way_back_keeps_what_was_measured() -> None:
-    """Also of a check that begins anew with each window: it is what the report shows."""
-    player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))), measure=0.7)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert player.attempt.health.checks["errors"].tally.failures == 1
-
-
-@pytest.mark.contract("B419")
-def test_a_window_waits_for_the_first_available_pod() -> None:
-    """Nothing is asked of a window below one second, which uses up nothing either."""
-    windowed = a_check(replace(metric(), query=query("sum(rate(errors[${window}]))")))
-    player = rolled_out(policy(windowed), v2="slow")
-    player.pass_to(STARTED_AT + 25.0)
-    assert asks(player) == []
-    assert player.attempt.health.checks["errors"].tally.unasked == 3
-    player.behave("good")
-    player.run()
-    questions = [e.questions.value for e in player.sent if isinstance(e, Ask)]
-    texts = [q.query for q in questions if isinstance(q, MetricQuestion)]
-    assert texts[:3] == [f"sum(rate(errors[{age}s]))" for age in (5, 15, 25)]
-
-
-@pytest.mark.contract("B418")
-def test_queries_name_the_new_version_and_the_old() -> None:
-    """ReplicaSets by their names, the baseline's from before the apply."""
-    names = ("deployment", "replicaset", "baseline_replicaset", "revision")
-    text = " + ".join(f'{name}{{x="${{{name}}}"}}' for name in names)
-    named = a_check(replace(metric(), query=query(text)))
-    player = rolled_out(policy(named))
-    player.run()
-    (first, *_) = (e.questions.value for e in player.sent if isinstance(e, Ask))
-    assert isinstance(first, MetricQuestion)
-    new, old = (rs.name for rs in player.server.stored[player.web].sets[::-1])
-    said = zip(names, ("web", new, old, "2"), strict=True)
-    assert first.query == " + ".join(f'{name}{{x="{value}"}}' for name, value in said)
 
 
 # -- what stands against a version -----------------------------------------------------------------
@@ -149,36 +99,6 @@ def test_a_failed_check_rolls_back_at_once() -> None:
     assert attempt.result.ending is not None
     assert attempt.result.ending.message == "errors: 0.7 is not <= 0.5"
     assert attempt.now == STARTED_AT
-
-
-@pytest.mark.contract("B412")
-def test_a_check_fails_a_version_in_the_bake_window() -> None:
-    """Good for 30 s, then bad."""
-    player = rolled_out(policy(check()))
-    player.pass_to(STARTED_AT + 35.0)
-    assert player.place == (Leg.FORWARD, State.BAKING)
-    player.measure = always(0.7)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert player.attempt.now == STARTED_AT + 40.0
-
-
-def test_a_failed_check_is_borne_out_by_a_read_and_no_evidence_of_pods() -> None:
-    """The read makes sure that it is still ours; there is no pod to ask."""
-    player = rolled_out(policy(check()), measure=0.7)
-    player.run()
-    kinds = [type(effect) for effect in player.sent]
-    assert Read in kinds
-    assert Collect not in kinds
-
-
-@pytest.mark.contract("B416")
-@pytest.mark.parametrize("lenient", [{"required": False}, {"dry_run": True}])
-def test_what_is_not_required_decides_nothing(lenient: dict[str, Any]) -> None:
-    """It is reported, and the version is kept."""
-    player = rolled_out(policy(check(**lenient)), measure=0.7)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    (said,) = conclusions(player.attempt)
-    assert said.kind is ConclusionKind.FAIL
 
 
 def test_where_nothing_may_be_written_a_failed_check_is_exit_6() -> None:
@@ -199,21 +119,6 @@ def test_pods_count_beside_checks() -> None:
     player.pass_to(STARTED_AT + 30.0)
     player.behave("crash")
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-
-
-def test_of_several_deployments_the_one_that_is_named_has_failed() -> None:
-    """Both go back; the other one is drawn in."""
-    server = Server()
-    server.put(manifest("v1"))
-    server.put(manifest("v1", name="api"))
-    limits = policy(check(deployment="api"))
-    player = Player(
-        server, planned(server, manifest("v2"), manifest("v2", name="api"), policy=limits)
-    )
-    player.measure = always(0.7)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert {ref.name for ref in player.attempt.result.failures} == {"api"}
-    assert {ref.name for ref in player.attempt.ledger.restored} == {"web", "api"}
 
 
 @pytest.mark.contract("B494")
@@ -256,28 +161,6 @@ def test_no_evidence_is_what_the_policy_says(
     assert attempt.now >= STARTED_AT + WINDOW
 
 
-@pytest.mark.contract("B413")
-def test_an_outage_in_the_middle_goes_unpunished_where_it_ends() -> None:
-    """Errors are asked again; what passed before the outage and after it counts."""
-    player = rolled_out(policy(check(), bake=120.0))
-    player.pass_to(STARTED_AT + 25.0)
-    player.measure = always(unreachable())
-    player.pass_to(STARTED_AT + 95.0)
-    player.measure = always(0.0)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-
-
-@pytest.mark.contract("B416")
-def test_each_required_check_needs_its_own_evidence() -> None:
-    """One that passes does not speak for one that never gets data."""
-    player = rolled_out(policy(check("one"), check("two")))
-    player.measure = lambda ask: answer(0.0) if ask.check == "one" else answer()
-    attempt = player.run()
-    assert ends(attempt) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.message.startswith("two: ")
-
-
 @pytest.mark.contract("B423")
 def test_without_a_baseline_a_comparison_cannot_tell() -> None:
     """The first version ever is kept, and said to be inconclusive."""
@@ -288,13 +171,6 @@ def test_without_a_baseline_a_comparison_cannot_tell() -> None:
     player.measure = always(0.0)
     assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
     assert asks(player) == []
-
-
-def test_a_check_that_never_ran_is_no_success() -> None:
-    """Its phase was over before its first tick."""
-    late = check(schedule=Schedule(initial_delay_seconds=90.0))
-    player = rolled_out(policy(late))
-    assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
 
 
 # -- the end of the window -------------------------------------------------------------------------
@@ -336,21 +212,6 @@ def test_the_end_waits_for_a_measurement_under_way_and_not_for_ever() -> None:
     assert player.attempt.now == STARTED_AT + WINDOW + 5.0
 
 
-def test_a_window_that_begins_again_asks_its_own_checks_again() -> None:
-    """A pod that is lost in the window starts it anew, and with it what runs in it alone."""
-    once = check(schedule=Schedule(count=1, during=During.BAKE))
-    player = rolled_out(policy(once))
-    player.pass_to(STARTED_AT + 20.0)
-    player.server.stored[player.web].sets[-1].pods.pop()
-    player.server.touch(player.web)
-    player.news()
-    player.pass_to(STARTED_AT + 25.0)
-    player.server.control(player.web)
-    player.news()
-    player.run()
-    assert [at for _, at in asks(player)] == [0, 25]
-
-
 def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     """What was asked of a window before it began again is no measurement of this one."""
     player = rolled_out(policy(check(schedule=Schedule(during=During.BAKE))))
@@ -370,6 +231,76 @@ def test_an_answer_to_a_window_that_is_over_says_nothing() -> None:
     assert not player.attempt.health.checks["errors"].tally.measured
     player.measure, player.hold = always(0.0), ()
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+
+
+# -- several Deployments, or somebody else's -------------------------------------------------------
+
+
+def both_rolled_out(limits: Policy, **behaviour: str) -> Player:
+    """Begin to roll v2 of `web` and v3 of `api` out, over versions that serve."""
+    server = Server(**behaviour)
+    server.put(manifest("v1"))
+    server.put(manifest("v1", name="api"))
+    plan = planned(server, manifest("v2"), manifest("v3", name="api"), policy=limits)
+    return Player(server, plan)
+
+
+def named(player: Player, name: str) -> Ref:
+    """Return the Deployment of that name."""
+    return next(target.ref for target in player.attempt.plan.targets if target.ref.name == name)
+
+
+@pytest.mark.contract("B497")
+def test_what_is_somebody_elses_by_now_is_no_reason_to_roll_back() -> None:
+    """A change that comes between the failed check and the confirming read is stepped back from."""
+    player = rolled_out(policy(check()), measure=0.7)
+    player.hold = (Read,)
+    player.run_to(State.CONFIRMING)
+    player.server.edit(player.web, "kubectl-edit", {IMAGE: "shop/web:v9"})
+    player.server.control(player.web)
+    player.news()
+    player.hold = ()
+    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
+    assert player.server.stored[player.web].image == "shop/web:v9"
+    assert len(player.written()) == 1
+
+
+@pytest.mark.contract("B497")
+@pytest.mark.parametrize("kind", list(VerdictKind))
+def test_checks_fail_what_goes_on_or_is_complete_alone(kind: VerdictKind) -> None:
+    """What is somebody else's, or held by somebody, is not theirs to fail."""
+    of_rollout = Verdict(kind, Reason.COMPLETE, CleanText("as it is"))
+    of_checks = Verdict(VerdictKind.FAILED, Reason.CHECK_FAILED, CleanText("errors: 0.7"))
+    theirs = kind in (VerdictKind.COMPLETE, VerdictKind.PROGRESSING)
+    assert combine_verdicts(of_rollout, of_checks) is (of_checks if theirs else of_rollout)
+    assert combine_verdicts(of_rollout, None) is of_rollout
+    assert combine_verdicts(None, of_checks) is of_checks
+
+
+@pytest.mark.contract("B497")
+def test_a_doubt_about_one_is_no_doubt_about_the_other() -> None:
+    """Each Deployment ends by the checks that are about it."""
+    player = both_rolled_out(policy(check("one", deployment="web"), check("two", deployment="api")))
+    player.measure = lambda ask: answer(0.0) if ask.check == "one" else answer()
+    attempt = player.run()
+    assert ends(attempt) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert attempt.result.endings[named(player, "web")].outcome is Outcome.VERIFIED
+    assert attempt.result.endings[named(player, "api")].outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.contract("B419")
+def test_the_window_is_as_long_as_the_youngest_of_the_new_versions() -> None:
+    """Of two, the second has its first pod after 25 s: before that nothing is asked."""
+    windowed = a_check(replace(metric(), query=query("sum(rate(errors[${window}]))")))
+    player = both_rolled_out(policy(windowed), v3="slow")
+    player.measure = always(0.0)
+    player.pass_to(STARTED_AT + 25.0)
+    assert asks(player) == []
+    player.behave("good", "v3")
+    player.run()
+    questions = [effect.questions.value for effect in player.sent if isinstance(effect, Ask)]
+    texts = [asked.query for asked in questions if isinstance(asked, MetricQuestion)]
+    assert texts[:2] == ["sum(rate(errors[5s]))", "sum(rate(errors[15s]))"]
 
 
 # -- signals ---------------------------------------------------------------------------------------
@@ -393,18 +324,3 @@ def test_a_bad_measurement_is_evidence_for_a_signal() -> None:
         attempt = player.run()
         assert ends(attempt)[1] is Outcome.INTERRUPTED
         assert attempt.course.leg is leg
-
-
-# -- the timeline ----------------------------------------------------------------------------------
-
-
-def test_the_timeline_tells_each_change_once() -> None:
-    """A line for the first measurement and for each that is of another kind."""
-    player = rolled_out(policy(check(required=False)))
-    player.pass_to(STARTED_AT + 25.0)
-    player.measure = always(None)
-    player.pass_to(STARTED_AT + 45.0)
-    player.measure = always(0.7)
-    player.run()
-    told = [line.message.split(":")[1].strip() for line in player.said if line.event == "check"]
-    assert told[:3] == ["pass", "no-data", "fail"]

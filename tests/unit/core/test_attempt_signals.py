@@ -8,12 +8,12 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
-from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import OnInterrupt, Policy
 from gate.report.document.remarks import uncertain_writes
 from tests.unit.core.leaves import config, manifest
-from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
+from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 
 TERM, HUP = 15, 1
@@ -52,66 +52,6 @@ def test_before_the_first_write_it_ends_at_once() -> None:
         assert attempt.result.ending.message == "nothing was written"
 
 
-@pytest.mark.contract("B29")
-def test_the_code_is_128_and_the_first_signal() -> None:
-    """HUP is 129; one that comes after it changes nothing."""
-    player = rolling()
-    player.hold = (SaveRecord, Release)
-    player.hear(Interrupted(player.attempt.now, HUP))
-    attempt = interrupted(player)
-    assert attempt.exit_code == 129
-    assert attempt.now == STARTED_AT + 2.0, "the lock is given back, in bounds"
-
-
-EVIDENCE = [
-    (OnInterrupt.AUTO, "crashed-once", True),
-    (OnInterrupt.AUTO, "stuck", False),
-    (OnInterrupt.ROLLBACK, "stuck", True),
-    (OnInterrupt.KEEP, "crashed-once", False),
-]
-
-
-@pytest.mark.contract("B151", "B153")
-@pytest.mark.parametrize(("policy", "what", "back"), EVIDENCE)
-def test_while_following_it_goes_back_by_policy_and_evidence(
-    policy: OnInterrupt, what: str, back: bool
-) -> None:
-    """One write for each changed object, then the end without waiting for the pods."""
-    player = rolling(policy, what)
-    player.run_to(State.FOLLOWING)
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-    names = ["configmap/settings", "deployment/web"]
-    assert [name for _, name in player.written()] == (names + names if back else names)
-    assert attempt.now == STARTED_AT
-    assert attempt.result.ending is not None
-    assert (attempt.course.leg is Leg.BACK) is back
-    assert bool(attempt.result.ending.causes) is back
-    why = attempt.result.why_back.message if attempt.result.why_back is not None else None
-    assert why == ("ended by SIGTERM" if back else None)
-
-
-@pytest.mark.contract("B151")
-def test_while_baking_a_good_version_is_left_alone() -> None:
-    """A spot runner's signal is no evidence."""
-    player = rolling(what="good")
-    player.run_to(State.BAKING)
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert len(player.writes) == 2
-
-
-@pytest.mark.contract("B151", "B153")
-@pytest.mark.parametrize("policy", list(OnInterrupt))
-def test_while_a_failure_is_confirmed_nothing_is_waited_for(policy: OnInterrupt) -> None:
-    """With evidence it goes back without the read that is under way; `keep` keeps."""
-    player = rolling(policy, "crash")
-    player.hold = (Read, Collect)
-    player.run_to(State.CONFIRMING)
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-    assert len(player.writes) == (2 if policy is OnInterrupt.KEEP else 4)
-
-
 @pytest.mark.contract("B151", "B153")
 @pytest.mark.parametrize("policy", list(OnInterrupt))
 def test_between_two_writes_what_was_written_goes_back_by_policy(policy: OnInterrupt) -> None:
@@ -131,17 +71,6 @@ def test_between_two_writes_what_was_written_goes_back_by_policy(policy: OnInter
 
 
 @pytest.mark.contract("B153")
-@pytest.mark.parametrize("policy", list(OnInterrupt))
-def test_a_write_under_way_is_waited_for_in_bounds(policy: OnInterrupt) -> None:
-    """Its answer never comes: 5 s after the signal it is over, and nothing more was sent."""
-    player = rolling(policy)
-    player.hold = (Write, Release)
-    player.run_to(State.WRITING)
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert len(player.writes) == 1
-
-
-@pytest.mark.contract("B153")
 @pytest.mark.parametrize("state", [State.RECORDING, State.WRITING, State.FOLLOWING])
 def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: State) -> None:
     """A signal during a rollback lets it be written; it does not wait for its pods."""
@@ -157,30 +86,6 @@ def test_on_the_way_back_the_writes_are_finished_and_nothing_is_followed(state: 
     assert attempt.result.ending.message == "the rollback was written, not verified"
 
 
-@pytest.mark.contract("B153")
-@pytest.mark.parametrize("hold", [SaveRecord, Write, Read], ids=lambda kind: kind.__name__)
-def test_a_way_back_that_does_not_get_through_ends_in_time(hold: type[Asking]) -> None:
-    """The report says that it was not written."""
-    player = rolling(OnInterrupt.ROLLBACK)
-    player.run_to(State.FOLLOWING)
-    player.hold = (hold,)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-    assert attempt.result.ending is not None
-    assert "not written in time" in attempt.result.ending.message
-
-
-@pytest.mark.contract("B153")
-def test_conflicts_after_a_signal_are_decided_again() -> None:
-    """What conflicted was not written: the object is still to be restored, once."""
-    player = rolling(OnInterrupt.ROLLBACK)
-    player.run_to(State.FOLLOWING)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id), times=3)
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert player.server.stored[player.web].image == "shop/web:v1"
-
-
 def two_to_return() -> Player:
     """Roll out two Deployments and a ConfigMap, which a signal returns; writes wait from then."""
     server = Server(v2="stuck")
@@ -192,64 +97,6 @@ def two_to_return() -> Player:
     player.run_to(State.FOLLOWING)
     player.hold = (Write,)
     return player
-
-
-@pytest.mark.contract("B153", "B165")
-def test_after_a_signal_deployments_go_back_side_by_side() -> None:
-    """Configuration first, then both at once; each is answered in its own time."""
-    player = two_to_return()
-    player.hear(Interrupted(player.attempt.now, TERM))
-    player.run(at_most=player.attempt.now)
-    assert [str(effect.ref) for effect in _waiting(player)] == ["configmap/settings"]
-    player.hear(player.answer(player.waiting.pop(0)))
-    player.run(at_most=player.attempt.now)
-    both = _waiting(player)
-    assert {effect.ref.name for effect in both} == {"api", "web"}
-    player.hold = ()
-    for effect in reversed(both):
-        player.waiting.remove(effect)
-        player.hear(player.answer(effect))
-    attempt = player.run()
-    assert ends(attempt) == INTERRUPTED
-    assert {ref.name for ref in attempt.ledger.restored} == {"settings", "api", "web"}
-
-
-@pytest.mark.contract("B153", "B165")
-@pytest.mark.parametrize(
-    ("kinds", "batches"),
-    [
-        (("ConfigMap", "Secret", "ConfigMap"), [3]),
-        (("Service", "Service", "ConfigMap"), [2, 1]),
-        (("Namespace", "Widget", "Gadget"), [1, 1, 1]),
-    ],
-)
-def test_after_a_signal_configuration_goes_back_by_kind(
-    kinds: tuple[str, ...], batches: list[int]
-) -> None:
-    """What may depend on each other is written one after another, all before the Deployment."""
-    server = Server(v2="stuck")
-    bodies = [
-        {**config(version, f"c{number}"), "kind": kind}
-        for version in ("a", "b")
-        for number, kind in enumerate(kinds)
-    ]
-    for body in (*bodies[: len(kinds)], manifest("v1")):
-        server.put(body)
-    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
-    plan = planned(server, *bodies[len(kinds) :], manifest("v2"), policy=policy)
-    player = Player(server, plan)
-    player.run_to(State.FOLLOWING)
-    player.hold = (Write,)
-    player.hear(Interrupted(player.attempt.now, TERM))
-    found: list[list[str]] = []
-    while not found or found[-1] != ["Deployment"]:
-        player.run(at_most=player.attempt.now)
-        under_way = _waiting(player)
-        found.append([effect.ref.kind for effect in under_way])
-        for effect in under_way:
-            player.waiting.remove(effect)
-            player.hear(player.answer(effect))
-    assert [len(batch) for batch in found] == [*batches, 1]
 
 
 @pytest.mark.contract("B153", "B162", "B165")
@@ -279,34 +126,6 @@ def test_writes_that_are_not_answered_in_time_are_told() -> None:
     assert {ref.name for ref in uncertain_writes(attempt)} == {"api", "web"}
 
 
-def _waiting(player: Player) -> list[Write]:
-    return [effect for effect in player.waiting if isinstance(effect, Write)]
-
-
-@pytest.mark.contract("B151", "B162")
-def test_a_write_that_is_uncertain_when_the_signal_comes() -> None:
-    """There is no time to find out: it ends, and the report tells what is not known."""
-    player = rolling(OnInterrupt.ROLLBACK)
-    player.hold = (Read,)
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, lambda p, e: WriteUncertain(p.attempt.now, e.effect_id, "reset"))
-    player.run(at_most=player.attempt.now)
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-
-
-@pytest.mark.contract("B29")
-def test_verify_is_ended_by_a_signal_too() -> None:
-    """It wrote nothing, and leaves the rollout as it is."""
-    server = Server(v1="stuck")
-    player = Player(server, watched(server, server.put(manifest("v1"), "helm")))
-    player.run_to(State.FOLLOWING)
-    attempt = interrupted(player)
-    assert ends(attempt) == INTERRUPTED
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.message == "the rollout was left as it is"
-
-
 @pytest.mark.contract("B34")
 def test_observe_writes_nothing_after_a_signal_either() -> None:
     """A signal ends it by the signal's code."""
@@ -318,32 +137,6 @@ def test_observe_writes_nothing_after_a_signal_either() -> None:
     player.run_to(State.CONFIRMING)
     assert ends(interrupted(player)) == INTERRUPTED
     assert len(player.writes) == 1
-
-
-@pytest.mark.contract("B135")
-def test_with_pause_a_signal_pauses_by_policy() -> None:
-    """What a failure would have done is what the signal does."""
-    server = Server(v2="crashed-once")
-    server.put(manifest("v1"))
-    limits = Policy(on_failure=OnFailure.PAUSE)
-    player = Player(server, planned(server, manifest("v2"), policy=limits))
-    player.run_to(State.FOLLOWING)
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert player.written()[1:] == [("merge", "deployment/web")]
-
-
-def test_one_of_two_superseded_and_a_signal_is_still_the_signal() -> None:
-    """The whole attempt ended by it, whatever became of one part."""
-    server = Server(v2="stuck", v3="stuck")
-    server.put(manifest("v1"))
-    server.put(manifest("v1", "api"))
-    player = Player(server, planned(server, manifest("v2"), manifest("v3", "api")))
-    player.run_to(State.FOLLOWING)
-    image = 'spec.template.spec.containers[name="web"].image'
-    server.edit(player.web, "kubectl-set", {image: "shop/web:v9"})
-    player.news()
-    assert ends(interrupted(player)) == INTERRUPTED
-    assert player.attempt.result.endings[player.web].outcome is Outcome.SUPERSEDED
 
 
 def test_a_signal_does_not_wait_for_the_name_of_who_took_over() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.state import OVERTIME_SECONDS
 from gate.core.attempt.transitions import State
 from gate.core.model.body import Body
 from gate.core.model.fact import Known, Unknown
@@ -29,7 +28,7 @@ from gate.core.protocol.events import (
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.report.document.remarks import remarks
 from tests.unit.core import world
-from tests.unit.core.leaves import config, manifest, nested, ref_of
+from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import NOBODY, Server
 
@@ -104,28 +103,6 @@ def test_a_scale_to_zero_since_the_preflight_refuses_the_write(*, uncertain: boo
     assert len(player.writes) == 1
 
 
-@pytest.mark.contract("B71")
-def test_a_scale_since_the_preflight_is_no_change_of_version() -> None:
-    """An autoscaler that acts between preflight and apply refuses nothing by itself."""
-    server = serving()
-    plan = planned(server, manifest("v2"), autoscaled=True)
-    server.edit(plan.targets[0].ref, "kube-controller-manager", {"spec.replicas": 5})
-    player = Player(server, plan)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert "replicas" not in player.writes[-1].body.thaw()["spec"]
-
-
-@pytest.mark.contract("B71")
-def test_replicas_that_the_gate_alone_owns_are_sent_with_the_live_value() -> None:
-    """Leaving out a field that only we own would reset it to 1."""
-    server = serving()
-    ref = planned(server, manifest("v2")).targets[0].ref
-    server.stored[ref].parts["rollout-gate", "Apply"]["spec.replicas"] = 7
-    player = Player(server, planned(server, manifest("v2"), autoscaled=True))
-    player.run()
-    assert player.writes[0].body.thaw()["spec"]["replicas"] == 7
-
-
 @pytest.mark.parametrize("again", [False, True], ids=["gone", "made-again"])
 def test_deleted_since_the_preflight_refuses_the_first_write(again: bool) -> None:
     """It is not made again: 3, nothing written."""
@@ -168,27 +145,6 @@ def test_a_write_whose_answer_was_lost_is_read_back_first(done: bool) -> None:
     assert server.stored[player.web].revision == 2
 
 
-@pytest.mark.contract("B162", "B32")
-@pytest.mark.parametrize(("done", "outcome"), [(True, None), (False, Outcome.LOST_CONTACT)])
-def test_a_loss_that_is_told_after_the_budget_is_no_refusal(
-    done: bool, outcome: Outcome | None
-) -> None:
-    """What was done is followed and judged; what nobody saw done may still arrive: 9."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2"), policy=Policy(timeout_seconds=60.0)))
-    player.hold = (Write,)
-    player.pass_to(STARTED_AT + 61.0)
-    (write,) = player.writes
-    player.hear(lost(player, write, done=done))
-    player.hold = ()
-    attempt = player.run()
-    if outcome is None:
-        assert player.web in attempt.ledger.written
-        assert ends(attempt)[1] in (Outcome.VERIFIED, Outcome.ROLLED_BACK)
-    else:
-        assert ends(attempt)[1] is outcome
-
-
 @pytest.mark.contract("B162")
 @pytest.mark.parametrize("done", [True, False])
 def test_what_somebody_deleted_after_a_lost_answer_is_theirs(done: bool) -> None:
@@ -221,37 +177,6 @@ def test_a_read_from_before_our_own_write_is_asked_again() -> None:
     player.bend(Read, behind, times=2)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 2.0
-
-
-@pytest.mark.contract("B162", "B120")
-@pytest.mark.parametrize("done", [True, False])
-@pytest.mark.parametrize("on_failure", list(OnFailure))
-def test_what_somebody_set_after_a_lost_answer_is_theirs(done: bool, on_failure: OnFailure) -> None:
-    """Whether ours was done before or never: nothing is paused, returned or removed."""
-    server = serving()
-    limits = Policy(on_failure=on_failure)
-    player = Player(server, planned(server, manifest("v2"), policy=limits))
-
-    def overtaken(p: Player, effect: Write) -> AttemptEvent:
-        answer = lost(p, effect, done=done)
-        server.edit(p.web, "kubectl-edit", {IMAGE: "shop/web:v3"})
-        server.control(p.web)
-        return answer
-
-    player.bend(Write, overtaken)
-    assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
-    assert server.stored[player.web].image == "shop/web:v3"
-    assert len(player.written()) == int(done)
-
-
-@pytest.mark.contract("B162")
-def test_a_creation_whose_answer_was_lost_is_ours_when_it_is_there() -> None:
-    """Our own field manager on it tells."""
-    server = Server()
-    player = Player(server, planned(server, config("a"), manifest("v1")))
-    player.bend(Write, lambda p, effect: lost(p, effect, done=True), times=1)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.ledger.written[world.config_ref()].created
 
 
 @pytest.mark.contract("B129", "B162")
@@ -303,36 +228,6 @@ def test_what_another_run_created_as_the_answer_was_lost_is_not_deleted(
     assert not any(kind.lower() in line for line in claims)
 
 
-@pytest.mark.contract("B162", "B120")
-def test_what_was_written_unseen_goes_back_to_what_was_before() -> None:
-    """After a lost answer the read shows our own version: that is not what to return to."""
-    server = serving(v2="crash")
-    player = Player(server, planned(server, manifest("v2")))
-    player.bend(Write, lambda p, effect: lost(p, effect, done=True))
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    ref = player.web
-    assert server.stored[ref].image == "shop/web:v1"
-
-
-@pytest.mark.contract("B162")
-def test_a_late_answer_to_a_lost_write_never_makes_two_revisions() -> None:
-    """The request that arrives after its repetition carries a version that is gone."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    late: list[Write] = []
-
-    def delayed(player: Player, effect: Write) -> AttemptEvent:
-        late.append(effect)
-        return WriteUncertain(player.attempt.now, effect.effect_id, "timed out")
-
-    player.bend(Write, delayed)
-    player.control = False
-    player.run_to(State.FOLLOWING)
-    assert isinstance(server.perform(late[0], 0.0), WriteConflicted)
-    player.behave("good")
-    assert ends(player.run())[0] == 0
-
-
 @pytest.mark.contract("B518")
 def test_a_write_is_not_sent_again_before_the_server_wants_it() -> None:
     """Nor is it read: the server is left alone for as long as it has asked for."""
@@ -351,70 +246,6 @@ def answered_from(at: float, player: Player, effect: Asking) -> AttemptEvent:
     return player.answer(effect)
 
 
-@pytest.mark.contract("B518")
-@pytest.mark.parametrize(
-    ("leg", "tries", "seconds"), [(Leg.FORWARD, 1, 20.0), (Leg.BACK, 2, 2.0 + OVERTIME_SECONDS)]
-)
-def test_what_the_server_wants_is_bounded_by_the_budget(
-    leg: Leg, tries: int, seconds: float
-) -> None:
-    """A minute is too long: at the budget's end it is asked once more, then the end is near."""
-    server = serving(v2="crash")
-    policy = Policy(timeout_seconds=20.0, rollback_timeout_seconds=2.0)
-    player = Player(server, planned(server, manifest("v2"), policy=policy))
-    sent_at: list[float] = []
-
-    def shed(player: Player, effect: Write) -> AttemptEvent:
-        if player.attempt.course.leg is not leg:
-            return player.answer(effect)
-        sent_at.append(player.attempt.now)
-        return WriteUncertain(player.attempt.now, effect.effect_id, "429", 60.0)
-
-    player.bend(Write, shed, times=9)
-    ended = player.run()
-    assert len(sent_at) == tries
-    assert ended.now - sent_at[0] == seconds
-
-
-def test_a_read_that_fails_between_two_writes_is_asked_again() -> None:
-    """A second apart, for as long as the budget lasts."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    player.bend(Read, lambda p, e: ReadBack(p.attempt.now, e.effect_id, Unknown("503")), times=3)
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    assert player.attempt.writes.first_write_at == STARTED_AT + 3.0
-
-
-@pytest.mark.contract("B23")
-def test_rejected_before_anything_was_written_is_a_refusal() -> None:
-    """3, with the server's reason and words."""
-    server = serving()
-    player = Player(server, planned(server, manifest("v2")))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.REJECTED)
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.message == "deployment/web: no"
-
-
-@pytest.mark.contract("B32")
-def test_rejected_after_others_were_written_takes_them_back() -> None:
-    """The ConfigMap goes back, the Deployment that was never written is verified as it is: 4."""
-    server = serving(config("a"))
-    player = Player(server, planned(server, config("b"), manifest("v2")))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    assert [str(write.ref) for write in player.writes] == [
-        "configmap/settings",
-        "deployment/web",
-        "configmap/settings",
-    ]
-    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.causes[0].reason is Reason.REJECTED
-
-
 @pytest.mark.contract("B32")
 def test_rejected_after_others_and_no_way_back_is_5() -> None:
     """The way back is refused as well: a mixture."""
@@ -423,20 +254,6 @@ def test_rejected_after_others_and_no_way_back_is_5() -> None:
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, rejected, times=2)
     assert ends(player.run()) == (5, Outcome.ROLLBACK_FAILED, Reason.APPLY_REJECTED)
-
-
-@pytest.mark.contract("B32")
-def test_one_of_two_deployments_rejected_takes_the_other_back() -> None:
-    """The first one is rolled back and verified; the second was never changed."""
-    server = serving(manifest("v1", "api"))
-    player = Player(server, planned(server, manifest("v2"), manifest("v2", "api")))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    web, api = (one.ref for one in player.attempt.plan.targets)
-    assert player.attempt.result.endings[api].outcome is Outcome.VERIFIED
-    assert player.attempt.result.endings[api].reason is Reason.NO_CHANGE
-    assert server.stored[web].image == "shop/web:v1"
 
 
 NEW_ONES = (manifest("v1", "api"), manifest("v1", "zone"))
@@ -467,16 +284,6 @@ def test_new_deployments_do_not_decide_whether_what_was_before_is_back(
     assert outcomes == {"web": Outcome.ROLLED_BACK, "api": api, "zone": Outcome.REFUSED}
     stays = api is Outcome.INCONCLUSIVE
     assert (ref_of(NEW_ONES[0]) in server.stored) is stays
-
-
-@pytest.mark.contract("B39", "B136")
-def test_what_is_created_alone_and_stays_is_no_rollback() -> None:
-    """Nothing was there before that could go back: 6, and what was written stands."""
-    server = Server()
-    player = Player(server, planned(server, *NEW_ONES))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
 
 
 @pytest.mark.contract("B32", "B27")
@@ -522,19 +329,6 @@ def test_written_unseen_is_done_and_not_asked_for_again(
     assert server.stored[world.config_ref()].leaves["data.mode"] == mode
 
 
-@pytest.mark.contract("B32", "B134")
-def test_a_new_object_is_left_where_the_next_is_rejected() -> None:
-    """What the attempt made stays unless it is to be pruned: then it is taken back."""
-    for prune, end, left in ((False, 6, True), (True, 4, False)):
-        server = Server()
-        policy = Policy(prune_created=prune)
-        player = Player(server, planned(server, config("a"), manifest("v1"), policy=policy))
-        player.bend(Write, lambda p, e: p.answer(e))
-        player.bend(Write, rejected)
-        assert ends(player.run())[0] == end
-        assert (world.config_ref() in server.stored) is left
-
-
 @pytest.mark.contract("B32")
 @pytest.mark.parametrize("on_failure", [OnFailure.KEEP, OnFailure.PAUSE])
 def test_a_part_of_an_apply_is_no_version_to_keep(on_failure: OnFailure) -> None:
@@ -564,19 +358,6 @@ def test_a_deployment_that_is_deleted_before_its_write_is_gone() -> None:
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
 
 
-@pytest.mark.contract("B32")
-@pytest.mark.parametrize("on_failure", OnFailure)
-def test_a_part_goes_back_too_where_the_gate_itself_will_not_write(on_failure: OnFailure) -> None:
-    """Somebody changed the Deployment since it was read: ours is not even sent over it."""
-    server = serving(config("a"))
-    policy = Policy(on_failure=on_failure)
-    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
-    player.run(lambda attempt: world.config_ref() in attempt.ledger.written)
-    server.edit(player.attempt.plan.targets[0].ref, "kubectl-edit", {IMAGE: "shop/web:hotfix"})
-    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
-
-
 @pytest.mark.contract("B32", "B127")
 def test_a_deployment_that_was_made_again_as_it_was_is_somebody_elses() -> None:
     """By its uid: what served before went with the first one, and ours is not sent over it."""
@@ -588,75 +369,6 @@ def test_a_deployment_that_was_made_again_as_it_was_is_somebody_elses() -> None:
     assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
     assert server.stored[world.WEB].image == "shop/web:v1"
     assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
-
-
-@pytest.mark.contract("B32")
-@pytest.mark.parametrize("on_failure", OnFailure)
-def test_a_deployment_goes_back_too_where_a_later_object_is_rejected(on_failure: OnFailure) -> None:
-    """It was written completely, and is a part of an apply all the same."""
-    server = serving(config("a"))
-    policy = Policy(on_failure=on_failure)
-    player = Player(server, planned(server, manifest("v2"), config("b"), policy=policy))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    assert server.stored[player.attempt.plan.targets[0].ref].image == "shop/web:v1"
-
-
-@pytest.mark.contract("B32", "B39")
-@pytest.mark.parametrize(
-    ("theirs", "end", "outcome"),
-    [
-        (False, (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED), Outcome.INCONCLUSIVE),
-        (True, (6, Outcome.FAILED, Reason.APPLY_REJECTED), Outcome.FAILED),
-    ],
-)
-def test_a_new_deployment_of_an_apply_of_which_nothing_went_back_stands_with_it(
-    theirs: bool, end: tuple[int, Outcome, Reason], outcome: Outcome
-) -> None:
-    """Another run has the configuration by then: all that was written stands, nothing is back."""
-    server = Server()
-    server.put(config("a"))
-    server.put(manifest("v1", "api"))
-    bodies = (config("b"), manifest("v1", "api"), manifest("v1"), config("x", "last"))
-    player = Player(server, planned(server, *bodies))
-    for _ in bodies[:-1]:
-        player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    player.run_to(State.RECORDING, Leg.BACK)
-    if theirs:
-        server.put(config("theirs"))
-    assert ends(player.run()) == end
-    assert player.attempt.result.endings[world.WEB].outcome is outcome
-    assert server.stored[world.config_ref()].leaves["data.mode"] == ("theirs" if theirs else "a")
-
-
-@pytest.mark.contract("B32", "B39")
-def test_a_deployment_that_did_not_serve_and_was_never_written_is_not_called_deleted() -> None:
-    """The ConfigMap goes back; what did not serve before is as it was, and is not waited for."""
-    server = Server(v1="crash")
-    server.put(manifest("v1"))
-    server.put(manifest("v3", "api"))
-    server.put(config("a"))
-    bodies = (config("b"), manifest("v2"), manifest("v4", "api"))
-    player = Player(server, planned(server, *bodies))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
-    web = player.attempt.result.endings[world.WEB]
-    assert (web.outcome, web.reason) == (Outcome.REFUSED, Reason.APPLY_REJECTED)
-    assert server.stored[world.config_ref()].leaves["data.mode"] == "a"
-
-
-@pytest.mark.contract("B32", "B138")
-def test_a_part_of_an_apply_stays_where_nothing_may_go_back() -> None:
-    """An age limit forbids any way back: 6, and what was written stands."""
-    server = serving(config("a"))
-    policy = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
-    player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, rejected)
-    assert ends(player.run()) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
 
 
 def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
@@ -689,29 +401,6 @@ def taking_over(server: Server, ref: Ref, image: str, *more: PlannedWrite) -> Pl
     return Player(server, replace(plan, writes=(over, *plan.writes, *more)))
 
 
-@pytest.mark.contract("B61", "B62")
-def test_a_take_over_precedes_the_apply_and_is_no_rollout() -> None:
-    """One patch of the managed fields with the version, then the apply over its answer."""
-    server = Server()
-    ref = server.put(manifest("v1"), "kubectl-client-side-apply")
-    player = taking_over(server, ref, "v2")
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    over, apply = player.writes
-    assert (over.verb, apply.verb) == (Verb.TAKE_OVER, Verb.APPLY)
-    assert over.resource_version is not None
-    assert over.resource_version != apply.resource_version
-    assert player.attempt.ledger.written[ref].before is not None
-
-
-@pytest.mark.contract("B131", "B128")
-def test_what_was_taken_over_goes_back_exactly() -> None:
-    """The rollback applies what kubectl had applied before."""
-    server = Server(v2="crash")
-    ref = server.put(manifest("v1"), "kubectl-client-side-apply")
-    assert ends(taking_over(server, ref, "v2").run())[0] == 4
-    assert server.stored[ref].image == "shop/web:v1"
-
-
 @pytest.mark.contract("B62")
 @pytest.mark.parametrize("taken", [True, False])
 def test_a_refusal_after_the_take_over_says_that_ownership_moved(taken: bool) -> None:
@@ -738,25 +427,6 @@ def test_a_take_over_that_conflicts_takes_the_fields_as_they_are_by_then() -> No
     managers = [[e["manager"] for e in one.body.thaw()["managedFields"]] for one in sent]
     assert managers == [["rollout-gate"], ["rollout-gate", "labeller"]]
     assert ("labeller", "Update") in server.stored[ref].parts
-
-
-@pytest.mark.contract("B8")
-def test_a_second_write_of_the_same_object_survives_a_conflict() -> None:
-    """Resumed after the apply: the change since the preflight is our own."""
-    server = Server()
-    ref = server.put(manifest("v1"))
-    server.edit(ref, "kubectl", {"spec.paused": True})
-    server.control(ref)
-    resume = PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": False}}))
-    plan = planned(server, manifest("v2"), force=True)
-    player = Player(server, replace(plan, writes=(*plan.writes, resume)))
-    player.bend(Write, lambda p, e: p.answer(e))
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
-    written = player.attempt.ledger.written[ref]
-    assert (written.before, written.forced) == (plan.before(ref), True)
-    assert written.after.workload is not None
-    assert not written.after.workload.paused
 
 
 @pytest.mark.contract("B30")
@@ -798,32 +468,6 @@ def test_the_rollback_meets_conflicts_as_the_apply_does() -> None:
     assert all(write.uid and write.resource_version for write in player.writes)
 
 
-@pytest.mark.contract("B162", "B137")
-@pytest.mark.parametrize("done", [True, False])
-def test_a_rollback_whose_answer_was_lost_is_recognised(done: bool) -> None:
-    """What is live by then is our own write back, not somebody else's change."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.bend(Write, lambda p, e: lost(p, e, done=done))
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    ref = player.web
-    assert player.server.stored[ref].revision == 3
-    assert not player.attempt.interference.departures
-
-
-@pytest.mark.contract("B71", "B162")
-def test_a_lost_rollback_of_an_autoscaled_deployment_is_recognised_too() -> None:
-    """The replicas that were sent are the live ones of that moment, not those of before."""
-    server = serving(v2="crash")
-    player = Player(server, planned(server, manifest("v2"), autoscaled=True))
-    player.run_to(State.RECORDING, Leg.BACK)
-    server.stored[player.web].parts["rollout-gate", "Apply"]["spec.replicas"] = 6
-    server.touch(player.web)
-    player.bend(Write, lambda p, e: WriteConflicted(p.attempt.now, e.effect_id))
-    player.bend(Write, lambda p, e: lost(p, e, done=True))
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-
-
 @pytest.mark.contract("B27", "B124")
 @pytest.mark.parametrize("seen", ["watch", "conflict", "lost-answer"])
 def test_superseded_between_verdict_and_rollback_is_not_written_to(seen: str) -> None:
@@ -860,43 +504,6 @@ def test_deleted_between_verdict_and_rollback_is_not_made_again(seen: str, again
     assert (ref in player.server.stored) is again
 
 
-@pytest.mark.contract("B128", "B133")
-def test_an_object_that_somebody_changed_since_is_left_alone() -> None:
-    """The Deployment goes back all the same, and the timeline tells."""
-    player = failing(config("a"))
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.server.edit(world.config_ref(), "kubectl-edit", {"data.mode": "c"})
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.server.stored[world.config_ref()].leaves["data.mode"] == "c"
-    assert player.attempt.ledger.left_alone == (world.config_ref(),)
-    assert "left" in [line.event for line in player.said]
-
-
-@pytest.mark.contract("B128", "B133")
-def test_an_object_that_somebody_added_to_goes_back() -> None:
-    """Ours still stands in it; what they set stays."""
-    player = failing(config("a"))
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.server.edit(world.config_ref(), "labeller", {"metadata.labels.team": "shop"})
-    assert ends(player.run())[0] == 4
-    leaves = player.server.stored[world.config_ref()].leaves
-    assert nested(leaves) == {"data": {"mode": "a"}, "metadata": {"labels": {"team": "shop"}}}
-
-
-@pytest.mark.contract("B140")
-def test_a_field_of_others_outside_the_template_is_dropped_from_the_rollback() -> None:
-    """It is reported, and never forced."""
-    player = failing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    ref = player.web
-    player.server.edit(ref, "scaler", {"spec.replicas": 6})
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert dict(player.attempt.ledger.dropped_paths) == {player.web: (".spec.replicas",)}
-    assert not any(write.force for write in player.writes)
-    assert player.server.stored[ref].leaves["spec.replicas"] == 6
-    assert "dropped" in [line.event for line in player.said]
-
-
 @pytest.mark.contract("B75")
 def test_a_number_of_replicas_that_nobody_else_owns_stays_on_the_way_back() -> None:
     """As after `kubectl scale --replicas=0`: there is no conflict that keeps the rollback off."""
@@ -924,17 +531,3 @@ def test_a_field_of_others_inside_the_template_is_5() -> None:
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
     assert attempt.result.ending is not None
     assert attempt.result.ending.causes[-1].reason is Reason.CONFLICT
-
-
-def test_one_refused_restoration_does_not_keep_the_others() -> None:
-    """The Deployment goes back although the ConfigMap could not: a mixture, 5."""
-    player = failing(config("a"))
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.bend(Write, lambda p, e: rejected(p, e, Reason.FORBIDDEN))
-    attempt = player.run()
-    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
-    web = attempt.plan.targets[0].ref
-    assert player.server.stored[web].image == "shop/web:v1"
-    assert attempt.result.endings[web].outcome is Outcome.ROLLED_BACK
-    assert attempt.result.ending is not None
-    assert attempt.result.ending.causes[-1].reason is Reason.FORBIDDEN

@@ -19,7 +19,6 @@ from gate.core.checks.query_variables import (
     window_seconds,
 )
 
-NASTY = "a.b-c\"\\'`{}$"
 SUBJECT = Subject(
     "shop",
     "web",
@@ -96,16 +95,6 @@ def test_no_value_leaves_its_string(value: str) -> None:
         assert inside is not None, text
 
 
-@given(text=st.text("${}\"'`\\#=~! ab1\n[]", max_size=40))
-def test_a_query_without_variables_is_sent_as_it_is(text: str) -> None:
-    """Parsing loses no character; `$${` alone is changed."""
-    try:
-        query = Query.parse(text, ())
-    except QueryError:
-        return
-    assert query.resolve({}) == text.replace("$${", "${")
-
-
 @pytest.mark.contract("B418")
 @pytest.mark.parametrize(
     ("text", "position", "hint"),
@@ -132,12 +121,6 @@ def test_a_query_that_is_empty_or_endless_is_refused(text: str) -> None:
     """Neither can be what was meant."""
     with pytest.raises(QueryError):
         Query.parse(text, BUILT_IN)
-
-
-def test_comments_groups_and_escaped_dollars_are_left_alone() -> None:
-    """`${1}` belongs to label_replace, and nobody looks into comments."""
-    text = 'label_replace(x, "a", "${1}$${name}", "b", "(.*)") # ${nobody}'
-    assert resolved(text) == text.replace("$${", "${")
 
 
 @pytest.mark.contract("B418")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
 from gate.core.checks.spec import Command, During, Http, Schedule
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.model.outcome import Reason
-from tests.long import longer
 from tests.unit.core.checks_world import (
     SUBJECT,
     a_check,
@@ -75,23 +73,6 @@ def test_a_tick_is_due_when_it_says_so(interval: float, start: float, steps: int
     assert again is not None
     assert again.number == tick.number + 1
     assert again.at == run.wake_at
-
-
-@pytest.mark.contract("B411")
-def test_a_check_begins_after_its_initial_delay() -> None:
-    """The grid begins there too."""
-    run = CheckRun.start(a_check(schedule=Schedule(10.0, 7.0)), 100.0)
-    assert run.due(106.9) is None
-    assert run.due(107.0) == Tick(0, 107.0)
-
-
-@pytest.mark.contract("B411")
-def test_a_count_ends_the_asking() -> None:
-    """What was measured counts, errors do not."""
-    run = fed(CheckRun.start(a_check(schedule=Schedule(count=3)), 0.0), 0.1, None, NAN, None, 0.1)
-    assert run.finished
-    assert run.wake_at == math.inf
-    assert run.due(1e9) is None
 
 
 @pytest.mark.contract("B411", "B414")
@@ -318,21 +299,3 @@ def test_before_the_end_only_the_clearest_difference_fails() -> None:
     assert at_end(likely).reason is Reason.CHECK_FAILED
     assert at_end(compared(old, old)).kind is PASS
     assert at_end(compared(old[:7], old[:7])).kind is INCONCLUSIVE
-
-
-@pytest.mark.contract("B422")
-@pytest.mark.parametrize("rounds", [150, longer(600)])
-def test_looking_at_every_tick_does_not_reject_by_chance(rounds: int) -> None:
-    """Of equal versions about as few are rejected as alpha says, although looked at 30 times."""
-    source = random.Random(5)
-    failed = sum(
-        at_end(
-            compared(
-                [source.lognormvariate(0, 2) for _ in range(30)],
-                [source.lognormvariate(0, 2) for _ in range(30)],
-            )
-        ).kind
-        is FAIL
-        for _ in range(rounds)
-    )
-    assert failed / rounds < 0.045

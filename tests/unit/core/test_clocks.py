@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.kinds.deployment.clocks import longest_legal_seconds, step_size
+from gate.core.kinds.deployment.clocks import longest_legal_seconds
 from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment, ReplicaSet
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
@@ -18,7 +18,6 @@ from tests.unit.core.world import (
     OWNED,
     Scene,
     after,
-    condition,
     container,
     deployment,
     later,
@@ -116,13 +115,6 @@ def test_without_a_condition_the_own_clock_fires_5_s_later() -> None:
     assert rollout.wake_at(601.0) == 606.0
 
 
-@pytest.mark.contract("B111")
-def test_never_ready_ends_by_the_deadline_and_says_why() -> None:
-    """The cause of a deadline is what was wrong with the pods."""
-    cause = STUCK.verdict(606.0, seen_at=1.0).causes[0]
-    assert (cause.reason, cause.pods) == (Reason.NOT_READY, 4)
-
-
 NEW, OLD = STUCK.sets
 COUNTED = replace(STUCK, pods=())
 """The same with no pod listed, so that counters alone tell of them."""
@@ -181,16 +173,6 @@ def test_without_a_deadline_the_no_progress_clock_is_off() -> None:
 # -- the total -------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B105")
-def test_the_total_is_a_timeout_where_things_moved_lately() -> None:
-    """Progress at 300 s, an end at 500 s: too slow, not stuck."""
-    rollout = after(
-        replace(STUCK, total_seconds=500.0).seen(), 300.0, later(NEW, 200, ready_replicas=1)
-    )
-    assert standing(rollout, 499.9, 500.0) == [PROGRESSING, FAILED]
-    assert rollout.verdict(500.0).reason is Reason.TIMEOUT
-
-
 @pytest.mark.contract("B106")
 @pytest.mark.parametrize(("moved_at", "reason"), [(5.0, EXCEEDED), (5.1, Reason.TIMEOUT)])
 def test_the_total_after_a_standstill_is_the_deadline(moved_at: float, reason: Reason) -> None:
@@ -219,18 +201,6 @@ def test_the_automatic_total_is_what_a_rollout_may_take(
 ) -> None:
     """Steps times deadline and minReadySeconds, between 15 minutes and 2 hours."""
     assert longest_legal_seconds(deployment(**changes)) == seconds
-
-
-@pytest.mark.parametrize(
-    ("surge", "unavailable", "replicas", "size"),
-    [("25%", "25%", 10, 5), ("25%", "25%", 1, 1), ("0", "1", 10, 1), ("100%", "0", 7, 7)],
-)
-def test_a_step_is_rounded_as_the_controller_does(
-    surge: str, unavailable: str, replicas: int, size: int
-) -> None:
-    """Surge up, unavailable down."""
-    web = deployment(max_surge=surge, max_unavailable=unavailable, replicas=replicas)
-    assert step_size(web) == size
 
 
 # -- a controller that does not act ----------------------------------------------------------------
@@ -302,13 +272,6 @@ def test_total_and_bake_window_end_together() -> None:
     assert rollout.verdict(4200.0).reason is Reason.TIMEOUT
 
 
-@pytest.mark.contract("B54")
-def test_what_was_never_complete_gets_no_bake_window() -> None:
-    """The total is the total."""
-    scene = replace(STUCK, policy=Policy(bake_seconds=3600.0), total_seconds=500.0)
-    assert standing(scene.seen(), 499.9, 500.0) == [PROGRESSING, FAILED]
-
-
 @pytest.mark.contract("B114")
 def test_the_servers_clock_is_never_compared() -> None:
     """Whatever the server writes as time, ten years back or ahead, nothing is decided by it."""
@@ -318,10 +281,3 @@ def test_the_servers_clock_is_never_compared() -> None:
         rollout = replace(STUCK, sets=sets).seen()
         verdicts.append([rollout.verdict(at) for at in (10.0, 605.9, 606.0)])
     assert verdicts[0] == verdicts[1]
-
-
-def test_a_condition_of_another_reason_is_no_deadline() -> None:
-    """`Progressing=False` alone does not fail."""
-    other = condition("Progressing", "False", "FailedCreate", "no")
-    scene = replace(STUCK, web=replace(STUCK.web, conditions=(other,)))
-    assert scene.verdict(600.0, seen_at=1.0).kind is PROGRESSING

@@ -14,6 +14,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.policy import FailFast, Policy
+from tests.table import each
 from tests.unit.core.world import (
     WEB,
     Scene,
@@ -62,70 +63,56 @@ def fails_at(scene: Scene, moment: float) -> bool:
 
 # -- whose pods, and how many ----------------------------------------------------------------------
 
+BARE = Scene(
+    web=replace(BEHIND, updated_replicas=0),
+    sets=(),
+    pods=tuple(pods(2, crashing(), owner_uid="")),
+)
 
-@pytest.mark.contract("B82")
-def test_one_doomed_pod_among_several_waits_for_the_clocks() -> None:
-    """One bad node is no bad version."""
-    assert scene(pod(0, crashing()), *pods(3, first=1)).verdict(100.0).kind is PROGRESSING
+
+@pytest.mark.contract("B40", "B80", "B81", "B82", "B83")
+@each(
+    ("case", "found", "kind"),
+    [
+        ("one of four", scene(pod(0, crashing()), *pods(3, first=1)), PROGRESSING),
+        ("two of four", scene(*pods(2, crashing()), *pods(2, first=2)), FAILED),
+        ("all that exist", scene(pod(0, crashing())), FAILED),
+        (
+            "each run ends well",
+            scene(*pods(2, crashing(last_terminated=terminated("Completed", 0)))),
+            FAILED,
+        ),
+        ("two restarts", scene(*pods(2, crashing(2))), PROGRESSING),
+        ("of the old version", scene(*pods(2, crashing(), owner_uid="web-1-uid")), PROGRESSING),
+        ("of no controller", BARE, PROGRESSING),
+        ("going", scene(*pods(3, crashing(), deleting=True), pod(7)), PROGRESSING),
+        (
+            "evicted",
+            scene(*pods(3, crashing(), phase="Failed", reason=CleanText("Evicted")), pod(7)),
+            PROGRESSING,
+        ),
+        ("beside what goes", scene(*pods(3, deleting=True), pod(7, crashing())), FAILED),
+        (
+            "not observed",
+            replace(scene(*pods(4, crashing())), web=replace(BEHIND, generation=3)),
+            PROGRESSING,
+        ),
+    ],
+)
+def test_two_pods_of_the_new_version_or_all_of_them_doom_it(
+    case: str, found: Scene, kind: VerdictKind
+) -> None:
+    """One bad node is no bad version; what belongs to others, or goes, says nothing of it."""
+    assert found.verdict().kind is kind, case
 
 
-@pytest.mark.contract("B38")
+@pytest.mark.contract("B38", "B82")
 def test_the_cause_is_told_of_a_pod_that_decided() -> None:
     """The first by name has not reached the limit yet: three restarts failed the others."""
-    verdict = scene(pod(0, crashing(2)), *pods(2, crashing(3), first=1)).verdict()
-    assert verdict.kind is FAILED
+    verdict = scene(pod(0, crashing(2)), *pods(2, crashing(3), first=1), pod(3)).verdict()
+    assert (verdict.kind, verdict.reason, verdict.causes[0].pods) == (FAILED, Reason.CRASH_LOOP, 3)
     assert "3 restarts" in verdict.causes[0].message
-
-
-@pytest.mark.contract("B82", "B83")
-def test_two_doomed_pods_are_enough() -> None:
-    """Two crashing pods of four are the version's fault."""
-    verdict = scene(*pods(2, crashing()), *pods(2, first=2)).verdict()
-    assert (verdict.kind, verdict.reason) == (FAILED, Reason.CRASH_LOOP)
-    assert verdict.causes[0].pods == 2
     assert "2 of 4 created pods" in verdict.message
-
-
-@pytest.mark.contract("B82")
-def test_all_that_exist_are_enough() -> None:
-    """The only new pod so far crashes: nothing speaks for the version."""
-    assert scene(pod(0, crashing())).verdict().reason is Reason.CRASH_LOOP
-
-
-@pytest.mark.contract("B80")
-def test_pods_of_other_replica_sets_are_no_evidence() -> None:
-    """Crashing pods of the old version, or of a stranger, say nothing of the new one."""
-    old = pods(2, crashing(), owner_uid="web-1-uid")
-    assert scene(*old, pod(7)).verdict().kind is PROGRESSING
-
-
-@pytest.mark.contract("B80")
-def test_bare_pods_are_no_evidence_before_there_is_a_replica_set() -> None:
-    """A pod without a controller belongs to no version, not even to one without ReplicaSet."""
-    bare = pods(2, crashing(), owner_uid="")
-    nothing_yet = Scene(web=replace(BEHIND, updated_replicas=0), sets=(), pods=tuple(bare))
-    rollout = nothing_yet.seen()
-    assert rollout.verdict(1.0).kind is PROGRESSING
-    listed = rollout.observe(Listed(2.0, Kind.POD, WEB, tuple(bare[:1])))
-    assert (listed.new.count, rollout.new.count) == (0, 0)
-
-
-@pytest.mark.contract("B81")
-@pytest.mark.parametrize(
-    "gone",
-    [
-        {"deleting": True},
-        {"phase": "Failed", "reason": CleanText("Evicted")},
-        {"phase": "Failed", "reason": CleanText("Preempting")},
-        {"phase": "Failed", "reason": CleanText("OutOfcpu")},
-    ],
-    ids=["deleting", "evicted", "preempted", "rejected"],
-)
-def test_pods_on_their_way_out_are_no_evidence(gone: dict[str, Any]) -> None:
-    """They neither doom the version nor count among those that exist."""
-    assert scene(*pods(3, crashing(), **gone), pod(7)).verdict().kind is PROGRESSING
-    still = scene(*pods(3, **gone), pod(7, crashing())).verdict()
-    assert still.kind is FAILED
 
 
 @pytest.mark.contract("B80")
@@ -147,22 +134,7 @@ def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
     assert found.kind is kind
 
 
-@pytest.mark.contract("B40")
-def test_nothing_fails_fast_before_it_is_observed() -> None:
-    """A generation that nobody observed has no verdict from its pods."""
-    behind = replace(BEHIND, generation=3)
-    found = replace(scene(*pods(4, crashing())), web=behind).verdict()
-    assert found.kind is PROGRESSING
-
-
 # -- crashes ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B83")
-@pytest.mark.parametrize(("restarts", "kind"), [(2, PROGRESSING), (3, FAILED)])
-def test_the_third_restart_dooms(restarts: int, kind: VerdictKind) -> None:
-    """Two restarts are not yet a crash loop."""
-    assert scene(*pods(2, crashing(restarts))).verdict().kind is kind
 
 
 @pytest.mark.contract("B83")
@@ -209,12 +181,6 @@ def test_out_of_memory_is_the_cause() -> None:
     assert "exit code 137" in verdict.causes[0].message
 
 
-def test_a_container_that_ends_well_again_and_again_is_a_crash_loop() -> None:
-    """Exit code 0 three times is no service either."""
-    done = crashing(last_terminated=terminated("Completed", 0))
-    assert scene(*pods(2, done)).verdict().reason is Reason.CRASH_LOOP
-
-
 @pytest.mark.contract("B99")
 def test_injected_containers_are_reported_and_never_fail_fast() -> None:
     """A sidecar that the template does not name is somebody else's."""
@@ -227,45 +193,6 @@ def test_injected_containers_are_reported_and_never_fail_fast() -> None:
 
 
 # -- images and configuration ----------------------------------------------------------------------
-
-
-@pytest.mark.contract("B88")
-@pytest.mark.parametrize("reason", ["InvalidImageName", "ErrImageNeverPull"])
-def test_an_image_that_can_never_be_valid_fails_at_once(reason: str) -> None:
-    """Nothing in the cluster will make that name good."""
-    assert scene(*pods(2, waiting(reason))).verdict().reason is Reason.IMAGE_PULL
-
-
-@pytest.mark.contract("B89")
-@pytest.mark.parametrize(
-    "message",
-    [
-        NOT_FOUND,
-        "pull access denied, repository does not exist or may require authorization",
-        "unexpected status from HEAD request: 401 Unauthorized",
-        "manifest unknown",
-    ],
-)
-def test_an_image_not_found_or_denied_fails_after_30_s(message: str) -> None:
-    """A registry that says no has 30 s to think better of it."""
-    assert fails_at(scene(*pods(2, waiting("ErrImagePull", message))), 31.0)
-
-
-@pytest.mark.contract("B90")
-@pytest.mark.parametrize(
-    "message",
-    [
-        "toomanyrequests: You have reached your pull rate limit",
-        "429 Too Many Requests: denied: try again later",
-        "received unexpected HTTP status: 503 Service Unavailable",
-        "dial tcp 10.0.0.1:443: i/o timeout",
-        'failed to resolve reference "ghcr.io/forbidden/denied:1": unexpected EOF',
-        "",
-    ],
-)
-def test_any_other_pull_error_gets_five_minutes(message: str) -> None:
-    """Registries recover; words in an image's name are none of theirs."""
-    assert fails_at(scene(*pods(2, waiting("ErrImagePull", message))), 301.0)
 
 
 @pytest.mark.contract("B90")
@@ -300,17 +227,6 @@ def test_an_event_tells_the_class_where_the_status_does_not() -> None:
     assert rollout.verdict(32.0).reason is Reason.IMAGE_PULL
 
 
-@pytest.mark.contract("B90")
-def test_an_event_after_the_back_off_tells_too() -> None:
-    """The cause of a pod that backs off already turns its five minutes into 30 s."""
-    backing_off = pods(2, waiting("ImagePullBackOff", "Back-off pulling image"))
-    rollout = scene(*backing_off).seen(1.0)
-    for number, one in enumerate(backing_off):
-        told = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
-        rollout = rollout.observe(Observed(5.0, told))
-    assert rollout.verdict(31.0).reason is Reason.IMAGE_PULL
-
-
 @pytest.mark.contract("B87")
 def test_a_pull_error_that_recovered_starts_anew() -> None:
     """Ten seconds of errors, then a running container, then errors again: 30 s from there."""
@@ -321,17 +237,6 @@ def test_a_pull_error_that_recovered_starts_anew() -> None:
     rollout = after(rollout, 50.0, *(later(one, 300) for one in failing))
     assert rollout.verdict(79.9).kind is PROGRESSING
     assert rollout.verdict(80.0).kind is FAILED
-
-
-@pytest.mark.contract("B92")
-@pytest.mark.parametrize("reason", ["CreateContainerConfigError", "CreateContainerError"])
-def test_a_container_that_cannot_be_configured_gets_two_minutes(reason: str) -> None:
-    """Operators create Secrets late."""
-    scene_ = scene(*pods(2, waiting(reason, 'secret "db" not found')))
-    assert fails_at(scene_, 121.0)
-    verdict = scene_.verdict(121.0, seen_at=1.0)
-    assert verdict.reason is Reason.CONTAINER_CONFIG
-    assert 'secret "db" not found' in verdict.message
 
 
 def test_of_two_troubles_the_one_that_dooms_first_counts() -> None:
@@ -419,41 +324,18 @@ WEBHOOK = 'failed calling webhook "policy.example": connection refused'
 QUOTA = 'pods "web-2-x" is forbidden: exceeded quota: compute, requested: pods=1'
 
 
-@pytest.mark.contract("B94")
-def test_a_policy_that_denies_gets_15_s() -> None:
-    """With the server's own message."""
-    assert fails_at(denied(POLICY), 16.0)
-    verdict = denied(POLICY).verdict(16.0, seen_at=1.0)
-    assert (verdict.reason, verdict.message) == (Reason.POD_CREATE_DENIED, POLICY)
-
-
-@pytest.mark.contract("B95")
-@pytest.mark.parametrize("message", [WEBHOOK, QUOTA])
-def test_a_webhook_out_of_reach_and_a_quota_get_two_minutes(message: str) -> None:
-    """Both may pass by themselves."""
-    assert fails_at(denied(message), 121.0)
-
-
-@pytest.mark.contract("B95")
-@pytest.mark.parametrize("message", [WEBHOOK, QUOTA])
-def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str) -> None:
-    """Denials are normal while old pods still count: only standing still is evidence."""
+@pytest.mark.contract("B94", "B95")
+@pytest.mark.parametrize(
+    ("message", "fails_at"), [(WEBHOOK, 130.0), (QUOTA, 130.0), (POLICY, 16.0)]
+)
+def test_progress_starts_the_time_of_a_quota_or_webhook_anew(message: str, fails_at: float) -> None:
+    """Denials are normal while old pods still count; what a policy forbids it will forbid again."""
     rollout = denied(message).seen(1.0)
     new = rollout.snapshot.current()
     assert new is not None
-    rollout = after(rollout, 100.0, later(new, 200, status_replicas=2))
-    assert rollout.verdict(219.9).kind is PROGRESSING
-    assert rollout.verdict(220.0).reason is Reason.POD_CREATE_DENIED
-
-
-@pytest.mark.contract("B94")
-def test_progress_does_not_excuse_a_policy() -> None:
-    """What it forbids it will forbid again."""
-    rollout = denied(POLICY).seen(1.0)
-    new = rollout.snapshot.current()
-    assert new is not None
     rollout = after(rollout, 10.0, later(new, 200, status_replicas=2))
-    assert rollout.verdict(16.0).reason is Reason.POD_CREATE_DENIED
+    assert rollout.verdict(fails_at - 0.1).kind is PROGRESSING
+    assert rollout.verdict(fails_at).reason is Reason.POD_CREATE_DENIED
 
 
 @pytest.mark.contract("B94")
@@ -497,30 +379,75 @@ def test_a_replica_set_that_cannot_be_created_gets_15_s(observed: int) -> None:
 
 # -- graces and causes -----------------------------------------------------------------------------
 
-KINDS: list[tuple[str, Any, Scene]] = [
-    ("image_invalid_seconds", 7.0, scene(*pods(2, waiting("InvalidImageName")))),
-    ("image_refused_seconds", 7.0, scene(*pods(2, waiting("ErrImagePull", NOT_FOUND)))),
-    ("image_unclear_seconds", 7.0, scene(*pods(2, waiting("ErrImagePull", "EOF")))),
-    ("container_config_seconds", 7.0, scene(*pods(2, waiting("CreateContainerConfigError")))),
-    ("denied_by_policy_seconds", 7.0, denied(POLICY)),
-    ("denied_by_webhook_seconds", 7.0, denied(WEBHOOK)),
-    ("denied_by_quota_seconds", 7.0, denied(QUOTA)),
+
+def pulling(message: str, reason: str = "ErrImagePull") -> Scene:
+    """Make a rollout whose two new pods do not get their image."""
+    return scene(*pods(2, waiting(reason, message)))
+
+
+def unconfigured(reason: str) -> Scene:
+    """Make a rollout whose two new pods lack what configures them."""
+    return scene(*pods(2, waiting(reason, 'secret "db" not found')))
+
+
+GRACES: list[tuple[Scene, float, str, Reason, str]] = [
+    *(
+        (pulling("", reason), 0.0, "image_invalid_seconds", Reason.IMAGE_PULL, "")
+        for reason in ("InvalidImageName", "ErrImageNeverPull")
+    ),
+    *(
+        (pulling(message), 30.0, "image_refused_seconds", Reason.IMAGE_PULL, "")
+        for message in (
+            NOT_FOUND,
+            "pull access denied, repository does not exist or may require authorization",
+            "unexpected status from HEAD request: 401 Unauthorized",
+            "manifest unknown",
+        )
+    ),
+    *(
+        (pulling(message), 300.0, "image_unclear_seconds", Reason.IMAGE_PULL, "")
+        for message in (
+            "toomanyrequests: You have reached your pull rate limit",
+            "429 Too Many Requests: denied: try again later",
+            "received unexpected HTTP status: 503 Service Unavailable",
+            "dial tcp 10.0.0.1:443: i/o timeout",
+            'failed to resolve reference "ghcr.io/forbidden/denied:1": unexpected EOF',
+            "",
+        )
+    ),
+    *(
+        (unconfigured(reason), 120.0, "container_config_seconds", Reason.CONTAINER_CONFIG, '"db"')
+        for reason in ("CreateContainerConfigError", "CreateContainerError")
+    ),
+    (denied(POLICY), 15.0, "denied_by_policy_seconds", Reason.POD_CREATE_DENIED, POLICY),
+    (denied(WEBHOOK), 120.0, "denied_by_webhook_seconds", Reason.POD_CREATE_DENIED, WEBHOOK),
+    (denied(QUOTA), 120.0, "denied_by_quota_seconds", Reason.POD_CREATE_DENIED, QUOTA),
 ]
+"""What is wrong, how long it is waited for, the key that sets this, the reason and its words."""
 
 
-@pytest.mark.contract("B112")
-@pytest.mark.parametrize(("name", "value", "scene_"), KINDS, ids=[kind[0] for kind in KINDS])
-def test_each_grace_can_be_set_and_switched_off(name: str, value: Any, scene_: Scene) -> None:
-    """A grace of 7 s fails at 7 s; `off` leaves it to the clocks."""
-    chosen = replace(scene_, policy=Policy(fail_fast=FailFast(**{name: value})))
-    assert fails_at(chosen, 8.0)
-    off = replace(scene_, policy=Policy(fail_fast=FailFast(**{name: None})))
-    assert off.verdict(500.0, seen_at=1.0).kind is PROGRESSING
+@pytest.mark.contract("B88", "B89", "B90", "B92", "B94", "B95", "B112")
+@each(("found", "seconds", "key", "reason", "words"), GRACES)
+def test_each_trouble_has_its_grace(
+    found: Scene, seconds: float, key: str, reason: Reason, words: str
+) -> None:
+    """A registry that says no gets 30 s, one that is away five minutes; each can be set or off."""
+    assert fails_at(found, 1.0 + seconds) or (seconds == 0.0 and found.verdict().kind is FAILED)
+    verdict = found.verdict(1.0 + seconds, seen_at=1.0)
+    assert verdict.reason is reason
+    assert words in verdict.message
+
+    def waiting_for(chosen: Any) -> Scene:
+        return replace(found, policy=Policy(fail_fast=FailFast(**{key: chosen})))
+
+    assert fails_at(waiting_for(7.0), 8.0)
+    assert waiting_for(None).verdict(500.0, seen_at=1.0).kind is PROGRESSING
 
 
-@pytest.mark.contract("B112")
+@pytest.mark.contract("B83", "B112")
 def test_counts_can_be_set_and_switched_off() -> None:
-    """Five restarts instead of three, or none at all that count."""
+    """Three restarts doom; five instead of three, or none at all that count."""
+    assert scene(*pods(2, crashing(3))).verdict().kind is FAILED
     for limit, restarts, kind in ((5, 4, PROGRESSING), (5, 5, FAILED), (None, 99, PROGRESSING)):
         policy = Policy(fail_fast=FailFast(crash_restarts=limit, readiness_losses=None))
         found = scene(*pods(2, crashing(restarts)), policy=policy).verdict()

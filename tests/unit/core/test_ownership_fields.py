@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 from gate.core.ssa.field_set import (
     Fields,
-    descend,
     differing,
     extract,
     intersect,
     paths,
     remove_field,
-    select_changed,
     still_holds,
     subtract,
     union,
@@ -54,13 +52,6 @@ def test_the_algebra_is_that_of_sets(a: Fields | None, b: Fields | None) -> None
     assert members(union(a, b)) == members(a) | members(b)
     assert members(subtract(a, b)) == members(a) - members(b)
     assert members(intersect(a, b)) == members(a) & members(b)
-
-
-@given(trees(), trees())
-def test_union_is_commutative_and_idempotent(a: Fields | None, b: Fields | None) -> None:
-    """The order of entries does not matter, nor that one comes twice."""
-    assert union(a, b) == union(b, a)
-    assert union(a, a) == a
 
 
 @given(trees())
@@ -127,24 +118,6 @@ def test_what_is_extracted_holds(drawn: tuple[Any, Fields]) -> None:
     assert extract(part, fields) == part
 
 
-@given(with_fields, st.dictionaries(names, scalars, min_size=1))
-def test_what_others_add_does_not_count(drawn: tuple[Any, Fields], more: dict[str, Any]) -> None:
-    """Fields beyond the named ones, and list items in another order, leave ours standing."""
-    value, fields = drawn
-    fields = fields or {f"f:{name}": {} for name in value}
-    assert still_holds(value, fields, {**more, **value, "theirs": more})
-
-
-@given(with_fields)
-def test_each_field_that_is_removed_is_missed(drawn: tuple[Any, Fields]) -> None:
-    """Without the field at a path, that path differs; paths name what they stand for."""
-    value, fields = drawn
-    for path in paths(fields):
-        # An item goes by its key where that is what was removed of it, or all that it was.
-        missed = differing(value, fields, remove_field(value, path))
-        assert any(path.startswith(named) for named in missed) or not path
-
-
 WEB = 'k:{"name":"web"}'
 PORT = 'k:{"containerPort":8080,"protocol":"TCP"}'
 CONTAINERS: Fields = {
@@ -188,11 +161,6 @@ def test_extract_takes_what_the_manager_applied() -> None:
             }
         ]
     }
-
-
-def test_an_item_owned_merely_as_such_keeps_its_keys() -> None:
-    """`{".": {}}` on an item is the item with nothing but what it is known by."""
-    assert extract(POD["containers"], {WEB: {".": {}}}) == [{"name": "web"}]
 
 
 def test_extract_takes_items_of_sets_and_by_index() -> None:
@@ -261,20 +229,6 @@ def test_a_field_that_the_server_dropped_has_nothing_to_hold() -> None:
     assert still_holds({"a": 1, "b": None}, {"f:a": {}, "f:b": {}, "f:env": {}}, {"a": 1})
 
 
-@pytest.mark.parametrize("key", ["k:{", "k:3", "k:{}", "v:{", "x:web", "i:web"])
-def test_a_key_that_nobody_can_read_selects_nothing(key: str) -> None:
-    """What a later API server may write is passed over."""
-    assert extract([{"name": "web"}], {key: {}}) == []
-
-
-def test_descend_goes_to_a_field() -> None:
-    """The set of a field is what is below it, and all of it where more is held whole."""
-    assert descend({"f:spec": CONTAINERS}, "spec", "containers") == CONTAINERS["f:containers"]
-    assert descend({"f:spec": {}}, "spec", "containers") == {}
-    assert descend({"f:spec": CONTAINERS}, "status") is None
-    assert descend(None, "spec") is None
-
-
 @pytest.mark.parametrize("dot", ["", "."])
 def test_removed_takes_one_field_away(dot: str) -> None:
     """The path of `paths` and that of the server, with its leading dot, name the same field."""
@@ -303,13 +257,6 @@ def test_removed_finds_an_item_by_keys_that_the_server_filled_in() -> None:
     assert remove_field(alone, path) is alone
 
 
-def test_removed_reads_names_that_hold_dots() -> None:
-    """A label's name may have dots and brackets' neighbours in it."""
-    body = {"labels": {"app": "a", "app.kubernetes.io/name": "b"}}
-    assert remove_field(body, "labels.app.kubernetes.io/name") == {"labels": {"app": "a"}}
-    assert remove_field(body, "labels.app") == {"labels": {"app.kubernetes.io/name": "b"}}
-
-
 def test_removed_leaves_no_empty_map_behind() -> None:
     """An empty map would be applied, and so claimed, in place of what was in it."""
     body = {"a": 1, "spec": {"strategy": {"type": "Recreate"}, "finalizers": ["x"]}}
@@ -335,13 +282,3 @@ def test_removed_does_nothing_for_what_is_not_there(path: str) -> None:
     """A path that leads nowhere, or is none, leaves the value as it is."""
     body = {"a": {"list": [{"name": "web"}]}}
     assert remove_field(body, path) == body
-
-
-def test_changed_names_what_had_another_value() -> None:
-    """What is the same, what is new and what was not there before are left out."""
-    named: dict[str, Any] = {"f:data": {"f:old": {}, "f:same": {}, "f:added": {}}}
-    before = {"data": {"old": "1", "same": "2", "foreign": "3"}}
-    after = {"data": {"old": "9", "same": "2", "added": "4", "foreign": "3"}}
-    assert select_changed(before, after, named) == {"f:data": {"f:old": {}}}
-    assert select_changed(before, before, named) is None
-    assert select_changed(before, after, None) is None

@@ -152,19 +152,6 @@ def test_a_death_after_a_kept_failure_leaves_no_mixture(behaviour: str) -> None:
     assert (Outcome.ROLLED_BACK, "v1") in ends
 
 
-@pytest.mark.contract("B700")
-def test_a_check_that_failed_makes_no_version_to_return_to() -> None:
-    """A kept version that serves, of which an attempt said that it failed, is known to be bad."""
-    pipeline = Pipeline()
-    pipeline.check(pipeline.apply("good", ROLLBACK))
-    pipeline.check(pipeline.apply("crash", KEEP))
-    pipeline.server.behaviour["shop/web:v2"] = "good"
-    for ref in (WEB, API):
-        pipeline.server.control(ref)
-    pipeline.check(pipeline.apply("crash", ROLLBACK))
-    assert pipeline.runs() == {"v1"}
-
-
 def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) -> Attempt:
     """Apply the next version of some of the objects alone."""
     pipeline.attempts += 1
@@ -175,30 +162,6 @@ def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) 
     player = Player(pipeline.server, pipeline.with_target_set(plan))
     player.run()
     return pipeline.remember(player)
-
-
-@pytest.mark.contract("B700")
-def test_what_an_attempt_did_not_write_belongs_to_its_set() -> None:
-    """v1 of all, three times the Deployments alone, a bad v5 kept, a bad v6: v4 with v1's mode."""
-    pipeline = Pipeline()
-    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
-    for _ in range(3):
-        assert part(pipeline, "good", ROLLBACK, WEB, API).outcome is Outcome.VERIFIED
-    assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
-    assert pipeline.apply("crash", ROLLBACK).outcome is Outcome.ROLLED_BACK
-    assert pipeline.runs() == {"v4", "v1"}
-    assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v1"
-
-
-@pytest.mark.contract("B700", "B701")
-def test_a_part_of_the_manifest_does_not_return_beside_what_failed() -> None:
-    """v1 of all, a bad v2 kept, a bad v3 without api: api stands unverified, and that is 5."""
-    pipeline = Pipeline()
-    assert pipeline.apply("good", ROLLBACK).outcome is Outcome.VERIFIED
-    assert pipeline.apply("crash", KEEP).outcome is Outcome.FAILED
-    attempt = part(pipeline, "crash", ROLLBACK, CONFIG, WEB)
-    assert attempt.outcome is Outcome.ROLLBACK_FAILED
-    assert API in attempt.writes.refusals
 
 
 @pytest.mark.contract("B701")
@@ -251,18 +214,3 @@ def test_configuration_that_failed_beside_an_unchanged_deployment_is_not_returne
     assert part(pipeline, "crash", ROLLBACK, CONFIG, WEB).outcome is Outcome.ROLLBACK_FAILED
     assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v1"
     assert pipeline.server.stored[WEB].image == "shop/web:v1"
-
-
-@pytest.mark.contract("B133", "B700")
-def test_a_new_deployment_that_fails_leaves_the_others_their_configuration() -> None:
-    """Web is unchanged, api is new and bad: the configuration of both goes back."""
-    pipeline = Pipeline()
-    pipeline.server.remove(API)
-    pipeline.attempts = 1
-    pipeline.server.behaviour["shop/web:v1"] = "good"
-    pipeline.server.behaviour["shop/web:v2"] = "crash"
-    plan = plan_of(pipeline.server, config("v1"), manifest("v0"), manifest("v2", "api"))
-    player = Player(pipeline.server, plan)
-    player.run()
-    assert player.attempt.outcome is Outcome.FAILED
-    assert pipeline.server.stored[CONFIG].leaves["data.mode"] == "v0"

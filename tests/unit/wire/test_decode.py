@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet, deployment_ref
 from gate.core.model.objects import (
@@ -343,23 +341,6 @@ def test_what_a_spec_leaves_out_has_its_default(
         assert {name: getattr(found, name) for name in expected} == expected
 
 
-def test_a_status_that_is_not_there_yet_is_zero(deployment: dict[str, Any]) -> None:
-    """A Deployment that nobody has observed has counters of 0 and no conditions."""
-    for found in (without(deployment, "status"), {**deployment, "status": None}):
-        value = decode_deployment(found)
-        assert (value.observed_generation, value.status_replicas, value.conditions) == (0, 0, ())
-        assert value.terminating_replicas is None
-
-
-def test_null_lists_are_empty() -> None:
-    """Go writes a nil slice as null."""
-    nulls = {"conditions": None, "containerStatuses": None, "initContainerStatuses": None}
-    meta = {**POD["metadata"], "ownerReferences": None, "annotations": None}
-    pod = decode_pod({**POD, "metadata": meta, "status": nulls})
-    assert (pod.containers, pod.owner_uid, pod.unschedulable, pod.ready) == ((), "", "", False)
-    assert decode.listing(Kind.POD, b'{"metadata":null,"items":null}').objects == ()
-
-
 @pytest.mark.parametrize("revision", ["", "two", "-1", "1" * 5000, None])
 def test_a_revision_that_is_no_number_is_none(
     deployment: dict[str, Any], revision: str | None
@@ -368,14 +349,6 @@ def test_a_revision_that_is_no_number_is_none(
     annotations = {"deployment.kubernetes.io/revision": revision}
     meta = {**deployment["metadata"], "annotations": annotations}
     assert decode_deployment({**deployment, "metadata": meta}).revision is None
-
-
-def test_watch_lines_name_what_happened() -> None:
-    """Each type comes with its object and the version to resume from."""
-    for kind in (WatchType.ADDED, WatchType.MODIFIED, WatchType.DELETED):
-        event = decode.watch_line(line(kind, POD))
-        assert (event.type, event.resource_version, event.error) == (kind, "9", None)
-        assert event.object == decode_pod(POD)
 
 
 @pytest.mark.contract("B156")
@@ -460,29 +433,6 @@ def test_a_broken_line_is_a_decode_error(broken: bytes) -> None:
     assert str(caught.value).isprintable()
 
 
-ODD = st.sampled_from([None, 3, -1, 1.5, "text", "\x1b[0m", True, [], {}, [None], {"a": None}])
-
-
-@given(st.data())
-def test_any_part_may_be_of_any_type(data: st.DataObject) -> None:
-    """With any part of an object replaced by anything, a value or a DecodeError comes out."""
-    found = data.draw(st.sampled_from([POD, EVENT, REPLICA_SET]))
-    odd = json.loads(json.dumps(found))
-    part = odd
-    while True:
-        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
-        key = data.draw(st.sampled_from(keys))
-        if not isinstance(part[key], dict | list) or not part[key] or data.draw(st.booleans()):
-            break
-        part = part[key]
-    part[key] = data.draw(ODD)
-    try:
-        event = decode.watch_line(line("MODIFIED", odd))
-    except DecodeError:
-        return
-    assert event.object is not None
-
-
 def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) -> None:
     """Its body is all but status and managed fields, which stand beside it."""
     live = decode.live_object(json.dumps(deployment).encode())
@@ -495,13 +445,6 @@ def test_a_live_object_is_body_and_managed_fields(deployment: dict[str, Any]) ->
         "17",
     )
     assert live.workload == decode_deployment(deployment)
-
-
-def test_a_live_object_may_be_of_any_kind() -> None:
-    """A cluster-scoped object has no namespace, one that was never applied no managed fields."""
-    live = decode.live_object({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
-    assert (live.ref.namespace, live.ref.name, live.workload) == ("", "a", None)
-    assert live.managed.thaw() == {"managedFields": []}
 
 
 def nested(levels: int) -> dict[str, Any]:

@@ -181,28 +181,6 @@ def test_a_body_that_never_fits_keeps_no_other_out() -> None:
     assert set(found.bodies) == {"w0", "c0", "w1"}
 
 
-@pytest.mark.contract("B707", "B536")
-def test_the_newest_of_versions_that_do_not_fit_together_are_remembered() -> None:
-    """Digests of hundreds of objects do not pack well."""
-    digests = {key: Body.of({"data": key}).digest for key in map(str, range(600))}
-    versions = tuple(
-        replace(
-            VERIFIED,
-            template=str(number),
-            members=FrozenMap(
-                (replace(CONFIG, name=CleanText(key)), digest[number:] + digest[:number])
-                for key, digest in digests.items()
-            ),
-        )
-        for number in range(6)
-    )
-    text = history_text(History(versions))
-    found = read_history(text).versions
-    assert len(text) <= MOST_CHARACTERS
-    assert 0 < len(found) < 6
-    assert found == versions[-len(found) :]
-
-
 @pytest.mark.contract("B707", "B705")
 def test_what_was_left_and_what_was_not_judged_take_no_room_of_versions() -> None:
     """Of hundreds of objects the versions stay, then what an undo left."""
@@ -245,25 +223,6 @@ def test_what_is_kept_beside_is_remembered_for_the_versions_that_stay_alone() ->
         assert len(text) <= MOST_CHARACTERS
         found = read_history(text)
         assert (found.versions, found.kept) == (stay, sizes(*stay))
-
-
-@pytest.mark.contract("B707")
-def test_no_more_is_left_out_than_has_to_be() -> None:
-    """What is kept beside takes its share: of the bodies the newest stay."""
-    count = 850
-    digests = [random.Random(one).randbytes(16).hex() for one in range(count)]
-    members = {replace(CONFIG, name=CleanText(str(n))): one for n, one in enumerate(digests)}
-    old = replace(VERIFIED, members=FrozenMap({WEB: "w0"}), template="template-0")
-    new = replace(VERIFIED, members=FrozenMap({WEB: "w1", CONFIG: "c1", **members}))
-    sizes = {"w0": 40_000, "w1": 9_000, "c1": 9_500}
-    bodies = {
-        key: Body.of({"data": noise(size, seed)}) for seed, (key, size) in enumerate(sizes.items())
-    }
-    kept = FrozenMap(dict.fromkeys(digests, 300))
-    text = history_text(History((old, new), FrozenMap(bodies), kept=kept))
-    assert len(text) <= MOST_CHARACTERS
-    found = read_history(text)
-    assert (found.versions, set(found.bodies), found.kept) == ((old, new), {"w1"}, kept)
 
 
 @pytest.mark.contract("B536")

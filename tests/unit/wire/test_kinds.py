@@ -6,12 +6,6 @@ from gate.wire.kinds import deployment, registry
 from gate.wire.kinds.kind import WorkloadKind
 
 
-def test_a_recording_names_a_deployment_by_its_name_alone() -> None:
-    """Recordings of Deployments keep the key that they had when there was no other kind."""
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
-    assert registry.header_of(body) == {"deployment": "web"}
-
-
 def test_a_recording_names_another_workload_with_its_kind() -> None:
     """The header of a kind without a key of its own has kind and name under `workload`."""
     other = WorkloadKind(deployment.WORKLOAD.watched)

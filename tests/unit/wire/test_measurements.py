@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import msgspec
@@ -65,23 +64,6 @@ def test_what_was_answered_is_read_as_it_was(said: Answers | Errored) -> None:
     found = there_and_back(said)
     assert (found.at, found.check, found.tick) == (31.0, "errors", TICK)
     assert repr(found.said) == repr(said), "repr, since NaN equals nothing"
-
-
-@pytest.mark.contract("B465")
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [(math.inf, "+Inf"), (-math.inf, "-Inf"), (math.nan, "NaN"), (-0.0, -0.0), (5e-324, 5e-324)],
-)
-def test_numbers_are_written_as_prometheus_does_where_json_has_none(
-    value: float, written: object
-) -> None:
-    """Any reader of JSON can read a recording."""
-    said = Answers(Samples(Form.VECTOR, (Series(value),)))
-    body = measurements.encode("errors", TICK, said, mask=str)
-    text = msgspec.json.encode(body).decode()
-    strict: dict[str, Any] = json.loads(text, parse_constant=pytest.fail)
-    (series,) = strict["said"]["value"]["series"]
-    assert series["value"] == written
 
 
 @pytest.mark.contract("B466")

@@ -26,7 +26,6 @@ from gate.core.checks.run import Tick
 from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet
 from gate.core.model.objects import CleanText, Template
 from gate.core.rollout.observations import Listed, Observed
-from gate.errors import UsageError
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
 from gate.wire.measurements import Measured
@@ -188,18 +187,6 @@ def test_what_checks_run_and_ask_for_is_masked(deployment: dict[str, Any], tmp_p
     assert [type(each) for each in replies] == [Answers, Answers]
 
 
-def test_two_recordings_share_no_mask(secretive: dict[str, Any], tmp_path: Path) -> None:
-    """Each recording has a key of its own, so that they cannot be compared."""
-    written = []
-    for name in ("one", "two"):
-        recorder = Recorder.create(tmp_path / name, pytest.fail)
-        recorder.header(0.0, [json.dumps(secretive).encode()])
-        recorder.finish()
-        recorder.run(SystemClock())
-        written.append((tmp_path / name).read_bytes())
-    assert written[0] != written[1]
-
-
 def pod_line(name: str) -> bytes:
     """Make a line of a watch about a pod."""
     found = {"kind": "Pod", "metadata": {"name": name, "uid": name}}
@@ -315,11 +302,3 @@ def test_what_cannot_be_masked_is_left_out_and_counted(deployment: dict[str, Any
     assert warnings == ["lines that could not be masked and were not recorded: 5"]
     assert file.kept.count(b"\n") == 2
     assert CANARY.encode() not in file.kept
-
-
-@pytest.mark.contract("B177")
-def test_a_place_that_cannot_be_written_is_said_before_the_start(tmp_path: Path) -> None:
-    """A wrong path is the caller's mistake, and ends the command before anything was sent."""
-    with pytest.raises(UsageError, match="cannot record to it") as caught:
-        Recorder.create(tmp_path / "none" / "t", pytest.fail)
-    assert caught.value.exit_code == 2

@@ -7,7 +7,6 @@ import html
 import json
 import random
 import textwrap
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -15,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.wire import secret_values
 from gate.wire.secret_values import MASK, MOST_VALUE_CHARACTERS, SecretValues
 from gate.wire.untrusted import clean, clean_line
 from tests.table import each
@@ -184,34 +182,6 @@ def test_of_a_value_the_first_64_kib_count() -> None:
     secrets = SecretValues()
     secrets.add_value(value)
     assert secrets.mask(value) == MASK + value[MOST_VALUE_CHARACTERS:]
-
-
-@pytest.mark.contract("B258")
-def test_what_is_learned_is_laid_out_once_when_a_text_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each line and piece of each value: what is known already costs nothing again."""
-    laid_out: list[str] = []
-
-    def counted(text: str) -> Iterator[str]:
-        laid_out.append(text)
-        return forms(text)
-
-    forms = secret_values._forms
-    monkeypatch.setattr(secret_values, "_forms", counted)
-    secrets = SecretValues()
-    values = [bundle(seed) for seed in range(10)]
-    for value in values:
-        secrets.add_value(value)
-    assert not laid_out
-    secrets.mask("text")
-    lines = sum(value.count("\n") - 2 for value in values)
-    assert lines < len(laid_out) == len(set(laid_out)) <= lines + 17 * len(values)
-    laid_out.clear()
-    secrets.add_value(values[0])
-    secrets.add_value("one-more-secret")
-    assert secrets.mask("one-more-secret") == MASK
-    assert laid_out == ["one-more-secret"]
 
 
 class Counted(str):

@@ -58,17 +58,6 @@ def pod(name: str, **more: Any) -> dict[str, Any]:
     return {"t": 1.0, "type": "ADDED", "object": found, **more}
 
 
-def test_several_deployments_and_the_policy_may_be_named(
-    tmp_path: Path, header: dict[str, Any], deployment: dict[str, Any]
-) -> None:
-    """`also_applied` follows `applied`; `policy` says with which flags the gate judged."""
-    other = {**deployment, "metadata": {**deployment["metadata"], "name": "worker"}}
-    more = {"also_applied": [other], "policy": {"tolerate": "1"}, "of_tomorrow": 1}
-    recording = traces.read(write(tmp_path / "t", {**header, **more}))
-    assert [live.ref.name for live in recording.applied] == ["web", "worker"]
-    assert recording.policy == {"tolerate": "1"}
-
-
 def test_bookmarks_and_errors_are_passed_over(tmp_path: Path, header: dict[str, Any]) -> None:
     """They are what the server said, and say nothing of the rollout."""
     bookmark = pod("", type="BOOKMARK")
@@ -160,16 +149,6 @@ def test_a_broken_line_is_named(tmp_path: Path, header: dict[str, Any], broken: 
     assert caught.value.message.startswith(f"{path}:4: ")
     assert caught.value.message.isprintable()
     assert caught.value.exit_code == 2
-
-
-@pytest.mark.contract("B275")
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    """No file, a folder, nothing in it: exit 2 with the path."""
-    empty = tmp_path / "empty"
-    empty.touch()
-    for path in (tmp_path / "none", tmp_path, empty):
-        with pytest.raises(UsageError, match=str(path)):
-            traces.read(path)
 
 
 def test_lines_and_files_have_their_caps(

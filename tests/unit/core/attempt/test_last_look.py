@@ -12,18 +12,18 @@ import pytest
 
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
-from gate.core.attempt.state import INSPECTION_SECONDS, OVERTIME_SECONDS, Attempt
+from gate.core.attempt.state import INSPECTION_SECONDS, Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences
 from gate.core.model.body import NOTHING, Body
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Release, Write
-from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, WriteRejected, Written
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Written
+from gate.core.rollout.policy import Policy
 from gate.core.versions.history import Closing
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
@@ -107,41 +107,12 @@ def test_a_verified_end_says_what_is_not_as_written(
     assert [line.message for line in player.said if line.event == "differs"] == lines
 
 
-@pytest.mark.contract("B143")
-@pytest.mark.parametrize(("meddle", "found", "said"), MEDDLING)
-def test_a_rollback_says_what_others_made_of_what_it_restored(
-    meddle: Meddle, found: Finding, said: str
-) -> None:
-    """Theirs stands, by name: 4."""
-    player = crashing()
-    player.run_to(State.CONFIRMING, Leg.BACK)
-    attempt = meddled(player, meddle)
-    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert attempt.ledger.findings[SETTINGS] == found
-    assert [said in line for line in differences(attempt)] == ([True] if said else [])
-
-
 def altered(player: Player, effect: Write, mode: str) -> AttemptEvent:
     """Answer a write of the ConfigMap with another mode than was sent, as a webhook may."""
     answer = player.answer(effect)
     assert isinstance(answer, Written)
     player.server.stored[SETTINGS].parts["rollout-gate", "Apply"]["data.mode"] = mode
     return replace(answer, live=player.server.read(SETTINGS))
-
-
-@pytest.mark.contract("B143")
-def test_a_restoration_that_the_server_alters_is_5() -> None:
-    """What was sent never stood: the cause names the object and the field."""
-    player = crashing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.bend(Write, partial(altered, mode="pinned"))
-    attempt = player.run()
-    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
-    assert attempt.ledger.findings[SETTINGS] == Finding(FindingKind.NOT_AS_SENT, (), ("data.mode",))
-    assert attempt.result.ending is not None
-    for ending in (attempt.result.ending, attempt.result.endings[player.web]):
-        assert [cause.reason for cause in ending.causes][-1] is Reason.NOT_RESTORED
-        assert "configmap/settings: the server keeps another data.mode" in ending.causes[-1].message
 
 
 @pytest.mark.contract("B49")
@@ -177,26 +148,6 @@ def test_a_superseded_end_names_what_is_still_ours(gone: bool | None) -> None:
     ]
 
 
-@pytest.mark.contract("B34", "B127")
-def test_what_an_observer_would_have_ended_with_follows_the_last_look() -> None:
-    """Deleted, and made again before the end: both the end and what it would have been say so."""
-    player = rolling_out(Policy(observe=True), v2="stuck")
-    player.run_to(State.FOLLOWING)
-    player.server.remove(player.web)
-    player.news()
-    player.run_to(State.INSPECTING)
-    player.server.put(manifest("v3"), "kubectl")
-    result = player.run().result
-    assert result.ending is not None
-    assert result.judged is not None
-    assert (result.ending.outcome, result.judged.outcome) == (
-        Outcome.OBSERVED,
-        Outcome.SUPERSEDED,
-    )
-    said = "the Deployment was deleted and created again"
-    assert (result.ending.message, result.judged.message) == (said, said)
-
-
 @pytest.mark.contract("B145")
 def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
     """A ConfigMap that the apply did not change is nobody's concern."""
@@ -209,32 +160,6 @@ def test_what_was_as_it_is_before_the_run_is_no_leftover() -> None:
     player.news()
     assert player.run().outcome is Outcome.SUPERSEDED
     assert list(differences(player.attempt)) == []
-
-
-@pytest.mark.contract("B49")
-def test_a_failure_that_is_kept_is_looked_at_too() -> None:
-    """The bad version stands; the ConfigMap that goes with it does not."""
-    player = crashing(Policy(on_failure=OnFailure.KEEP))
-    player.run_to(State.CONFIRMING)
-    attempt = meddled(player, remove)
-    assert ends(attempt)[0] == 6
-    assert attempt.ledger.findings[SETTINGS] == DELETED
-
-
-@pytest.mark.contract("B49")
-def test_a_rejected_apply_is_looked_at_too() -> None:
-    """What was written before it may be gone by the end."""
-
-    def refused(player: Player, effect: Write) -> AttemptEvent:
-        player.server.remove(SETTINGS)
-        return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
-
-    player = rolling_out(Policy(on_failure=OnFailure.KEEP, takes_back_parts=False))
-    player.run(lambda attempt: SETTINGS in attempt.ledger.written)
-    player.bend(Write, refused)
-    attempt = player.run()
-    assert ends(attempt) == (6, Outcome.FAILED, Reason.APPLY_REJECTED)
-    assert dict(attempt.ledger.findings) == {SETTINGS: DELETED}
 
 
 @pytest.mark.contract("B49", "B133")
@@ -302,15 +227,6 @@ def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...], said:
 
 
 @pytest.mark.contract("B144")
-def test_what_is_pruned_and_gone_needs_no_word() -> None:
-    """Deleted is deleted."""
-    attempt = pruning().run()
-    assert ends(attempt)[0] == 4
-    assert attempt.ledger.findings[SETTINGS] == DELETED
-    assert list(differences(attempt)) == []
-
-
-@pytest.mark.contract("B144")
 def test_what_is_pruned_and_made_anew_is_said() -> None:
     """Somebody else made it; it is not ours that still stands."""
     player = pruning()
@@ -319,17 +235,6 @@ def test_what_is_pruned_and_made_anew_is_said() -> None:
     assert [*differences(attempt)] == [
         "configmap/settings was deleted by this run, and kubectl created it again"
     ]
-
-
-@pytest.mark.contract("B144")
-def test_a_first_deployment_that_is_deleted_is_looked_at() -> None:
-    """No confirming read has shown that it is gone."""
-    server = Server(v1="crash")
-    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
-    player = Player(server, planned(server, manifest("v1"), policy=policy))
-    attempt = player.run()
-    assert ends(attempt)[0] == 6
-    assert dict(attempt.ledger.findings) == {player.web: DELETED}
 
 
 # -- bounds ----------------------------------------------------------------------------------------
@@ -384,22 +289,6 @@ def test_a_signal_ends_the_look_and_not_the_verdict() -> None:
     assert ends(attempt)[0] == 0
     assert attempt.now == attempt.result.verdict_at
     assert attempt.ledger.findings[SETTINGS].kind is FindingKind.UNREAD
-
-
-@pytest.mark.contract("B49", "B163")
-def test_the_look_keeps_within_the_budgets() -> None:
-    """A verdict of the last moment leaves it none of its two seconds."""
-    player = rolling_out(Policy(timeout_seconds=20.0), v2="crash")
-    player.run_to(State.CONFIRMING)
-    inspecting = replace(
-        player.attempt,
-        course=replace(
-            player.attempt.course,
-            state=State.INSPECTING,
-            inspecting_since=player.attempt.leg_ends_at + OVERTIME_SECONDS - 0.5,
-        ),
-    )
-    assert inspecting.inspection_ends_at == inspecting.gives_up_at
 
 
 @pytest.mark.contract("B49")
@@ -517,21 +406,6 @@ def test_an_object_without_managed_fields_is_compared_whole() -> None:
     assert changed == Finding(FindingKind.CHANGED)
 
 
-@pytest.mark.contract("B49")
-def test_replicas_that_an_autoscaler_decides_on_are_not_compared() -> None:
-    """They are its own; anything else of the Deployment is not."""
-    server = Server()
-    ref = server.put(manifest("v1"))
-    before = server.read(ref)
-    assert before is not None
-    server.edit(ref, "scaler", {"spec.replicas": 9})
-    after = server.read(ref)
-    assert after is not None
-    assert compare(LeftObject(before, autoscaled=True), Known(after)) == AS_WRITTEN
-    changed = Finding(FindingKind.CHANGED, ("scaler",), ("spec.replicas",))
-    assert compare(LeftObject(before), Known(after)) == changed
-
-
 @pytest.mark.contract("B49", "B176")
 def test_names_that_could_not_be_printed_come_escaped() -> None:
     """A finalizer or a manager is text of others."""
@@ -567,32 +441,6 @@ def test_what_is_not_as_written_is_not_remembered_as_if_it_stood(
     assert (version.members[SETTINGS] != NOTHING) is stood, said
     assert set(closing.bodies) == {digest for digest in version.members.values() if digest}
     assert version.members[player.web] in closing.bodies
-
-
-@pytest.mark.contract("B72")
-@pytest.mark.parametrize(("way", "replicas"), [(Leg.FORWARD, 4), (Leg.BACK, None)])
-def test_the_manifests_replicas_are_remembered_where_they_stand(
-    way: Leg, replicas: int | None
-) -> None:
-    """A return leaves the number that is there: nothing that a manifest asked for stands."""
-    player = rolling_out() if way is Leg.FORWARD else crashing()
-    player.run()
-    assert player.attempt.course.leg is way
-    assert remembered(player).replicas == replicas
-
-
-@pytest.mark.contract("B710")
-def test_what_the_attempt_deleted_itself_is_no_part_of_what_serves_again() -> None:
-    """Nobody has to bring it back: the version never had it."""
-    server = Server(v2="crash")
-    server.put(manifest("v1"))
-    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
-    player = Player(server, plan)
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    assert player.attempt.ledger.deleted == (SETTINGS,)
-    failed, serves_again = remembered(player).versions
-    assert set(failed.members) == {player.web, SETTINGS}
-    assert set(serves_again.members) == {player.web}
 
 
 @pytest.mark.contract("B710")

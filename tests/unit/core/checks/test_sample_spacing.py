@@ -67,18 +67,6 @@ def test_a_tick_between_samples_is_no_measurement_unless_its_bounds_say_so() -> 
 
 
 @pytest.mark.contract("B448")
-def test_a_pass_stands_until_the_next_sample() -> None:
-    """The last pass is as young as the last value within bounds, not as the last sample."""
-    run = CheckRun.start(by_test(), 0.0)
-    for number in range(LEAST_SAMPLES * TICKS_A_WINDOW):
-        now = run.wake_at
-        run, tick = ticked(run, now)
-        run = run.after_answer(tick, now, pair(1.0 + number % 7, 1.0 + number % 7))
-    assert len(run.pairs) == LEAST_SAMPLES
-    assert run.conclude(run.wake_at).kind is ConclusionKind.PASS
-
-
-@pytest.mark.contract("B448")
 @each(
     ("text", "spacing"),
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from gate.core.plan.replica_ownership import Decision, Replicas, ReplicasPolicy
@@ -52,12 +50,3 @@ def test_what_was_asked_for_counts(applied: int | None) -> None:
     assert not Replicas(3, 3, applied, policy=apply).is_imposed
     assert Replicas(0, 3, applied, is_autoscaled=True, policy=apply).decision is LIVE
     assert not Replicas(0, 3, applied, is_autoscaled=True, policy=apply).is_imposed
-
-
-@pytest.mark.contract("B76")
-@pytest.mark.parametrize("is_autoscaled", [False, True])
-def test_a_scale_down_of_our_own_is_undone(is_autoscaled: bool) -> None:
-    """Under an autoscaler too, which leaves a Deployment of no replicas alone."""
-    ours = Replicas(0, 3, 3, is_autoscaled=is_autoscaled, scaled_down=True)
-    assert ours.decision is MANIFEST
-    assert replace(ours, policy=ReplicasPolicy.KEEP).decision is LIVE

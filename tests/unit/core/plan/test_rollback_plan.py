@@ -9,7 +9,7 @@ import pytest
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.rollback_plan import WrittenObject, autoscaled_body, content, spec_changed
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import manifest
 from tests.unit.core.server import Server
 
 
@@ -44,12 +44,6 @@ def test_annotations_are_content_but_no_new_version() -> None:
     assert not spec_changed(plain, annotated)
     assert spec_changed(plain, live(manifest("v2")))
     assert spec_changed(None, plain)
-
-
-def test_what_did_not_exist_was_created() -> None:
-    """And is a change by that alone."""
-    made = WrittenObject(None, live(config("a")))
-    assert (made.created, made.changed) == (True, True)
 
 
 @pytest.mark.contract("B71")

@@ -15,8 +15,7 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref
-from gate.core.model.origin import NO_ORIGIN, Origin
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Kept, Record
 from gate.core.plan.leg import Leg
@@ -26,14 +25,13 @@ from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.recovery.object_state import ObjectState, classify_object
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.core.versions.candidates import Candidates
-from gate.core.versions.history import Closing, History
+from gate.core.versions.history import History
 from gate.core.versions.selection import select
 from tests.long import longer
 from tests.unit.core.checks_world import a_check
-from tests.unit.core.leaves import config, leaves_of, manifest, ref_of, spec_of
+from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned, target
 from tests.unit.core.server import Server
 from tests.unit.core.world import WEB, config_ref
@@ -146,65 +144,6 @@ def assert_whole(server: Server, player: Player) -> None:
         assert all(one.image == stored.image or not one.pods for one in stored.sets)
 
 
-@pytest.mark.contract("B532")
-def test_it_is_the_same_twice() -> None:
-    """Finishing what is finished changes nothing, and ends alike."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "crash"
-    player = Dying(server, plan_of(server, *VERSION_2))
-    player.die_after(4)
-    assert player.record is not None
-    first = finished(server, player.record)
-    assert ends(first.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
-    plan = resumed(server, player.record)
-    assert plan is None, "all is as it was before"
-    [*_, last] = [e.record for e in first.sent if isinstance(e, SaveRecord)]
-    assert last.leg is Leg.BACK
-    changed = len(server.changing)
-    second = finished(server, last)
-    assert second.attempt.exit_code == 4
-    assert len(server.changing) == changed
-
-
-@pytest.mark.contract("B895")
-@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-another"])
-@pytest.mark.parametrize("prune", [False, True], ids=["kept", "pruned"])
-def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bool) -> None:
-    """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
-    policy = Policy(on_first_failure=OnFirstFailure.DELETE, prune_created=prune)
-
-    def dying() -> Dying:
-        server = Server(v1="crash")
-        if beside:
-            server.put(manifest("v3", "api"))
-        others = (manifest("v2", "api"),) if beside else ()
-        bodies = (config("b"), config("c", "more"), manifest("v1"), *others)
-        return Dying(server, plan_of(server, *bodies, policy=policy))
-
-    undisturbed = dying()
-    undisturbed.run()
-    orderly, deaths = undisturbed.attempt, 0
-    for answers in range(1, undisturbed.answered):
-        player = dying()
-        player.die_after(answers)
-        web = player.web
-        if player.record is None or player.record.leg is Leg.FORWARD:
-            continue
-        again = finished(player.server, player.record)
-        deaths += web not in player.attempt.ledger.deleted
-        assert ends(again.attempt) == ends(orderly)
-        assert set(again.attempt.ledger.deleted) == set(orderly.ledger.deleted)
-        assert failed_images(again, web) == failed_images(undisturbed, web) == ["shop/web:v1"]
-    assert deaths
-
-
-def failed_images(player: Player, ref: Ref) -> list[str]:
-    """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
-    [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
-    [closing] = [one for one in closed.deployments if one.ref == ref]
-    return [str(image) for one in closing.versions if one.failed for image in one.images]
-
-
 @pytest.mark.contract("B895")
 def test_what_somebody_deletes_that_was_to_stay_is_no_deletion_of_the_dead_gate() -> None:
     """A first version that fails is scaled to 0: that it is gone was not the gate's doing."""
@@ -258,18 +197,6 @@ def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None
     assert end == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
 
 
-@pytest.mark.contract("B530")
-def test_what_led_back_is_told() -> None:
-    """A gate that died on its way back leaves its reason; whoever finishes it says the same."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "crash"
-    player = Dying(server, plan_of(server, *VERSION_2))
-    player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
-    assert player.record is not None
-    ended = finished(server, player.record).attempt
-    assert ends(ended) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-
-
 def dead_after_writes(server: Server, *bodies: Mapping[str, Any], policy: Policy) -> Record:
     """Let a gate die when its writes are done; return its record."""
     player = Dying(server, plan_of(server, *bodies, policy=policy))
@@ -282,30 +209,6 @@ def dead_after_writes(server: Server, *bodies: Mapping[str, Any], policy: Policy
 def died(server: Server, policy: Policy | None = None) -> Record:
     """Let a gate die when version 2 is written."""
     return dead_after_writes(server, *VERSION_2, policy=policy or Policy())
-
-
-@pytest.mark.contract("B530")
-def test_a_rollback_that_was_decided_is_written() -> None:
-    """A check may have failed what looks complete: who was on the way back goes on back."""
-    server = serving()
-    why = (Cause(Reason.CHECK_FAILED, CleanText("errors: 7 % of 1 %")),)
-    record = replace(died(server), leg=Leg.BACK, why=why)
-    assert ends(finished(server, record).attempt) == (4, Outcome.ROLLED_BACK, Reason.CHECK_FAILED)
-    assert images(server) == {"shop/web:v1"}
-
-
-@pytest.mark.contract("B533")
-def test_what_somebody_else_took_over_is_left_alone() -> None:
-    """A third version is nobody's to roll back: 8, and nothing is written to it."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "stuck"
-    record = died(server)
-    for name in ("web", "api"):
-        server.edit(ref_of(manifest("v2", name)), "kubectl-edit", {IMAGE: "shop/web:v3"})
-    done = len(server.done)
-    player = finished(server, record)
-    assert ends(player.attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-    assert len(server.done) == done
 
 
 @pytest.mark.contract("B533")
@@ -322,31 +225,6 @@ def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
     assert ends(ended) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
     assert {write.ref for write in server.done} == {config_ref()}
     assert server.stored[ref].image == "shop/web:v2"
-
-
-@pytest.mark.contract("B533")
-def test_one_that_was_deleted_leaves_the_others_to_their_end() -> None:
-    """A Deployment that is gone is not created again; the other goes back: 8 is the worse."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "stuck"
-    record = died(server)
-    api = ref_of(manifest("v2", "api"))
-    server.remove(api)
-    player = finished(server, record)
-    assert player.attempt.exit_code == 8
-    assert api not in server.stored
-    assert images(server) == {"shop/web:v1"}
-    assert player.attempt.result.endings[ref_of(manifest("v2"))].outcome is Outcome.ROLLED_BACK
-
-
-def test_scaling_and_additions_take_nothing_over() -> None:
-    """Replicas of somebody else's, and fields beside ours, leave the new version ours."""
-    server = serving()
-    record = died(server)
-    web = ref_of(manifest("v2"))
-    server.edit(web, "hpa", {"spec.replicas": 6})
-    server.control(web)
-    assert ends(finished(server, record).attempt)[:2] == (0, Outcome.VERIFIED)
 
 
 @pytest.mark.contract("B530")
@@ -372,19 +250,6 @@ def test_what_cannot_go_back_is_followed_on(
     assert len(server.done) == done
 
 
-@pytest.mark.contract("B32", "B530")
-@pytest.mark.parametrize("on_failure", OnFailure)
-def test_a_part_of_an_apply_goes_back_whatever_was_to_become_of_a_version(
-    on_failure: OnFailure,
-) -> None:
-    """The gate died between two writes: half an apply is no version to be kept or paused."""
-    server = serving()
-    record = died_half_way(server, Policy(on_failure=on_failure))
-    player = finished(server, record)
-    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.INTERRUPTED)
-    assert_whole(server, player)
-
-
 @pytest.mark.contract("B138")
 def test_a_part_of_an_apply_stays_where_an_age_limit_forbids_any_way_back() -> None:
     """What would be returned to is too old, also for who finishes the attempt."""
@@ -403,74 +268,6 @@ def died_half_way(server: Server, policy: Policy) -> Record:
     player.run(lambda _: len(player.server.done) == 1)
     assert player.record is not None
     return player.record
-
-
-@pytest.mark.contract("B32", "B39", "B530")
-@pytest.mark.parametrize("prune_created", [False, True])
-def test_an_apply_with_new_deployments_that_was_cut_off_goes_back(prune_created: bool) -> None:
-    """What was there before is back: 4, whoever finishes it; what was created may stay."""
-    server = Server()
-    for body in (config("a"), manifest("v1")):
-        server.put(body)
-    bodies = (config("b"), manifest("v2"), manifest("v1", "api"), manifest("v1", "zone"))
-    policy = Policy(prune_created=prune_created)
-    player = Dying(server, plan_of(server, *bodies, policy=policy))
-    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
-    assert player.record is not None
-    assert_taken_back_beside_new(copy.deepcopy(server), player.record)
-    for answers in range(1, 1000):
-        left = copy.deepcopy(server)
-        finishing = Dying(left, resumed_plan(left, player.record))
-        if not finishing.die_after(answers):
-            break
-        assert_taken_back_beside_new(left, finishing.record or player.record)
-    assert answers > len(bodies)
-
-
-@pytest.mark.contract("B134", "B530")
-@pytest.mark.parametrize("theirs", [False, True])
-def test_recover_prunes_only_what_the_attempt_made(theirs: bool) -> None:
-    """Somebody else's object that the apply merged into shows its manager to recover too."""
-    server = Server()
-    server.put(manifest("v1"))
-    bodies = (config("b"), manifest("v2"), manifest("v1", "api"))
-    plan = plan_of(server, *bodies, policy=Policy(prune_created=True))
-    if theirs:
-        server.put(config("b"), manager="kubectl-create")
-    player = Dying(server, plan)
-    player.run(lambda _: len(player.server.done) == len(bodies) - 1)
-    assert player.record is not None
-    finished(server, player.record)
-    assert (config_ref() in server.stored) is theirs
-
-
-def assert_taken_back_beside_new(server: Server, record: Record) -> None:
-    """Finish a record, and assert that what was there before is back: 4, and one never was."""
-    last = finished(server, record).attempt
-    outcomes = {ref.name: one.outcome for ref, one in last.result.endings.items()}
-    assert ends(last)[:2] == (4, Outcome.ROLLED_BACK), outcomes
-    assert outcomes["zone"] is Outcome.REFUSED
-
-
-def resumed_plan(server: Server, record: Record) -> Plan:
-    """Return the plan that finishes a record; there is something to finish."""
-    plan = resumed(server, record)
-    assert plan is not None
-    return plan
-
-
-def test_a_bad_version_found_complete_goes_back_while_it_is_watched() -> None:
-    """Complete is not yet verified: the bake window that was asked for sees it crash."""
-    server = serving()
-    record = died(server, Policy(bake_seconds=60.0))
-    plan = resumed(server, record)
-    assert plan is not None
-    player = Player(server, plan)
-    player.run(lambda attempt: attempt.course.state.value == "baking")
-    player.behave("crash")
-    player.run()
-    assert player.attempt.exit_code == 4
-    assert images(server) == {"shop/web:v1"}
 
 
 @pytest.mark.contract("B535", "B700")
@@ -566,112 +363,6 @@ def test_containing() -> None:
 # -- what is remembered ----------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B536", "B537")
-def test_the_end_of_an_attempt_is_remembered() -> None:
-    """A verified version with what was applied of it; a template that was rolled back, and why."""
-    server = serving()
-    server.behaviour["shop/web:v3"] = "crash"
-    histories: dict[str, History] = {}
-    for version in ("v2", "v3"):
-        player = Player(server, plan_of(server, manifest(version)))
-        player.run()
-        [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-        assert not closed.left_open
-        [closing] = closed.deployments
-        before = histories.get("v2", History())
-        histories[version] = before.after(closing, version, "https://ci/1", "now")
-    [verified] = histories["v3"].verified
-    body = histories["v3"].bodies[verified.members[ref_of(manifest("v3"))]]
-    assert leaves_of(spec_of(body.thaw()))[IMAGE] == "shop/web:v2"
-    [failed] = [one for one in histories["v3"].versions if one.failed]
-    assert failed.why is not None
-    assert (failed.why.reason, failed.run_url) == (Reason.CRASH_LOOP, "https://ci/1")
-
-
-def by(actor: str) -> Origin:
-    """Return where somebody's attempt came from."""
-    return Origin(f"https://ci/{actor}", actor, "0123abc")
-
-
-def closing_of(player: Player) -> Closing:
-    """Run an attempt on one Deployment to its end, and return what it leaves to be remembered."""
-    player.run()
-    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-    [closing] = closed.deployments
-    return closing
-
-
-@pytest.mark.contract("B780")
-def test_what_serves_again_stays_with_whoever_applied_it() -> None:
-    """Neither the commit that failed nor a run of `undo` is where an older version came from."""
-    server = serving()
-    server.behaviour["shop/web:v3"] = "crash"
-    history = History()
-    runs = [("v2", "apply", "alice"), ("v3", "apply", "bob"), ("v2", "undo", "carol")]
-    for version, command, actor in runs:
-        plan = replace(plan_of(server, manifest(version)), command=command, origin=by(actor))
-        history = history.after(closing_of(Player(server, plan)), command, "", actor)
-        assert [one.origin for one in history.verified] == [by("alice")], command
-    assert [one.origin for one in history.versions if one.failed] == [by("bob")]
-
-
-@pytest.mark.contract("B780")
-def test_of_what_others_applied_no_origin_is_made_up() -> None:
-    """What served before the gate's first attempt, and what a gate without a CI host applied."""
-    server = serving()
-    server.behaviour["shop/web:v2"] = "crash"
-    plan = replace(plan_of(server, manifest("v2")), origin=by("bob"))
-    history = History().after(closing_of(Player(server, plan)), "1", "", "")
-    assert {one.origin for one in history.verified} <= {None}
-    plan = plan_of(server, manifest("v3"))
-    history = history.after(closing_of(Player(server, plan)), "2", "", "")
-    assert history.verified[0].origin == NO_ORIGIN
-
-
-@pytest.mark.contract("B780")
-def test_what_a_recovery_finishes_came_from_the_attempt_that_died() -> None:
-    """Not from who recovers it."""
-    server = serving()
-    plan = replace(plan_of(server, manifest("v2")), origin=by("alice"))
-    dead = Dying(server, plan)
-    dead.run(lambda _: bool(server.done))
-    assert dead.record is not None
-    plan = replace(resumed_plan(server, dead.record), origin=by("bob"))
-    history = History().after(closing_of(Player(server, plan)), "2", "", "")
-    assert [one.origin for one in history.versions] == [by("alice")]
-
-
-@pytest.mark.contract("B74")
-@pytest.mark.parametrize(
-    ("command", "autoscaled", "crashes", "remembered"),
-    [
-        ("apply", False, False, 4),
-        ("apply", False, True, None),
-        ("apply", True, False, None),
-        ("undo", False, False, None),
-    ],
-    ids=["applied", "rolled back", "autoscaled", "no apply"],
-)
-def test_the_replicas_that_a_manifest_asked_for_are_remembered(
-    command: str, autoscaled: bool, crashes: bool, remembered: int | None
-) -> None:
-    """Where they were applied, and stand; else what was remembered before still counts."""
-    server = serving()
-    if crashes:
-        server.behaviour["shop/web:v2"] = "crash"
-    plan = plan_of(server, manifest("v2"))
-    writes = tuple(replace(write, autoscaled=autoscaled) for write in plan.writes)
-    player = Player(server, replace(plan, command=command, writes=writes))
-    player.run()
-    [closed] = [e.closed for e in player.sent if isinstance(e, Release)]
-    [closing] = closed.deployments
-    assert closing.replicas == remembered
-    before = History(replicas=7, uid=closing.uid)
-    assert before.after(closing, "", "", "").replicas_of(closing.uid) == (remembered or 7)
-    of_another = replace(before, uid="another").after(closing, "", "", "")
-    assert of_another.replicas_of(closing.uid) == remembered
-
-
 @pytest.mark.contract("B538")
 def test_the_last_verified_version_is_gone_back_to() -> None:
     """Where nothing serves, a failure returns to what a gate verified last."""
@@ -692,3 +383,42 @@ def test_the_last_verified_version_is_gone_back_to() -> None:
     assert server.stored[web].image == "shop/web:v2"
     parts = server.stored[web].parts[(FIELD_MANAGER, "Apply")]
     assert parts[IMAGE] == "shop/web:v2"
+
+
+def failed_images(player: Player, ref: Ref) -> list[str]:
+    """Return the images of what an attempt leaves to be remembered of a Deployment as failed."""
+    [closed] = [effect.closed for effect in player.sent if isinstance(effect, Release)]
+    [closing] = [one for one in closed.deployments if one.ref == ref]
+    return [str(image) for one in closing.versions if one.failed for image in one.images]
+
+
+@pytest.mark.contract("B895")
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-another"])
+@pytest.mark.parametrize("prune", [False, True], ids=["kept", "pruned"])
+def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bool) -> None:
+    """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
+    policy = Policy(on_first_failure=OnFirstFailure.DELETE, prune_created=prune)
+
+    def dying() -> Dying:
+        server = Server(v1="crash")
+        if beside:
+            server.put(manifest("v3", "api"))
+        others = (manifest("v2", "api"),) if beside else ()
+        bodies = (config("b"), config("c", "more"), manifest("v1"), *others)
+        return Dying(server, plan_of(server, *bodies, policy=policy))
+
+    undisturbed = dying()
+    undisturbed.run()
+    orderly, deaths = undisturbed.attempt, 0
+    for answers in range(1, undisturbed.answered):
+        player = dying()
+        player.die_after(answers)
+        web = player.web
+        if player.record is None or player.record.leg is Leg.FORWARD:
+            continue
+        again = finished(player.server, player.record)
+        deaths += web not in player.attempt.ledger.deleted
+        assert ends(again.attempt) == ends(orderly)
+        assert set(again.attempt.ledger.deleted) == set(orderly.ledger.deleted)
+        assert failed_images(again, web) == failed_images(undisturbed, web) == ["shop/web:v1"]
+    assert deaths

@@ -69,15 +69,6 @@ def test_two_lost_pods_are_waited_for_for_longer() -> None:
 
 
 @pytest.mark.contract("B84")
-def test_the_count_begins_with_the_pod_that_makes_it() -> None:
-    """One pod first, another 50 s later, the rest after that."""
-    rollout = lost(lost(BAKED.seen(), 100.0, 0), 150.0, 1, version=210, left=2)
-    assert fails_at(rollout, 150.0 + LEAST_SECONDS + SOME_LEFT_SECONDS)
-    rollout = lost(rollout, 160.0, 2, 3, version=220, left=0)
-    assert fails_at(rollout, 160.0 + LEAST_SECONDS)
-
-
-@pytest.mark.contract("B84")
 def test_a_version_that_starts_slowly_may_come_back_slowly() -> None:
     """Its slowest start took 40 s: one and a half of that."""
     starting = [later(one, 90, containers=UNREADY, ready=False) for one in pods(4)]
@@ -156,24 +147,6 @@ def test_what_a_node_does_is_no_loss(gone: object) -> None:
     assert vanished.verdict(699.0).kind is PROGRESSING
 
 
-@pytest.mark.contract("B91")
-def test_a_node_that_comes_back_gives_its_pods_their_time() -> None:
-    """They restart on it: what was out of sight was not lost."""
-    rollout = lost(BAKED.seen(), 100.0, 0, 1, 2, 3)
-    rollout = after(BAKED.seen(), 100.0, *map(on_a_lost_node, BAKED.pods))
-    rollout = lost(rollout, 400.0, 0, 1, 2, 3, version=210)
-    assert fails_at(rollout, 415.0)
-
-
-@pytest.mark.contract("B91")
-def test_an_autoscaler_that_grows_is_no_loss() -> None:
-    """Its pods were never ready."""
-    web = later(deployment(replicas=8, available_replicas=4, ready_replicas=4), 200)
-    new = later(replica_set(replicas=8, available_replicas=4, ready_replicas=4), 200)
-    rollout = after(BAKED.seen(), 100.0, web, new, *pods(4, *UNREADY, first=10))
-    assert rollout.verdict(699.0).kind is PROGRESSING
-
-
 @pytest.mark.contract("B56", "B84")
 def test_where_a_part_suffices_what_is_left_may() -> None:
     """Two of four are enough for the policy, and complete."""
@@ -197,10 +170,3 @@ def test_a_loss_in_blind_time_does_not_count() -> None:
 def test_a_rollback_and_pods_that_nobody_saw_lose_nothing(scene: Scene) -> None:
     """The one has its total alone, of the others nothing is known."""
     assert lost(scene.seen(), 100.0, 0, 1, 2, 3).verdict(500.0).kind is PROGRESSING
-
-
-def test_what_was_never_complete_has_lost_nothing() -> None:
-    """The deadline is for that."""
-    web = deployment(available_replicas=3, ready_replicas=3)
-    begun = replace(BAKED, web=web, sets=(replica_set(available_replicas=3, ready_replicas=3),))
-    assert lost(begun.seen(), 100.0, 0, 1, 2, 3).verdict(500.0).kind is PROGRESSING

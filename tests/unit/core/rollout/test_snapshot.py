@@ -8,7 +8,7 @@ import pytest
 
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.kinds.registry import unseen
-from gate.core.model.objects import CleanText, Watched
+from gate.core.model.objects import Watched
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import MOST_EVENTS, Snapshot
 from tests.unit.core.world import (
@@ -48,14 +48,6 @@ def test_what_is_not_about_it_is_left_out() -> None:
         Vanished(2.0, DEPLOYMENT, "unknown"),
     ):
         assert base.fold(event) is base
-
-
-def test_what_is_seen_again_unchanged_is_no_news() -> None:
-    """A periodic read of a thousand pods is not a thousand changes."""
-    base = seen(deployment(), replica_set(), pod(), warning(pod(), "BackOff", "again"))
-    again = (deployment(), replica_set(), pod(), warning(pod(), "BackOff", "again"))
-    for thing in again:
-        assert base.fold(Observed(5.0, thing)) is base
 
 
 def test_older_versions_are_not_taken() -> None:
@@ -131,37 +123,3 @@ def test_a_pod_without_statuses_keeps_what_was_counted_of_it() -> None:
     back = begun.fold(Observed(11.0, later(pod(0, crashing(6)), 300)))
     track = back.pods["p0-uid"]
     assert track.restarts(track.pod.containers[0]) == 1
-
-
-def test_pods_that_count_are_those_that_stay() -> None:
-    """Of the followed ReplicaSet, not going, not over."""
-    snapshot = seen(
-        deployment(),
-        replica_set(),
-        pod(0),
-        pod(1, deleting=True),
-        pod(2, phase="Failed", reason=CleanText("Evicted")),
-        pod(3, owner_uid="web-1-uid"),
-    )
-    assert [track.pod.name for track in snapshot.pods_of(snapshot.current())] == ["web-2-p0"]
-    assert snapshot.pods_of(None) == ()
-
-
-def test_a_change_of_one_thing_leaves_all_others() -> None:
-    """Each field of what is known, whatever is seen; what follows from it is found anew."""
-    denied = condition("ReplicaFailure", "True", "FailedCreate", "no")
-    told = warning(pod(), "BackOff", "again")
-    known = seen(deployment(), replica_set(conditions=(denied,)), pod(), told).begin(2.0)
-    changes: dict[Watched, dict[str, object]] = {
-        later(deployment(), 300): {"workload": known.workload},
-        later(replica_set(conditions=(denied,)), 300): {
-            "revisions": known.revisions,
-            "own": known.own,
-        },
-        later(pod(), 300): {"pods": known.pods},
-        replace(told, message=CleanText("more")): {"events": known.events},
-    }
-    for thing, before in changes.items():
-        after = known.fold(Observed(9.0, thing))
-        assert after != known
-        assert replace(after, **before) == known  # type: ignore[arg-type]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gate.core.ssa.field_set import Fields, paths, subtract, union
+from gate.core.ssa.field_set import paths, union
 from gate.core.ssa.managed_fields import (
-    KUBECTL_APPLIERS,
     managers_of,
     owned_fields,
     owners_of,
@@ -126,25 +122,6 @@ def test_what_kubectl_applied_becomes_ours() -> None:
     assert taken == [ours, SCALED, STATUS]
 
 
-@pytest.mark.contract("B62")
-def test_nothing_to_take_over_is_no_change() -> None:
-    """Without an entry of client-side apply there is nothing to patch, a second time neither."""
-    assert take_over([OURS, SCALED, STATUS]) is None
-    assert take_over([]) is None
-    once = take_over([OURS, KUBECTL])
-    assert once is not None
-    assert take_over(once) is None
-
-
-@pytest.mark.contract("B62")
-def test_a_time_that_is_not_there_is_not_made_up() -> None:
-    """A client may put in an entry without one; the API server refuses "" as a time."""
-    timeless = {key: value for key, value in KUBECTL.items() if key != "time"}
-    taken = take_over([timeless])
-    assert taken is not None
-    assert "time" not in taken[0]
-
-
 @pytest.mark.contract("B65")
 def test_taking_over_again_unites_with_what_we_own() -> None:
     """After a later `kubectl apply` its fields join ours, at the latest time."""
@@ -212,51 +189,6 @@ def test_entries_of_another_version_find_no_heir() -> None:
     assert taken == [{**KUBECTL, "manager": "rollout-gate", "operation": "Apply"}]
 
 
-managers = st.sampled_from([*sorted(dict(KUBECTL_APPLIERS)), "rollout-gate", "helm", "named"])
-leaf: st.SearchStrategy[dict[str, Any]] = st.builds(dict)
-fields = st.dictionaries(
-    st.sampled_from(["f:a", "f:b", WEB]),
-    st.dictionaries(st.sampled_from(["f:c", "."]), leaf),
-    min_size=1,
-)
-entries = st.lists(
-    st.builds(
-        entry,
-        managers,
-        st.sampled_from(["Apply", "Update"]),
-        fields,
-        subresource=st.sampled_from(["", "status"]),
-        time=st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]),
-    ),
-    unique_by=lambda made: (made["manager"], made["operation"], made["subresource"]),
-)
-
-
-@given(entries)
-def test_taking_over_loses_no_field(before: list[dict[str, Any]]) -> None:
-    """All that was owned still is; no manager but the named ones loses an entry."""
-    untouched = copy.deepcopy(before)
-    after = take_over(before, named=["named"])
-    assert before == untouched
-    if after is None:
-        return
-    assert subtract(owned_by_all(before), owned_by_all(after)) is None
-    assert subtract(owned_by_all(after), owned_by_all(before)) is None
-    kept = [made for made in before if made["manager"] == "helm" or made["subresource"]]
-    assert [made for made in after if made in kept] == kept
-    ours = ("rollout-gate", "Apply", "")
-    assert [(m["manager"], m["operation"], m["subresource"]) for m in after].count(ours) == 1
-    assert take_over(after, named=["named"]) is None
-
-
-def owned_by_all(managed: list[dict[str, Any]]) -> Fields | None:
-    """Return all fields that somebody owns."""
-    everything: Fields | None = None
-    for made in managed:
-        everything = union(everything, made["fieldsV1"])
-    return everything
-
-
 IDENTITY: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
@@ -278,16 +210,6 @@ def test_a_rollback_applies_what_we_had_applied_before() -> None:
         **IDENTITY,
         "spec": {"replicas": 2, "template": {"spec": {"containers": [web]}}},
     }
-
-
-@pytest.mark.contract("B65")
-def test_a_rollback_after_a_take_over_restores_what_kubectl_had_applied() -> None:
-    """Fields that the take-over moved count as ours, kubectl's annotation among them."""
-    body = restoration(deployment(), [KUBECTL, STATUS], [OURS, STATUS], forced=False)
-    assert body["metadata"] == {**IDENTITY["metadata"], "annotations": {LAST_APPLIED: "{}"}}
-    (web,) = body["spec"]["template"]["spec"]["containers"]
-    assert web == deployment()["spec"]["template"]["spec"]["containers"][0]
-    assert "replicas" not in body["spec"]
 
 
 @pytest.mark.contract("B69")
@@ -315,20 +237,6 @@ def test_a_forced_apply_gives_back_what_it_took() -> None:
     assert web == {"name": "web", "env": [{"name": "A", "value": "1"}], "image": "hot"}
     unforced = restoration(deployment("hot"), before, after, forced=False)
     assert "image" not in unforced["spec"]["template"]["spec"]["containers"][0]
-
-
-def test_a_forced_apply_where_nobody_was_known_gives_back_all_it_took() -> None:
-    """Where managed fields had been cleared, every field of our apply has its value restored."""
-    body = restoration(deployment(minReadySeconds=5), [], [OURS], forced=True)
-    (web,) = body["spec"]["template"]["spec"]["containers"]
-    assert (web["image"], body["spec"]["replicas"]) == ("web:1", 2)
-    assert "minReadySeconds" not in body["spec"]
-
-
-def test_where_nothing_of_ours_was_there_the_body_is_the_name_alone() -> None:
-    """Applying it drops what we own, and leaves to the others what they own too."""
-    helm = entry("helm", "Update", container(image={}))
-    assert restoration(deployment(), [helm], [OURS, helm], forced=False) == IDENTITY
 
 
 def test_fields_of_another_version_are_restored_whole() -> None:

@@ -115,31 +115,6 @@ def test_a_way_back_claims_nothing_that_others_own() -> None:
 
 
 @pytest.mark.contract("B148")
-def test_items_of_lists_are_claimed_by_their_keys() -> None:
-    """An injected container goes as an item; a default in one that stays, as a field."""
-    key = 'k:{"containerPort":80,"protocol":"TCP"}'
-    port = {"containerPort": 80, "protocol": "TCP"}
-    before = deployment(containers=[{"name": "web", "ports": [port]}])
-    after = deployment(
-        containers=[
-            {"name": "web", "ports": [{**port, "hostPort": 80}]},
-            {"name": "mesh", "image": "mesh"},
-        ]
-    )
-    web: Fields = {".": {}, "f:ports": {key: {".": {}, "f:containerPort": {}}}}
-    ours = owned(in_pod({"f:containers": {'k:{"name":"web"}': web}}))
-    restored = deployment(containers=[{"name": "web", "ports": [{"containerPort": 80}]}])
-    assert claims_for_return(before, after, [ours], restored) == in_pod(
-        {
-            "f:containers": {
-                'k:{"name":"web"}': {"f:ports": {key: {"f:hostPort": {}}}},
-                'k:{"name":"mesh"}': {".": {}, "f:name": {}, "f:image": {}},
-            }
-        }
-    )
-
-
-@pytest.mark.contract("B148")
 def test_claims_join_our_entry_once() -> None:
     """Other entries stay; where we had none, one is made; where all is ours, nothing is sent."""
     claims = in_strategy(MEMBER)
@@ -148,16 +123,6 @@ def test_claims_join_our_entry_once() -> None:
     assert grown == [theirs, {**ours, "fieldsV1": union(ours["fieldsV1"], claims)}]
     assert add_claims(grown, claims, "apps/v1") is None
     assert add_claims([theirs], claims, "apps/v1") == [owned(claims), theirs]
-
-
-@pytest.mark.contract("B148", "B5")
-def test_a_dry_run_is_without_the_union_and_completed_by_it() -> None:
-    """What a dry run cannot try is left out of it, and put into its answer."""
-    body = deployment({"type": "Recreate"})
-    assert without_unions(body) == deployment()
-    answer = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
-    assert with_unions(answer, body) == body
-    assert value_at(answer, ("spec", "strategy", "type")) == "RollingUpdate"
 
 
 def service(**spec: object) -> dict[str, Any]:
@@ -180,3 +145,38 @@ def test_a_service_is_sent_the_addresses_that_it_lost() -> None:
     )
     assert with_allocations(restored, before, before) == restored
     assert with_allocations(NAMES, deployment(), deployment({})) == NAMES
+
+
+@pytest.mark.contract("B148", "B5")
+def test_a_dry_run_is_without_the_union_and_completed_by_it() -> None:
+    """What a dry run cannot try is left out of it, and put into its answer."""
+    body = deployment({"type": "Recreate"})
+    assert without_unions(body) == deployment()
+    answer = deployment({"type": "RollingUpdate", "rollingUpdate": ROLLING})
+    assert with_unions(answer, body) == body
+    assert value_at(answer, ("spec", "strategy", "type")) == "RollingUpdate"
+
+
+@pytest.mark.contract("B148")
+def test_items_of_lists_are_claimed_by_their_keys() -> None:
+    """An injected container goes as an item; a default in one that stays, as a field."""
+    key = 'k:{"containerPort":80,"protocol":"TCP"}'
+    port = {"containerPort": 80, "protocol": "TCP"}
+    before = deployment(containers=[{"name": "web", "ports": [port]}])
+    after = deployment(
+        containers=[
+            {"name": "web", "ports": [{**port, "hostPort": 80}]},
+            {"name": "mesh", "image": "mesh"},
+        ]
+    )
+    web: Fields = {".": {}, "f:ports": {key: {".": {}, "f:containerPort": {}}}}
+    ours = owned(in_pod({"f:containers": {'k:{"name":"web"}': web}}))
+    restored = deployment(containers=[{"name": "web", "ports": [{"containerPort": 80}]}])
+    assert claims_for_return(before, after, [ours], restored) == in_pod(
+        {
+            "f:containers": {
+                'k:{"name":"web"}': {"f:ports": {key: {"f:hostPort": {}}}},
+                'k:{"name":"mesh"}': {".": {}, "f:name": {}, "f:image": {}},
+            }
+        }
+    )

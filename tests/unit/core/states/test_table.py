@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from gate.core.attempt.transitions import TRANSITIONS, State, Trigger
 from gate.core.plan.leg import Leg
 from gate.core.states.table import STATES
-from gate.core.steps.step import wake_at
-from tests.unit.core.leaves import manifest
-from tests.unit.core.player import Player, planned
-from tests.unit.core.server import Server
 
 FROM_OUTSIDE = {Trigger.LOST, Trigger.INTERRUPTED, Trigger.DEPARTED}
 """What `interference` derives in any state that is not final."""
@@ -35,12 +29,3 @@ def test_nothing_is_written_before_the_record_or_after_writing() -> None:
     """Only the two states that lead to the end of the writes have any ahead."""
     ahead = [state for state in State if STATES[state].has_writes_ahead]
     assert ahead == [State.RECORDING, State.WRITING]
-
-
-def test_an_ended_attempt_is_never_woken() -> None:
-    """No clock of an earlier state outlives the end."""
-    server = Server()
-    server.put(manifest("v1"))
-    attempt = Player(server, planned(server, manifest("v2"))).run()
-    assert attempt.ended
-    assert wake_at(attempt) == math.inf

@@ -19,7 +19,6 @@ from gate.core.plan.plan import Plan, Target
 from gate.core.protocol.events import Recorded, Woke
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.owners import Owners
 from gate.core.rollout.policy import Policy
 from gate.core.ssa import applied_fields
 from gate.core.steps.step import begin, step, wake_at
@@ -150,27 +149,6 @@ def test_what_comes_before_its_owner_is_kept_by_all() -> None:
     assert rollout.followed_uid == "new-uid"
     assert "early-uid" in rollout.troubles
     assert attempt.workloads.owners.refs["early-uid"] == ref_of("web-2")
-
-
-def test_an_orphan_stays_with_the_deployment_that_it_had() -> None:
-    """Whose owner is taken out is told to the last one, and so are its pods."""
-    known = Owners().with_objects(objects_of("web-1")[:1]).with_objects([set_of("web-1")])
-    orphan = Observed(1.0, replica_set("web-1-2", owner_uid=""))
-    assert known.find_concerned(orphan) == frozenset({ref_of("web-1")})
-    assert known.after(orphan).find_concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
-        {ref_of("web-1")}
-    )
-
-
-def test_who_had_an_object_hears_that_another_has_it() -> None:
-    """An adoption concerns both."""
-    both = [objects_of(name)[0] for name in ("web-1", "web-2")]
-    known = Owners().with_objects(both).with_objects([set_of("web-1")])
-    adopted = Observed(1.0, replica_set("web-1-2", owner_uid="web-2-uid"))
-    assert known.find_concerned(adopted) == frozenset({ref_of("web-1"), ref_of("web-2")})
-    assert known.after(adopted).find_concerned(Observed(2.0, pod_of("web-1"))) == frozenset(
-        {ref_of("web-2")}
-    )
 
 
 @pytest.mark.contract("B280")

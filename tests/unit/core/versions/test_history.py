@@ -82,16 +82,6 @@ def test_what_an_attempt_gave_back_is_its_own_only_where_one_had_written_it() ->
         assert written.has_written(SETTINGS, given_back)
 
 
-@pytest.mark.contract("B851")
-def test_what_a_restart_found_beside_it_is_another_runs() -> None:
-    """It is remembered as what stood beside what was verified, and is nothing to overwrite."""
-    closing = Closing(WEB, (of_template("1"),), beside=FrozenMap({SETTINGS: "theirs"}))
-    after = remembered(beside("ours")).after(closing, "attempt", "", "now")
-    assert after.versions[-1].members[SETTINGS] == "theirs"
-    assert not after.has_written(SETTINGS, "theirs")
-    assert after.written_of(after.versions[-1]) == {WEB: "1"}
-
-
 @pytest.mark.contract("B762")
 def test_a_version_that_failed_since_is_not_verified_however_much_comes_after() -> None:
     """It leaves the history with its failure, and does not come back for want of that."""
@@ -116,38 +106,6 @@ def test_a_failure_with_another_configuration_is_of_another_version() -> None:
     assert remembered(of_template("1"), bad).verified
 
 
-@pytest.mark.parametrize("reason", [Reason.CRASH_LOOP, Reason.TIMEOUT, Reason.CHECK_FAILED])
-def test_what_was_found_to_be_bad_has_failed(reason: Reason) -> None:
-    """It is no version to return to."""
-    assert judged(reason).failed
-
-
-@pytest.mark.contract("B762")
-def test_a_failure_before_a_verification_says_nothing_against_it() -> None:
-    """A change of configuration alone failed; then a version was verified with just that."""
-    members = FrozenMap({SETTINGS: "two"})
-    alone = JudgedVersion("", (), members, why=Cause(Reason.CHECK_FAILED, CleanText("why")))
-    good = replace(of_template("1"), members=FrozenMap({WEB: "1", SETTINGS: "two"}))
-    assert [one.template for one in remembered(alone, good).verified] == ["1"]
-    assert not remembered(good, alone).verified
-
-
-@pytest.mark.contract("B709")
-def test_what_failed_since_leaves_by_its_own_age() -> None:
-    """A person may still name it: it is no older for its failure."""
-    history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
-    assert [one.template for one in history.verified] == ["1"]
-    assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]
-
-
-@pytest.mark.contract("B76")
-def test_a_scale_down_is_of_one_deployment() -> None:
-    """Another one may have been made under its name since, and scaled by somebody."""
-    history = History(scaled_down=True, uid="u1")
-    assert history.has_scaled_down("u1")
-    assert not history.has_scaled_down("u2")
-
-
 @pytest.mark.contract("B703")
 def test_what_an_undo_left_is_one_template_with_what_it_changed() -> None:
     """Neither other pods nor another configuration are given up with it."""
@@ -155,17 +113,6 @@ def test_what_an_undo_left_is_one_template_with_what_it_changed() -> None:
     assert left.is_of(beside("bad"))
     assert not left.is_of(beside("bad", "2"))
     assert not left.is_of(beside("good"))
-
-
-@pytest.mark.contract("B703")
-def test_an_undo_that_comes_to_what_it_left_gives_nothing_up() -> None:
-    """What runs was verified just now: as of a restart that went back before it."""
-    left = LeftVersion("2", FrozenMap({WEB: "2"}))
-    for template, expected in (("1", ("2",)), ("2", ())):
-        closing = Closing(WEB, (of_template(template),), left=left)
-        after = remembered(of_template("2")).after(closing, "attempt", "", "later")
-        assert tuple(one.template for one in after.left) == expected
-        assert after.left_at(of_template("2")) == ("later" if expected else None)
 
 
 @pytest.mark.contract("B721")
@@ -223,3 +170,30 @@ def test_a_verification_answers_no_failure_of_another_replica_set() -> None:
     assert history.failure_of(replica_set("web-1")) is None
     again = remembered(serves, failed, replace(serves, replica_set="web-2"))
     assert [one.replica_set for one in again.versions] == ["web-2"]
+
+
+@pytest.mark.contract("B76")
+def test_a_scale_down_is_of_one_deployment() -> None:
+    """Another one may have been made under its name since, and scaled by somebody."""
+    history = History(scaled_down=True, uid="u1")
+    assert history.has_scaled_down("u1")
+    assert not history.has_scaled_down("u2")
+
+
+@pytest.mark.contract("B703")
+def test_an_undo_that_comes_to_what_it_left_gives_nothing_up() -> None:
+    """What runs was verified just now: as of a restart that went back before it."""
+    left = LeftVersion("2", FrozenMap({WEB: "2"}))
+    for template, expected in (("1", ("2",)), ("2", ())):
+        closing = Closing(WEB, (of_template(template),), left=left)
+        after = remembered(of_template("2")).after(closing, "attempt", "", "later")
+        assert tuple(one.template for one in after.left) == expected
+        assert after.left_at(of_template("2")) == ("later" if expected else None)
+
+
+@pytest.mark.contract("B709")
+def test_what_failed_since_leaves_by_its_own_age() -> None:
+    """A person may still name it: it is no older for its failure."""
+    history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
+    assert [one.template for one in history.verified] == ["1"]
+    assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]

@@ -19,7 +19,7 @@ from gate.core.rollout.observations import Observed
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.undo_set import attempts_on, changed_members, lacking_after
+from gate.core.versions.undo_set import lacking_after
 from tests.unit.core.world import deployment, replica_set, template
 
 WEB, WORKER = deployment_ref("shop", "web"), deployment_ref("shop", "worker")
@@ -35,43 +35,6 @@ def judged(web: str, worker: str = "", *, failed: bool = False) -> JudgedVersion
     return JudgedVersion(template_digest(TEMPLATE), (), FrozenMap(members), why=why)
 
 
-def restored(*versions: JudgedVersion, runs: dict[Ref, str]) -> list[Ref]:
-    """Return what a return to the first version restores, over what runs."""
-    history = {WEB: History(versions)}
-    return changed_members(attempts_on(WEB, history), versions[0], WEB, runs)
-
-
-RUNS = {WEB: "w2", WORKER: "k2"}
-
-
-@pytest.mark.contract("B703")
-@pytest.mark.parametrize(
-    "since",
-    [
-        [judged("w2", "k2")],
-        [judged("w2", "k2", failed=True)],
-        [judged("w2", "k2"), judged("w2", failed=True)],
-        [judged("w2", "k2"), judged("w3", "k3"), judged("w2", "k2", failed=True)],
-        [judged("w0", "k2")],
-    ],
-    ids=["verified", "failed", "restarted", "failed since", "changed by somebody else"],
-)
-def test_another_deployment_that_came_with_what_runs_goes_back(since: list[JudgedVersion]) -> None:
-    """However the attempts ended that rolled it out."""
-    assert restored(judged("w1", "k1"), *since, runs=RUNS) == [WEB, WORKER]
-
-
-@pytest.mark.contract("B703")
-@pytest.mark.parametrize(
-    "since",
-    [[judged("w2", "k0")], [judged("w0", "k2"), judged("w2")]],
-    ids=["gone on", "of an attempt before"],
-)
-def test_another_deployment_that_has_gone_on_is_left(since: list[JudgedVersion]) -> None:
-    """It has a history of its own."""
-    assert restored(judged("w1", "k1"), *since, runs=RUNS) == [WEB]
-
-
 @pytest.mark.contract("B766", "B703")
 @pytest.mark.parametrize(("worker", "lacks"), [("k2", (WORKER,)), ("", ())])
 def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(
@@ -83,28 +46,6 @@ def test_what_an_undo_would_lack_is_of_what_the_attempt_brings(
     proposed = {WEB: "w2", **({WORKER: worker} if worker else {})}
     before = {WEB: "w1", WORKER: "k1" if worker else "k9"}
     lacking = lacking_after(Candidates((target,), (), {WEB: found}), before, proposed)
-    assert lacking.get(WEB, ()) == lacks
-
-
-@pytest.mark.contract("B766")
-@pytest.mark.parametrize(("served", "lacks"), [("web-1", (SETTINGS,)), ("web-2", ())])
-def test_an_undo_returns_to_the_replica_set_that_served_before(
-    served: str, lacks: tuple[Ref, ...]
-) -> None:
-    """Of two verified versions the one that ran counts: the other's configuration may be gone."""
-    templates = {name: template(f"shop/{name}") for name in ("web-1", "web-2")}
-    versions = tuple(
-        JudgedVersion(template_digest(one), (), FrozenMap({WEB: f"of {name}", SETTINGS: name}))
-        for name, one in templates.items()
-    )
-    known = dict.fromkeys(("of web-1", "of web-2", "web-2"), BODY)
-    snapshot = unseen(WEB).fold(Observed(0.0, deployment(template=templates[served])))
-    for name, one in templates.items():
-        snapshot = snapshot.fold(Observed(0.0, replica_set(name, template=one)))
-    target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
-    before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
-    histories = {WEB: History(versions, FrozenMap(known))}
-    lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
     assert lacking.get(WEB, ()) == lacks
 
 
@@ -132,3 +73,25 @@ def test_the_preflight_asks_each_history_once_what_its_attempts_had_written(
     lacks = lacking_after(candidates, dict(members), proposed)
     assert set(lacks) == set(refs)
     assert len(asked) == count
+
+
+@pytest.mark.contract("B766")
+@pytest.mark.parametrize(("served", "lacks"), [("web-1", (SETTINGS,)), ("web-2", ())])
+def test_an_undo_returns_to_the_replica_set_that_served_before(
+    served: str, lacks: tuple[Ref, ...]
+) -> None:
+    """Of two verified versions the one that ran counts: the other's configuration may be gone."""
+    templates = {name: template(f"shop/{name}") for name in ("web-1", "web-2")}
+    versions = tuple(
+        JudgedVersion(template_digest(one), (), FrozenMap({WEB: f"of {name}", SETTINGS: name}))
+        for name, one in templates.items()
+    )
+    known = dict.fromkeys(("of web-1", "of web-2", "web-2"), BODY)
+    snapshot = unseen(WEB).fold(Observed(0.0, deployment(template=templates[served])))
+    for name, one in templates.items():
+        snapshot = snapshot.fold(Observed(0.0, replica_set(name, template=one)))
+    target = Target(WEB, snapshot, Known(Baseline(served, 1, templates[served], "hash")))
+    before, proposed = dict(versions[0].members), {WEB: "new", SETTINGS: "new"}
+    histories = {WEB: History(versions, FrozenMap(known))}
+    lacking = lacking_after(Candidates((target,), (), histories), before, proposed)
+    assert lacking.get(WEB, ()) == lacks

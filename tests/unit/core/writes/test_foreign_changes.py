@@ -53,18 +53,6 @@ def data_of(server: Server) -> Leaves:
 
 
 @pytest.mark.contract("B140")
-def test_a_key_that_somebody_changed_stands_and_the_others_return() -> None:
-    """It is reported once, no write is refused, and none is forced."""
-    player = failed()
-    player.server.edit(world.config_ref(), "them", {"data.level": "9"})
-    assert ends(player.run()) == BACK
-    assert data_of(player.server) == {**BEFORE, "level": "9"}
-    assert dict(player.attempt.ledger.dropped_paths) == {world.config_ref(): (".data.level",)}
-    assert world.config_ref() in player.attempt.ledger.restored
-    assert not any(write.force for write in player.writes)
-
-
-@pytest.mark.contract("B140")
 def test_a_key_that_only_the_failed_version_had_goes_unless_somebody_changed_it() -> None:
     """Theirs stays, and is named."""
     player = failed()
@@ -85,16 +73,6 @@ def test_a_key_that_another_run_of_the_gate_added_stays() -> None:
     assert dict(attempt.ledger.kept_paths) == {world.config_ref(): (".data.theirs",)}
     [warning] = [line for line in remarks(attempt) if "kept" in line]
     assert ".data.theirs of configmap/settings" in warning
-
-
-@pytest.mark.contract("B132", "B140")
-def test_a_key_that_was_added_stays_beside_one_that_somebody_changed() -> None:
-    """Another manager's change is left, the addition under our own name is sent along."""
-    player = failed()
-    player.server.put(settings({**AFTER, "theirs": "9"}))
-    player.server.edit(world.config_ref(), "them", {"data.level": "9"})
-    assert ends(player.run()) == BACK
-    assert data_of(player.server) == {**BEFORE, "theirs": "9", "level": "9"}
 
 
 @pytest.mark.contract("B132", "B140")
@@ -131,15 +109,6 @@ def test_a_key_that_somebody_removed_does_not_come_back() -> None:
     assert data_of(player.server) == {"mode": "one", "gone": "x"}
 
 
-@pytest.mark.contract("B140")
-def test_a_key_that_the_failed_version_dropped_and_somebody_set_stands() -> None:
-    """What they made of it is not written over by what it was."""
-    player = failed()
-    player.server.edit(world.config_ref(), "them", {"data.gone": "theirs"})
-    assert ends(player.run()) == BACK
-    assert data_of(player.server) == {**BEFORE, "gone": "theirs"}
-
-
 @pytest.mark.contract("B140", "B162")
 @pytest.mark.parametrize("done", [True, False])
 def test_our_own_write_back_is_not_taken_for_theirs(done: bool) -> None:
@@ -166,21 +135,6 @@ def test_another_run_of_our_own_is_left_alone_as_a_whole() -> None:
     assert player.attempt.ledger.left_alone == (world.config_ref(),)
 
 
-@pytest.mark.contract("B140")
-def test_a_field_outside_the_template_stands_and_the_deployment_returns() -> None:
-    """As of a ConfigMap: replicas that somebody set, with all the rest as it was."""
-    player = failed()
-    player.server.edit(player.web, "scaler", {"spec.replicas": 6})
-    assert ends(player.run()) == BACK
-    stored = player.server.stored[player.web]
-    assert stored.leaves["spec.replicas"] == 6
-    assert stored.parts["scaler", "Update"] == {"spec.replicas": 6}
-    assert "spec.replicas" not in stored.parts["rollout-gate", "Apply"]
-    assert dict(player.attempt.ledger.dropped_paths) == {player.web: (".spec.replicas",)}
-    assert stored.image == "shop/web:v1"
-    assert data_of(player.server) == BEFORE
-
-
 @pytest.mark.contract("B140", "B533")
 def test_recover_leaves_the_foreign_key_and_returns_the_others() -> None:
     """The record tells what our write had left."""
@@ -193,27 +147,6 @@ def test_recover_leaves_the_foreign_key_and_returns_the_others() -> None:
     server.edit(world.config_ref(), "them", {"data.level": "9"})
     assert finished(server, dying.record).attempt.exit_code == 4
     assert data_of(server) == {**BEFORE, "level": "9"}
-
-
-@pytest.mark.contract("B32", "B27")
-@pytest.mark.parametrize(("gone", "reason"), [(False, Reason.SUPERSEDED), (True, Reason.DELETED)])
-def test_a_deployment_that_was_not_written_in_time_is_theirs(gone: bool, reason: Reason) -> None:
-    """The configuration goes back; nobody says that what served before serves again."""
-    server = served()
-    player = Player(server, planned(server, settings(AFTER), manifest("v2")))
-
-    def then_they_come(p: Player, effect: Write) -> Any:
-        answer = p.server.perform(effect, p.attempt.now)
-        if gone:
-            p.server.remove(p.web)
-        else:
-            p.server.edit(p.web, "them", {IMAGE: "shop/web:v9"})
-        return answer
-
-    player.bend(Write, then_they_come)
-    assert ends(player.run()) == (8, Outcome.SUPERSEDED, reason)
-    assert data_of(player.server) == BEFORE
-    assert gone or player.server.stored[player.web].image == "shop/web:v9"
 
 
 @pytest.mark.contract("B532", "B533")

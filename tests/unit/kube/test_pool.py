@@ -15,10 +15,9 @@ import urllib3
 from gate.clock import SystemClock
 from gate.kube.client import CONNECTIONS_OF_A_VERDICT, LOOK_SECONDS, Client
 from gate.kube.connection import Options, connect
-from gate.kube.failures import Unreachable
 from gate.kube.pool import ReadyPool, ready_pool, use_ready_pools
 from gate.side_by_side import each
-from tests.unit.kube.scripted import Reply, ScriptedServer
+from tests.unit.kube.scripted import Reply, ScriptedServer, Seen
 
 MakeConfig = Callable[..., Path]
 SECONDS = 5.0
@@ -40,7 +39,11 @@ def test_requests_use_what_was_connected_ahead(
     """As many at once as a verdict asks need no other; tickets of TLS 1.3 are no end of one."""
     tls.minimum_version = tls.maximum_version = version
     together = threading.Barrier(CONNECTIONS_OF_A_VERDICT, timeout=SECONDS)
-    tls_server.on_request = lambda _: _met(together)
+
+    def on_request(_: Seen) -> None:
+        together.wait()
+
+    tls_server.on_request = on_request
     connect_ahead(secure)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
     assert tls_server.seen == []
@@ -65,14 +68,6 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
     secure.keep_ready()
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
-
-
-def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: Client) -> None:
-    """The next request notices it, with its repetitions."""
-    tls_server.close()
-    connect_ahead(secure)
-    with pytest.raises(Unreachable):
-        secure.get("/x", once=True)
 
 
 def test_one_that_fails_costs_no_other(tls_server: ScriptedServer, secure: Client) -> None:
@@ -127,19 +122,11 @@ def test_a_connection_that_the_server_gave_up_is_not_used(
     assert answer.data == b"yes"
 
 
-def connect_ahead(client: Client, *, stopped: bool = False) -> None:
+def connect_ahead(client: Client) -> None:
     """Connect ahead once."""
-    stopping = threading.Event()
-    if stopped:
-        stopping.set()
     pool = client.connection.api.ready_pool
     assert pool is not None
-    pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, stopping)
-
-
-def _met(barrier: threading.Barrier) -> None:
-    """Answer no request before all have come."""
-    barrier.wait()
+    pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, threading.Event())
 
 
 @contextmanager

@@ -17,8 +17,6 @@ from gate.kube.failures import (
     AlreadyExists,
     ApiError,
     ContactBroken,
-    FieldConflict,
-    FieldManagerConflict,
     Forbidden,
     Gone,
     Invalid,
@@ -100,30 +98,6 @@ def test_each_answer_has_its_leaf(
     assert message in error.message
     assert error.transient is (leaf in (TooManyRequests, ServerFailure))
     assert error.untouched is (leaf is not ServerFailure)
-
-
-def test_forbidden_names_verb_and_resource() -> None:
-    """The authorizer's refusal says what is missing."""
-    error = translation.from_answer(403, _status(403, NO_RIGHT), {})
-    assert isinstance(error, Forbidden)
-    assert (error.verb, error.resource) == ("patch", "deployments.apps")
-
-
-def test_field_conflicts_name_managers_and_paths() -> None:
-    """A field manager's conflict lists each field with its owner."""
-    path = '.spec.template.spec.containers[name="c"].image'
-    causes = [
-        {
-            "reason": "FieldManagerConflict",
-            "message": 'conflict with "kubectl-edit" using apps/v1',
-            "field": path,
-        }
-    ]
-    error = translation.from_answer(
-        409, _status(409, "Apply failed", "Conflict", causes=causes), {}
-    )
-    assert isinstance(error, FieldManagerConflict)
-    assert error.conflicts == (FieldConflict("kubectl-edit", path),)
 
 
 @pytest.mark.contract("B252")

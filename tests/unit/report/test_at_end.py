@@ -16,7 +16,7 @@ from gate.report.style.style import Style
 from gate.report.words.facts import stands
 from gate.report.words.headline import headline
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
-from tests.unit.report.endings import apply_rejected, paused, serving, superseded
+from tests.unit.report.endings import ENDINGS, apply_rejected, serving, superseded
 from tests.unit.report.stage import Stage, run_of
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -111,7 +111,7 @@ def test_an_object_of_which_nothing_returned_is_kept() -> None:
 @pytest.mark.contract("B135", "B173")
 def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
     """A version that stood already, and fails, is paused: nobody reads "unchanged" of it."""
-    stage = paused()
+    stage = ENDINGS["paused"]()
     (ref,) = stage.attempt.ledger.patched
     written = stage.attempt.ledger.written[ref]
     same = replace(written, before=written.after)

@@ -93,17 +93,6 @@ def test_every_format_says_the_same(result: Result, message: str) -> None:
 
 
 @pytest.mark.contract("B560")
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_the_text_says_the_same(name: str) -> None:
-    """Its first line has the outcome and the exit code, and the reason is told below it."""
-    result = told(name)
-    text = render_result(Format.TEXT, result)
-    head = f"{result['outcome'].replace('-', ' ').upper()} (exit {result['exit_code']})"
-    assert head in text.splitlines()[0]
-    assert result["reason"] in text or result["outcome"] in ("interrupted", "lost-contact")
-
-
-@pytest.mark.contract("B560")
 def test_no_format_is_left_out() -> None:
     """A format that comes to be is held to the same."""
     assert set(Format) == {*READERS, Format.TEXT, Format.DOTENV}

@@ -19,16 +19,10 @@ from gate.core.model.objects import CleanText
 from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
-from tests.unit.report.cluster import manifest
-from tests.unit.report.endings import crashed, never_ready, serving
+from tests.unit.report.endings import applying, crashed, never_ready
 from tests.unit.report.stage import Stage, run_of
 
 NONE: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
-
-
-def following() -> Stage:
-    """Return an attempt that has written, and follows."""
-    return Stage([serving()], [manifest("web", "shop/web:2")])
 
 
 def pods_of(stage: Stage) -> PodHistory:
@@ -55,7 +49,7 @@ def test_the_new_version_stays_the_new_one_on_the_way_back() -> None:
 @pytest.mark.contract("B566")
 def test_moments_close_together_are_one() -> None:
     """A thousand pods that change within a moment are counted twice, not a thousand times."""
-    stage = following()
+    stage, _ = applying()
     start = stage.attempt.now
     course = Course()
     counted = 0
@@ -71,7 +65,7 @@ def test_moments_close_together_are_one() -> None:
 @pytest.mark.contract("B566")
 def test_a_long_course_is_thinned_out() -> None:
     """Its first moment and its last two are kept, and it never goes beyond its bound."""
-    attempt = following().attempt
+    attempt = applying()[0].attempt
     (ref,) = attempt.workloads.rollouts
     course = Course()
     for step in range(5 * MOST_SAMPLES):
@@ -100,7 +94,7 @@ def _wanting(attempt: Attempt, step: int) -> Attempt:
 def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
     """What speaks against a version is what a reader looks for."""
     check = Check("errors", Metric(Query.parse("errors", frozenset()), Bounds(most=1.0)))
-    attempt = following().attempt
+    attempt = applying()[0].attempt
     run = CheckRun.start(check, attempt.now)
     course = Course()
     for step in range(1, 4 * MOST_SAMPLES):
@@ -112,7 +106,7 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
     found = course.measured["errors"]
     assert len(found) <= MOST_SAMPLES
     assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
-    shown = history([check], replace(run_of(following()), course=course))["checks"]
+    shown = history([check], replace(run_of(applying()[0]), course=course))["checks"]
     assert (shown[0]["least"], shown[0]["most"]) == (None, 1.0)
     assert shown[0]["samples"][-1]["value"] == 4.0 * MOST_SAMPLES - 1
     assert shown[0]["samples"][0]["value"] is None, "JSON has no infinity"

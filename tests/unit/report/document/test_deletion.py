@@ -9,15 +9,14 @@ from gate.core.rollout.observations import Observed, Vanished
 from gate.report.document.document import document
 from gate.report.schema.result import DeletionResult
 from tests.decoded import decode_pod, decode_replica_set
-from tests.unit.report.cluster import NOT_READY, Workload, manifest
-from tests.unit.report.endings import serving
+from tests.unit.report.cluster import NOT_READY, Workload
+from tests.unit.report.endings import applying
 from tests.unit.report.stage import Stage, run_of
 
 
 def rolling() -> tuple[Stage, Workload]:
     """Return an apply under way: three old pods, and two of the new version."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
+    stage, web = applying()
     web.rolling("shop/web:2", NOT_READY, NOT_READY)
     web.drop("shop/web:1", 3)
     stage.show(2.0)

@@ -202,14 +202,12 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         [],
         ["resourcequota"],
     ),
-    "a quota has a surge beside the old pods": (
-        ended(Outcome.FAILED, Reason.POD_CREATE_DENIED, QUOTA, running="new"),
-        ["kubectl describe resourcequota -n shop", "maxSurge"],
-        [],
-    ),
     "a quota of a first Deployment has none": (
         ended(Outcome.FAILED, Reason.POD_CREATE_DENIED, QUOTA, baseline=None, running="new"),
-        ["the quota has no room for these pods: raise it"],
+        [
+            "the quota has no room for these pods: raise it",
+            "kubectl describe resourcequota -n shop",
+        ],
         ["maxSurge"],
     ),
     "what hinders a return": (

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.core.kinds.deployment.objects import deployment_ref
 from gate.errors import UsageError
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest
@@ -30,83 +29,26 @@ def hooked(name: str, hooks: str) -> str:
 
 
 RENDERED_CHART = """---
-# Source: shop/templates/configmap.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: shop
-  labels:
-    app.kubernetes.io/managed-by: Helm
-data:
-  on: "yes"
----
-# Source: shop/templates/hpa.yaml
----
 # Source: shop/templates/ingress.yaml
 apiVersion: networking.k8s.io/v1
 kind: Ingress
-metadata:
-  name: shop
-spec:
-  defaultBackend: {service: {name: shop, port: {number: 80}}}
+metadata: {name: shop}
 ---
-# Source: shop/templates/deployment.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: shop
-spec:
-  selector: &labels
-    matchLabels: {app: shop}
-  template:
-    metadata: {labels: {app: shop}}
-    spec:
-      containers: [{name: app, image: "registry.example.com/shop:1.2"}]
+# Source: shop/templates/hpa.yaml
 ---
-# Source: shop/templates/tests/test-connection.yaml
+# Source: shop/templates/configmap.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shop}
+data:
+  on: "yes"
+---
 apiVersion: v1
 kind: Pod
 metadata:
   name: shop-test
   annotations:
     "helm.sh/hook": test-success,test
-spec:
-  containers: [{name: wget, image: busybox}]
-"""
-
-BUILT_BY_KUSTOMIZE = """apiVersion: v1
-data:
-  mode: production
-kind: ConfigMap
-metadata:
-  name: settings-b5m7t9hg2k
-  namespace: shop
----
-apiVersion: v1
-kind: Service
-metadata:
-  name: prod-web
-  namespace: shop
-spec:
-  ports:
-  - port: 80
-  selector: {app: web}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: prod-web
-  namespace: shop
-spec:
-  replicas: 3
-  template:
-    spec:
-      containers:
-      - envFrom:
-        - configMapRef:
-            name: settings-b5m7t9hg2k
-        image: shop/web@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-        name: web
 """
 
 
@@ -116,23 +58,12 @@ def test_a_rendered_chart_is_applied_without_its_tests(loaded: Loaded) -> None:
     manifest = loaded(RENDERED_CHART)
     assert [str(item) for item in manifest.objects] == [
         "configmap/shop",
-        "deployment/shop",
         "ingress/shop",
     ]
     assert [(str(skip.object), skip.why) for skip in manifest.skipped] == [
         ("pod/shop-test", "a Helm test hook")
     ]
     assert manifest.objects[0].body["data"] == {"true": "yes"}
-
-
-@pytest.mark.contract("B224")
-def test_what_kustomize_builds_is_applied_as_it_is(loaded: Loaded) -> None:
-    """Objects with their namespaces, in their own order within a rank, digests untouched."""
-    manifest = loaded(BUILT_BY_KUSTOMIZE)
-    assert [item.ref.namespace for item in manifest.objects] == ["shop"] * 3
-    (deployment,) = manifest.deployments
-    assert deployment.ref == deployment_ref("shop", "prod-web")
-    assert deployment.source.line == 19
 
 
 @pytest.mark.contract("B224")
@@ -150,13 +81,6 @@ def test_other_hooks_are_refused_by_name_all_at_once(complaint: Complaint) -> No
         " job/crds (crd-install, <stdin>:3), job/mixed (post-install, test, <stdin>:5)"
     )
     assert error.hint == "render with `helm template --no-hooks` and run them as steps of their own"
-
-
-def test_a_chart_of_tests_alone_holds_nothing_to_apply(complaint: Complaint) -> None:
-    """Skipping everything is no success."""
-    assert (
-        complaint(hooked("t", "test")).message == "<stdin>: holds Helm tests and nothing to apply"
-    )
 
 
 @pytest.mark.contract("B210")
@@ -194,18 +118,13 @@ items:
     }
 
 
-def test_a_kind_that_only_sounds_like_a_list_is_an_object(loaded: Loaded) -> None:
-    """Custom kinds may end in List and have no items."""
-    text = "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: a}, spec: {}}"
-    assert loaded(text).objects[0].kind == "AllowList"
-
-
 @pytest.mark.contract("B212")
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
         ("", "<stdin>: holds no Kubernetes object", "before the pipe"),
         ("# nothing\n---\n", "<stdin>: holds no Kubernetes object", "before the pipe"),
+        (hooked("t", "test"), "<stdin>: holds Helm tests and nothing to apply", ""),
         ("hello", "<stdin>:1:1: text where a Kubernetes object should stand", ""),
         ("\n- a", "<stdin>:2:1: a list where a Kubernetes object should stand", ""),
         ("a: 1", "<stdin>:1: apiVersion, kind, metadata.name missing", ""),
@@ -282,15 +201,9 @@ def test_an_identity_cannot_lead_elsewhere(complaint: Complaint, text: str, what
     assert complaint(text).message == f"<stdin>:1: {what} is not valid"
 
 
-def test_names_with_colons_are_legal(loaded: Loaded) -> None:
-    """Roles have them."""
-    text = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'system:x'}"
-    assert loaded(text).objects[0].name == "system:x"
-
-
 @pytest.mark.contract("B213")
-def test_two_objects_of_one_identity_name_both_places(tmp_path: Path) -> None:
-    """Also in two files, and in two versions of the API."""
+def test_two_objects_of_one_identity_name_both_places(tmp_path: Path, loaded: Loaded) -> None:
+    """Group, kind, namespace and name: in two files, and in two versions of the API."""
     first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
     meta = "metadata: {name: web, namespace: shop}\n"
     first.write_text(f"\napiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\n{meta}")
@@ -300,13 +213,12 @@ def test_two_objects_of_one_identity_name_both_places(tmp_path: Path) -> None:
     assert refused.value.message == (
         f"{second}:1: horizontalpodautoscaler/web stands in the manifest twice, first at {first}:2"
     )
-
-
-def test_one_name_in_two_namespaces_or_groups_is_two_objects(loaded: Loaded) -> None:
-    """The identity is group, kind, namespace and name together."""
-    other = "{apiVersion: example.com/v1, kind: ConfigMap, metadata: {name: a}}"
+    other = "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: a}}"
     text = "\n---\n".join([config_map("a", "one"), config_map("a", "two"), config_map("a"), other])
-    assert len(loaded(text).objects) == 4
+    manifest = loaded(text)
+    assert len(manifest.objects) == 4
+    with pytest.raises(UsageError, match=r"^<stdin>:\d: configmap/a stands in the manifest twice"):
+        in_namespace(manifest, "one", enforced=False)
 
 
 @pytest.mark.contract("B226")
@@ -366,13 +278,6 @@ def test_a_namespace_that_contradicts_the_flag_is_an_error(loaded: Loaded) -> No
     assert "--namespace other" in refused.value.hint
     same = in_namespace(loaded(config_map("a", "shop")), "shop", enforced=True)
     assert same.objects[0].namespace == "shop"
-
-
-def test_filling_a_namespace_may_show_two_of_one_identity(loaded: Loaded) -> None:
-    """One object that names the namespace and one that is given it are the same."""
-    manifest = loaded(f"{config_map('a', 'shop')}\n---\n{config_map('a')}")
-    with pytest.raises(UsageError, match=r"^<stdin>:3: configmap/a stands in the manifest twice"):
-        in_namespace(manifest, "shop", enforced=False)
 
 
 def test_custom_kinds_have_a_namespace_unless_the_server_says_otherwise(loaded: Loaded) -> None:

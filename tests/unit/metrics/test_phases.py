@@ -63,17 +63,6 @@ def test_each_phase_has_its_seconds() -> None:
     }
 
 
-def test_what_comes_after_an_attempt_prepares_the_next() -> None:
-    """A run first finishes what another one left."""
-    phases = course(
-        at(10.0, BACK, State.FOLLOWING),
-        at(12.0, BACK, State.ENDED),
-        at(15.0, FORWARD, State.RECORDING),
-    )
-    assert phases.durations(15.0)[FORWARD, "preparing"] == 5.0
-    assert phases.durations(15.0)[BACK, "following"] == 2.0
-
-
 @pytest.mark.contract("B610")
 def test_the_delay_is_from_the_evidence_to_the_first_write_back() -> None:
     """The evidence is what is being confirmed, not the decision; later writes change nothing."""

@@ -54,14 +54,6 @@ def hint(said: Answered | Errored) -> str:
     return said.hint
 
 
-def test_connections_are_used_again(server: ScriptedServer) -> None:
-    """A tick costs no handshake."""
-    server.on("POST", PATH, GOOD)
-    prometheus = client(server)
-    assert [type(prometheus.ask(QUESTION)) for _ in range(5)] == [Answered] * 5
-    assert server.connections == 1
-
-
 def test_a_broken_connection_is_replaced(server: ScriptedServer) -> None:
     """What one question broke does not trouble the next."""
     server.on("POST", PATH, GOOD, Drop(), GOOD)
@@ -227,12 +219,3 @@ def test_a_server_that_nobody_vouches_for_is_told_nothing(tls_server: ScriptedSe
     assert "is not trusted: self-signed certificate" in repr(said)
     assert "--prometheus-ca-file" in hint(said)
     assert not tls_server.seen
-
-
-def test_a_server_without_tls_is_told_apart(server: ScriptedServer) -> None:
-    """The line says what is wrong."""
-    url = server.url.replace("http:", "https:")
-    said = Prometheus(url, Access(), SystemClock()).ask(QUESTION)
-    assert trouble(said) is Trouble.TLS
-    assert "does not speak TLS" in repr(said)
-    assert "http://" in hint(said)

@@ -50,17 +50,6 @@ def test_a_ready_made_check_can_be_asked(made: ReadyMade) -> None:
     assert asked.value.query.count("(") == asked.value.query.count(")")
 
 
-def test_the_version_is_chosen_by_its_pods() -> None:
-    """The name of the ReplicaSet is escaped, and no other ReplicaSet's pods match."""
-    assert 'pod=~"${replicaset}-[a-z0-9]+"' in str(find("error-rate").keys["query"])
-
-
-def test_a_kind_of_metrics_can_be_chosen() -> None:
-    """The first of a name is the default."""
-    assert find("latency-p99").metrics == "opentelemetry"
-    assert find("latency-p99", "istio").metrics == "istio"
-
-
 @pytest.mark.parametrize(
     ("name", "metrics", "hint"),
     [

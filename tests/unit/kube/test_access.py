@@ -9,10 +9,9 @@ import yaml
 
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.objects import Ref
-from gate.kube.access import Access, Permission, list_needed
+from gate.kube.access import Access, Permission
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer
-from gate.kube.resources import Resources
 from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from tests.unit.kube.scripted import Reply, ScriptedServer, as_json
@@ -32,13 +31,6 @@ def _rule(verbs: str, group: str, resources: str, *names: str) -> dict[str, Any]
 
 def _rules(*rules: dict[str, Any], incomplete: bool = False) -> Reply:
     return as_json({"status": {"resourceRules": list(rules), "incomplete": incomplete}})
-
-
-def test_creating_and_deleting_are_needed_only_where_they_happen(resources: Resources) -> None:
-    """What exists is only patched, and what is never deleted needs no right to be."""
-    needs = list_needed(resources, [WEB, CONFIG], creates=[CONFIG], deletes=[CONFIG])
-    written = {str(need) for need in needs if need.verb in ("create", "delete")}
-    assert written == {"create configmaps", "delete configmaps"}
 
 
 @pytest.mark.parametrize(
@@ -94,31 +86,6 @@ def test_an_answer_that_is_none(client: Client, server: ScriptedServer) -> None:
         Access(client).missing([LOGS])
 
 
-@pytest.mark.contract("B2", "B200")
-def test_a_role_that_grants_what_is_needed(resources: Resources) -> None:
-    """The Role has one rule for each set of verbs, and is bound to a service account."""
-    role, binding = yaml.safe_load_all(
-        role_yaml("rollout-gate", list_needed(resources, [WEB, CONFIG]), STAND_IN)
-    )
-    assert role["kind"] == "Role"
-    assert role["metadata"] == {"name": "rollout-gate", "namespace": "shop"}
-    assert role["rules"] == [
-        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "get", "patch"]},
-        {"apiGroups": [""], "resources": ["events", "pods"], "verbs": ["list", "watch"]},
-        {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-        {
-            "apiGroups": ["apps"],
-            "resources": ["deployments"],
-            "verbs": ["create", "get", "list", "patch", "watch"],
-        },
-        {"apiGroups": ["apps"], "resources": ["replicasets"], "verbs": ["list", "watch"]},
-    ]
-    assert binding["roleRef"]["name"] == "rollout-gate"
-    assert binding["subjects"] == [
-        {"kind": "ServiceAccount", "name": "rollout-gate", "namespace": "shop"}
-    ]
-
-
 @pytest.mark.contract("B11")
 def test_each_set_of_rights_has_a_role_of_its_own_name() -> None:
     """The rights, whom they are for, and what is optional make the name; their order does not."""
@@ -134,17 +101,6 @@ def test_each_set_of_rights_has_a_role_of_its_own_name() -> None:
     assert name([LOGS], jane).startswith("gate-")
     sets = [([LOGS], jane), ([other], jane), ([LOGS], subject_of("joe")), ([LOGS], jane, [other])]
     assert len({name(*one) for one in sets}) == len(sets)
-
-
-@pytest.mark.contract("B11")
-def test_optional_rights_stand_below_the_others() -> None:
-    """Also in a namespace of their own, where the Role has nothing else."""
-    locks = [Permission(where, "coordination.k8s.io", "leases", "get") for where in ("a", "shop")]
-    text = role_yaml("gate", [LOGS], STAND_IN, [*locks, LOGS])
-    first, _, second, _ = yaml.safe_load_all(text)
-    assert [rule["resources"] for rule in first["rules"]] == [["leases"]]
-    assert [rule["resources"] for rule in second["rules"]] == [["pods/log"], ["leases"]]
-    assert text.count("# optional: ") == 2
 
 
 def test_cluster_scoped_kinds_need_a_cluster_role() -> None:

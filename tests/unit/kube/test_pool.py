@@ -70,34 +70,6 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
-def test_one_that_fails_costs_no_other(tls_server: ScriptedServer, secure: Client) -> None:
-    """Those that stood before go back to the pool, and so do the places of the others."""
-    pool = secure.connection.api.ready_pool
-    assert pool is not None
-    assert pool.pool is not None
-    connect_ahead(secure)
-    standing = [each for each in pool.pool.queue if each is not None]
-    assert len(standing) == CONNECTIONS_OF_A_VERDICT
-    places = pool.pool.qsize()
-    tls_server.close()
-    pool.connect_ahead(len(standing) + 1, SECONDS, threading.Event())
-    assert pool.pool.qsize() == places
-    assert set(standing) <= set(pool.pool.queue)
-
-
-def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -> None:
-    """It accepts connections, and never answers a handshake: no half of one is kept."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        pool = ReadyPool("127.0.0.1", silent.getsockname()[1], ca_certs=str(certificate))
-        ending = threading.Thread(target=pool.connect_ahead, args=(1, 0.05, threading.Event()))
-        ending.daemon = True
-        ending.start()
-        ending.join(SECONDS)
-        assert not ending.is_alive()
-        assert pool.pool is not None
-        assert [one for one in pool.pool.queue if one is not None and not one.is_closed] == []
-
-
 @pytest.mark.parametrize(
     "manager", [urllib3.ProxyManager("http://127.0.0.1:9"), urllib3.PoolManager()]
 )

@@ -12,8 +12,7 @@ import pytest
 from gate.clock import SystemClock
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.objects import Pod
-from gate.core.model.outcome import Reason
-from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost
+from gate.core.protocol.events import ContactFailed, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.kube.client import Client
 from gate.kube.contact import Contact
@@ -236,24 +235,6 @@ def test_a_server_is_not_stormed(
     assert fewest <= len(server.seen) <= most
 
 
-@pytest.mark.parametrize(
-    ("status", "reason"), [(401, Reason.UNAUTHORIZED), (403, Reason.FORBIDDEN)]
-)
-@pytest.mark.contract("B160")
-def test_a_refusal_is_told_and_asked_again(
-    run: Run, server: ScriptedServer, status: int, reason: Reason
-) -> None:
-    """With growing pauses; what is answered then goes on from where it was."""
-    no = as_status(status, "cannot watch pods")
-    server.on("GET", PODS, a_list(), no, no, Stream([a_line("ADDED", _pod("b", "101"))]), Stream())
-    listed, *refused, granted, added = run()
-    assert isinstance(listed, Listed)
-    assert [(event.what, event.reason) for event in refused] == [("shop/Pod", reason)] * 2
-    assert "cannot watch pods" in refused[0].why
-    assert (type(granted), granted.what) == (AccessGranted, "shop/Pod")
-    assert isinstance(added, Observed)
-
-
 @pytest.mark.contract("B164")
 @pytest.mark.parametrize(
     "fault", [Drop(), as_status(500), Stream(then="silence"), Stream([b"nonsense\n"])]
@@ -286,15 +267,6 @@ def test_no_connection_is_left_open(
     limits = WatchLimits(line_bytes=1000)
     Watch(client, SCOPE, clock, lambda _: None, limits=limits).run()
     assert [response.closed for response in opened] == [True, True]
-
-
-def test_warnings_are_dispensable(run: Run, server: ScriptedServer) -> None:
-    """Where only Events may not be read, the other watches go on."""
-    path = "/api/v1/namespaces/shop/events"
-    server.on("GET", path, as_status(403, "cannot list events"))
-    assert run(scope=Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning")) == []
-    assert len(server.seen) == 1
-    assert server.seen[0].query["fieldSelector"] == "type=Warning"
 
 
 def test_all_kinds_are_followed_and_stopped(

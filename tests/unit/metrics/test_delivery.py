@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import stat
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
@@ -18,6 +21,7 @@ from gate.metrics.families import LAST_DURATION, Sample
 from gate.metrics.pushgateway import NotTaken
 from gate.metrics.sending import Sender
 from gate.sources.access import Access, SecretVariable
+from gate.wire.files import put
 from tests.unit.metrics.runs import parsed, values
 
 OPENER = build_opener(ProxyHandler({}))
@@ -29,6 +33,23 @@ def get(url: str, **headers: str) -> tuple[str, bytes]:
     request = Request(url, headers=headers)  # noqa: S310 - the test's own
     with OPENER.open(request, timeout=5.0) as response:
         return response.headers["Content-Type"], response.read()
+
+
+@pytest.mark.contract("B612")
+def test_a_file_is_replaced_whole_and_can_be_read_by_others(tmp_path: Path) -> None:
+    """The collector is another user, and reads `*.prom` at any moment."""
+    path = tmp_path / "gate.prom"
+    path.write_bytes(b"old 1\n")
+    before = os.umask(0o022)
+    try:
+        with path.open("rb") as reader:
+            put(path, b"new 2\n")
+            assert reader.read() == b"old 1\n"
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"new 2\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert [each.name for each in tmp_path.iterdir()] == ["gate.prom"]
 
 
 # -- an endpoint -----------------------------------------------------------------------------------

@@ -48,9 +48,9 @@ def test_every_ending_is_measured_as_the_document_tells_it(ending: str) -> None:
     assert len({(sample.family.name, sample.labels) for sample in samples}) == len(samples)
     for sample in samples:
         assert sample.family in FAMILIES
-        labels = dict(zip(sample.family.label_names, sample.labels, strict=True))
+        given = dict(zip(sample.family.label_names, sample.labels, strict=True))
         for name, allowed in sample.family.labels.items():
-            assert not allowed or labels[name] in allowed, sample
+            assert not allowed or given[name] in allowed, sample
 
 
 @pytest.mark.contract("B610")

@@ -13,7 +13,6 @@ from gate.report.document.document import document
 from gate.report.formats.files import Format, render_result
 from gate.report.schema.result import AtEnd, Result
 from gate.report.style.style import Style
-from gate.report.words.facts import stands
 from gate.report.words.headline import headline
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
 from tests.unit.report.endings import ENDINGS, apply_rejected, serving, superseded
@@ -73,28 +72,6 @@ def test_an_object_that_was_deleted_is_said_everywhere() -> None:
     assert "configmap/settings: find out who did that" in text
     assert "| gone | `does not exist` |" in render_result(Format.MARKDOWN, result)
     assert "<td>gone</td><td>does not exist</td>" in render_result(Format.HTML, result)
-
-
-@pytest.mark.contract("B175")
-def test_an_object_that_was_changed_names_who_did_it() -> None:
-    """By field manager and path; values are in no report."""
-    result = rolled_out(settings("sesame", "kubectl-edit", "9999"))
-    action, found = at_end(result)
-    assert (action, found) == (
-        "changed",
-        {
-            "state": "changed",
-            "managers": ["kubectl-edit"],
-            "fields": ["data.mode"],
-            "finalizers": [],
-        },
-    )
-    said = "configmap/settings is not as this run wrote it: kubectl-edit changed data.mode"
-    assert result["warnings"][0] == said
-    for form in Format:
-        assert "sesame" not in render_result(form, result)
-    item = next(item for item in result["objects"] if item["name"] == "settings")
-    assert stands(item) == "changed since by kubectl-edit: data.mode"
 
 
 @pytest.mark.contract("B140", "B173")

@@ -89,16 +89,6 @@ def test_it_never_goes_above_the_screen() -> None:
     assert "\r\x1b[2A" in canvas.paint_picture("", picture("a"), 40, 3)
 
 
-def test_after_a_stop_it_begins_below() -> None:
-    """What a shell wrote meanwhile is not painted over."""
-    shown = Shown()
-    shown.paint("", "one", "two")
-    shown.screen.feed("[1]+  Stopped\r\n$ fg\r\n")
-    shown.canvas.forget()
-    shown.paint("", "one", "2")
-    assert shown.screen.lines == ["one", "two", "[1]+  Stopped", "$ fg", "one", "2"]
-
-
 STEPS = st.lists(
     st.tuples(
         st.lists(st.text("ab ", min_size=1, max_size=50), max_size=3),

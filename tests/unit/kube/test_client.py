@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.core.protocol.events import ContactEvent, ContactFailed, ContactLost, ContactRestored
 from gate.kube.client import APPLY_PATCH, DRY_RUN, Client
-from gate.kube.contact import Contact
 from gate.kube.failures import (
     ApiError,
     BadAnswer,
@@ -257,22 +255,3 @@ def test_redirects_are_not_followed(client: Client, server: ScriptedServer) -> N
     with pytest.raises(Rejected, match="302"):
         client.get(PATH)
     assert [seen.path for seen in server.seen] == [PATH]
-
-
-def test_contact_follows_the_requests(make_client: MakeClient, server: ScriptedServer) -> None:
-    """A refusal is contact, a failing server is none, and an answer restores it."""
-    heard: list[ContactEvent] = []
-    clock = VirtualClock()
-    client = make_client(clock=clock, contact=Contact(clock, heard.append))
-    server.on("GET", PATH, as_status(503), as_status(503), as_status(404), as_status(503))
-    for at in (1.0, 20.0, 30.0, 40.0):
-        clock.advance_to(at)
-        with pytest.raises(ApiError):
-            client.get(PATH, once=True)
-    assert [(type(event), event.at) for event in heard] == [
-        (ContactFailed, 1.0),
-        (ContactFailed, 20.0),
-        (ContactLost, 20.0),
-        (ContactRestored, 30.0),
-        (ContactFailed, 40.0),
-    ]

@@ -248,27 +248,6 @@ def test_a_watch_that_fails_says_so(
     assert ContactFailed in [type(event) for event in heard]
 
 
-def test_no_connection_is_left_open(
-    make_client: MakeClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However a watch ends, its connection is closed."""
-    silent = Stream([b"{nonsense\n"], then="silence")
-    server.on("GET", PODS, a_list(), silent, a_list(), Stream([b"x" * 5000], then="silence"))
-    clock = Ending(0.3)
-    client = make_client(clock=clock)
-    opened: list[Any] = []
-    stream = client.stream
-
-    def noting(*args: Any) -> Any:
-        opened.append(stream(*args))
-        return opened[-1]
-
-    monkeypatch.setattr(client, "stream", noting)
-    limits = WatchLimits(line_bytes=1000)
-    Watch(client, SCOPE, clock, lambda _: None, limits=limits).run()
-    assert [response.closed for response in opened] == [True, True]
-
-
 def test_all_kinds_are_followed_and_stopped(
     make_client: MakeClient, server: ScriptedServer
 ) -> None:

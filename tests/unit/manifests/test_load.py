@@ -221,30 +221,6 @@ def test_two_objects_of_one_identity_name_both_places(tmp_path: Path, loaded: Lo
         in_namespace(manifest, "one", enforced=False)
 
 
-@pytest.mark.contract("B226")
-def test_configuration_comes_before_workloads_in_one_fixed_order(loaded: Loaded) -> None:
-    """Within a rank the manifest's order stays."""
-    kinds = {
-        "networking.k8s.io/v1": ["Ingress"],
-        "autoscaling/v2": ["HorizontalPodAutoscaler"],
-        "apps/v1": ["StatefulSet", "Deployment"],
-        "v1": ["Service", "Secret", "ConfigMap", "ServiceAccount", "Namespace", "ResourceQuota"],
-        "example.com/v1": ["Widget"],
-        "admissionregistration.k8s.io/v1": ["ValidatingWebhookConfiguration"],
-        "apiextensions.k8s.io/v1": ["CustomResourceDefinition"],
-    }
-    text = "\n---\n".join(
-        f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"
-        for version, names in kinds.items()
-        for kind in names
-    )
-    assert [item.kind for item in loaded(text).objects] == [
-        *("Namespace", "CustomResourceDefinition", "ResourceQuota", "ServiceAccount"),
-        *("Secret", "ConfigMap", "Widget", "Service", "StatefulSet", "Deployment"),
-        *("HorizontalPodAutoscaler", "Ingress", "ValidatingWebhookConfiguration"),
-    ]
-
-
 @pytest.mark.contract("B252")
 def test_a_body_is_in_no_repr(loaded: Loaded) -> None:
     """Secrets do not reach logs by way of a value that is printed."""

@@ -13,12 +13,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Write
-from gate.core.protocol.events import (
-    AttemptEvent,
-    Interrupted,
-    WriteRejected,
-    WriteUncertain,
-)
+from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected, WriteUncertain
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
@@ -179,16 +174,6 @@ def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     assert result["rollback"]["reason"] == "ApplyRejected"
 
 
-def _crash_like(stage: Stage, source: Stage) -> None:
-    """Give a stage's Deployment the failed pods of another one's, then roll it back."""
-    (web,), (failed,) = stage.workloads.values(), source.workloads.values()
-    web.revision = 2
-    web.sets, web.pods = failed.sets, failed.pods
-    web.counted(2, 3, 5)
-    stage.show(9.0)
-    stage.serve_again()
-
-
 def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
     """Nobody may read "unchanged" where nobody knows."""
 
@@ -217,7 +202,12 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
         return None
 
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=contested)
-    _crash_like(stage, crashed())
+    (web,), (failed,) = stage.workloads.values(), crashed().workloads.values()
+    web.revision = 2
+    web.sets, web.pods = failed.sets, failed.pods
+    web.counted(2, 3, 5)
+    stage.show(9.0)
+    stage.serve_again()
     assert (
         "the rollback left spec.replicas of deployment/web as others have changed it"
         in of(stage)["warnings"][0]

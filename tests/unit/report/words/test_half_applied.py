@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
-from gate.core.protocol.events import Interrupted
+from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected
 from gate.report.document.course import Course
 from gate.report.document.document import document
 from gate.report.document.run import Run
@@ -20,13 +22,18 @@ from gate.report.words.facts import sentence
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, planned
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import IMAGE, rejected
 from tests.unit.core.world import config_ref
 
 WEB, API = (ref_of(manifest("v1", name)) for name in ("web", "api"))
 ONE = (config("b"), manifest("v2"))
 TWO = (*ONE, manifest("v2", "api"))
+IMAGE = 'spec.template.spec.containers[name="web"].image'
 Ended = Callable[[], Player]
+
+
+def rejected(player: Player, effect: Write) -> AttemptEvent:
+    """Refuse a write for good."""
+    return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
 
 
 def serving(*names: str) -> Server:

@@ -39,12 +39,6 @@ def test_parts_come_without_the_package(package: str) -> None:
     whole = importlib.import_module(package)
     assert whole.watch.client is whole.client is client
     assert whole.watch.version == whole.__version__ == "3.1"
-
-
-def test_what_is_no_part_is_no_attribute(package: str) -> None:
-    """As of any package; what a part lacks itself is told as that."""
-    import_parts_alone(package)
-    whole = importlib.import_module(package)
     assert not hasattr(whole, "nothing")
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
         _ = whole.broken

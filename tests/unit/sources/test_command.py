@@ -14,6 +14,7 @@ from gate.clock import SystemClock
 from gate.core.checks.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
 from tests.long import longer
+from tests.unit.kube.test_plugin import Impatient
 
 SHORT, LONG = 0.3, 30.0
 CANARY = "c4nary-s3cret"
@@ -133,14 +134,6 @@ def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
     assert not lane.is_alive()
     said.append(command.ask(python("")))
     assert [isinstance(each, Errored) and each.trouble for each in said] == [Trouble.CANCELLED] * 2
-
-
-class Impatient(SystemClock):
-    """A clock on which every time is over, at least of those that are waited for here."""
-
-    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
-        """Give a process that was ended its moment, and nobody else any."""
-        return super().wait(seconds if seconds <= 1.0 else 0.0, until)
 
 
 @pytest.mark.contract("B286")

@@ -6,7 +6,6 @@ import contextlib
 import json
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,18 +173,6 @@ def test_a_name_that_does_not_resolve_in_time_is_not_waited_for(
     finally:
         resolved.set()
     assert said == "http://slow.example cannot be reached: it does not answer in time"
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with a key and a certificate for 127.0.0.1, both made for this run."""
-    file = tmp_path_factory.mktemp("tls") / "server.pem"
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    command = ["openssl", "req", "-x509", *kind, *subject, "-keyout", str(file), "-out", "-"]
-    made = subprocess.run(command, check=True, capture_output=True)
-    file.write_bytes(file.read_bytes() + made.stdout)
-    return file
 
 
 @pytest.fixture

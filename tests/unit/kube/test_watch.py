@@ -248,6 +248,21 @@ def test_a_watch_that_fails_says_so(
     assert ContactFailed in [type(event) for event in heard]
 
 
+def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:
+    """A watch that says something, be it a bookmark, shows that the server is there."""
+    notes: list[str] = []
+
+    class Noting(Contact):
+        def note_success(self) -> None:
+            notes.append("contact")
+
+    clock = Ending(0.1)
+    server.on("GET", PODS, a_list(), Stream([_bookmark("101"), _bookmark("102")]), Stream())
+    client = make_client(clock=clock, contact=Noting(clock, lambda _: None))
+    Watch(client, SCOPE, clock, lambda _: None).run()
+    assert notes == ["contact"] * 4
+
+
 def test_all_kinds_are_followed_and_stopped(
     make_client: MakeClient, server: ScriptedServer
 ) -> None:

@@ -11,6 +11,7 @@ from gate.errors import UsageError
 from gate.manifests.load import load
 from gate.manifests.manifest import Manifest
 from gate.manifests.namespaces import in_namespace
+from tests.table import each
 
 Loaded = Callable[[str], Manifest]
 Complaint = Callable[[str], UsageError]
@@ -28,6 +29,13 @@ def hooked(name: str, hooks: str) -> str:
     return f"{{apiVersion: batch/v1, kind: Job, metadata: {metadata}}}"
 
 
+def a_list(items: str) -> str:
+    """Return a List of objects, as one line of YAML."""
+    return f"{{apiVersion: v1, kind: List, items: [{items}]}}"
+
+
+DEPLOYMENT = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "
+JOB = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: "
 RENDERED_CHART = """---
 # Source: shop/templates/ingress.yaml
 apiVersion: networking.k8s.io/v1
@@ -118,52 +126,30 @@ items:
     }
 
 
+POD = "apiVersion: v1\nkind: Pod\nmetadata: "
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization"
+NOTHING = "holds no Kubernetes object"
+MISPLACED = "where a Kubernetes object should stand"
+
+
 @pytest.mark.contract("B212")
-@pytest.mark.parametrize(
+@each(
     ("text", "message", "hint"),
     [
-        ("", "<stdin>: holds no Kubernetes object", "before the pipe"),
-        ("# nothing\n---\n", "<stdin>: holds no Kubernetes object", "before the pipe"),
-        (hooked("t", "test"), "<stdin>: holds Helm tests and nothing to apply", ""),
-        ("hello", "<stdin>:1:1: text where a Kubernetes object should stand", ""),
-        ("\n- a", "<stdin>:2:1: a list where a Kubernetes object should stand", ""),
-        ("a: 1", "<stdin>:1: apiVersion, kind, metadata.name missing", ""),
-        ("kind: [x]\nmetadata: x", "<stdin>:1: apiVersion, metadata.name missing", ""),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}",
-            "<stdin>:1: metadata.name missing",
-            "give it a name",
-        ),
-        (
-            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
-            "<stdin>:1: metadata.name missing",
-            "kustomize build",
-        ),
-        (
-            "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod}]}",
-            "<stdin>:1: metadata.name missing",
-            "",
-        ),
-        (
-            "{apiVersion: v1, kind: List, items: [{metadata: {name: a}}]}",
-            "<stdin>:1: apiVersion, kind missing",
-            "",
-        ),
-        (
-            "apiVersion: v1\nkind: List\nitems:\n- a",
-            "<stdin>:4:3: text where a Kubernetes object should stand",
-            "",
-        ),
-        (
-            "---\napiVersion: v1\nkind: Pod\nmetadata: {name: 12}",
-            "<stdin>:2: metadata.name is no text but 12",
-            "put it in quotes",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: on}",
-            "<stdin>:1: metadata.name is no text but true",
-            "put it in quotes",
-        ),
+        ("", f": {NOTHING}", "before the pipe"),
+        ("# nothing\n---\n", f": {NOTHING}", "before the pipe"),
+        (hooked("t", "test"), ": holds Helm tests and nothing to apply", ""),
+        ("hello", f":1:1: text {MISPLACED}", ""),
+        ("\n- a", f":2:1: a list {MISPLACED}", ""),
+        ("a: 1", ":1: apiVersion, kind, metadata.name missing", ""),
+        ("kind: [x]\nmetadata: x", ":1: apiVersion, metadata.name missing", ""),
+        (f"{POD}{{generateName: x-}}", ":1: metadata.name missing", "give it a name"),
+        (KUSTOMIZATION, ":1: metadata.name missing", "kustomize build"),
+        (a_list("{apiVersion: v1, kind: Pod}"), ":1: metadata.name missing", ""),
+        (a_list("{metadata: {name: a}}"), ":1: apiVersion, kind missing", ""),
+        ("apiVersion: v1\nkind: List\nitems:\n- a", f":4:3: text {MISPLACED}", ""),
+        (f"---\n{POD}{{name: 12}}", ":2: metadata.name is no text but 12", "put it in quotes"),
+        (f"{POD}{{name: on}}", ":1: metadata.name is no text but true", "put it in quotes"),
     ],
 )
 def test_what_is_no_object_is_one_line(
@@ -171,31 +157,25 @@ def test_what_is_no_object_is_one_line(
 ) -> None:
     """Everything that is missing is named at once, where the object begins."""
     error = complaint(text)
-    assert error.message == message
+    assert error.message == f"<stdin>{message}"
     assert hint in error.hint
 
 
-@pytest.mark.parametrize(
+@pytest.mark.contract("B214")
+@each(
     ("text", "what"),
     [
         ("apiVersion: v1/../x\nkind: Pod\nmetadata: {name: a}", 'apiVersion "v1/../x"'),
         ('apiVersion: v1\nkind: "Pod\\n::error::"\nmetadata: {name: a}', r'kind "Pod\n::error::"'),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: ../../x}", 'metadata.name "../../x"'),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a%2fb}", 'metadata.name "a%2fb"'),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: .}", 'metadata.name "."'),
-        (
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: Web_X}",
-            'metadata.name "Web_X"',
+        *(
+            (f"{POD}{{name: {name}}}", f'metadata.name "{name}"')
+            for name in ("../../x", "a%2fb", ".")
         ),
-        ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: Web_X}", 'metadata.name "Web_X"'),
+        *((f"{head}Web_X}}", 'metadata.name "Web_X"') for head in (DEPLOYMENT, JOB)),
         ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a.-b}", 'metadata.name "a.-b"'),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: a/b}",
-            'metadata.namespace "a/b"',
-        ),
+        (f"{POD}{{name: a, namespace: a/b}}", 'metadata.namespace "a/b"'),
     ],
 )
-@pytest.mark.contract("B214")
 def test_an_identity_cannot_lead_elsewhere(complaint: Complaint, text: str, what: str) -> None:
     """Names become parts of URLs and lines of output: what could change either is refused."""
     assert complaint(text).message == f"<stdin>:1: {what} is not valid"

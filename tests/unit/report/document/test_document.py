@@ -214,6 +214,13 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
     )
 
 
+def test_a_sibling_that_goes_back_too_is_not_blamed() -> None:
+    """The document's message is that of the one that failed, and so is the sibling's cause."""
+    result = told("two-deployments")
+    assert result["message"].startswith("deployment/web: web: Error")
+    assert result["deployments"][1]["causes"][0]["message"].startswith("deployment/web failed: ")
+
+
 def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
     """A thousand pods make thousands of lines; the document stays small and says what is cut."""
     lines = tuple(Announce(float(index), "pod", f"line {index}") for index in range(2000))

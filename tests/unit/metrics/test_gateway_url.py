@@ -28,7 +28,7 @@ from tests.table import each
 def test_a_group_is_keyed_by_namespace_and_deployment(url: str, group: str) -> None:
     """And by the labels in which the URL ends; an empty label is none."""
     found = GatewayUrl.parse(url)
-    assert found.group(("shop", "web")).rstrip("=") == f"{group}/namespace/shop/deployment/web"
+    assert found.group(("shop", "web")) == f"{group}/namespace/shop/deployment/web"
     assert found.group(("shop", "")) == f"{group}/namespace/shop"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.report.live.outline import Branch, fit_outline
@@ -92,3 +93,13 @@ DEPLOYMENTS = st.builds(
 )
 CHECKS = st.lists(st.builds(CheckView, st.text("xyz"), st.sampled_from(Mark), st.just("1"),
                             st.just("<= 2")), max_size=20)  # fmt: skip
+
+
+@pytest.mark.contract("B631")
+@given(st.lists(DEPLOYMENTS, max_size=8), CHECKS, st.integers(1, 60))
+def test_it_fits_every_height(
+    deployments: list[DeploymentView], checks: list[CheckView], height: int
+) -> None:
+    """Never a line too many, from one line on."""
+    view = View("rolling out", Mark.MOVING, 1.0, deployments, checks, CLOCKS)
+    assert fit_outline(view, height).lines <= height

@@ -45,6 +45,13 @@ def test_a_ready_made_check_is_configuration_that_can_be_asked(made: ReadyMade) 
     assert asked.value.query.count("(") == asked.value.query.count(")")
 
 
+def test_a_kind_of_metrics_can_be_chosen() -> None:
+    """The first of a name is the default; its pods are those of the ReplicaSet and of no other."""
+    assert find("latency-p99").metrics == "opentelemetry"
+    assert find("latency-p99", "istio").metrics == "istio"
+    assert 'pod=~"${replicaset}-[a-z0-9]+"' in str(find("error-rate").keys["query"])
+
+
 @pytest.mark.parametrize(
     ("name", "metrics", "hint"),
     [

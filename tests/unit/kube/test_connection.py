@@ -120,8 +120,10 @@ def test_nothing_configured_is_said() -> None:
         connect(Options(context="prod"), environ={})
 
 
-@pytest.mark.contract("B242")
-@pytest.mark.contract("B249")
+NO_PAIR = {"client-certificate-data": "aGVsbG8=", "client-key-data": "aGVsbG8="}
+
+
+@pytest.mark.contract("B242", "B249")
 @pytest.mark.parametrize(
     ("user", "leaf", "said"),
     [
@@ -130,6 +132,7 @@ def test_nothing_configured_is_said() -> None:
         ({"token": "a b"}, Unauthorized, "empty or not printable"),
         ({"username": "u"}, Unauthorized, "the user 'ci' has no credentials"),
         ({"tokenFile": "missing"}, Unauthorized, "cannot be read"),
+        (NO_PAIR, Unauthorized, "certificate and its key cannot be used"),
         ({"client-certificate-data": "eA=="}, UsageError, "without its key"),
         ({"client-certificate-data": "?"}, UsageError, "client-certificate of the user 'ci'"),
         ({"client-key": "missing"}, UsageError, "client-key of the user 'ci' cannot be read"),
@@ -137,6 +140,9 @@ def test_nothing_configured_is_said() -> None:
         ({"token": 3}, UsageError, "token of 'ci' is not a string"),
         ({"token": "a", "exec": {"command": "x"}}, UsageError, "both a token and an exec plugin"),
         ({"token": "a", "as-groups": ["g"]}, UsageError, "impersonates groups without a user"),
+        ({"token": "t", "as": "a\r\nX: 1"}, UsageError, "of the user|impersonates"),
+        ({"token": "t", "as": "ж"}, UsageError, "of the user|impersonates"),
+        ({"token": "t", "as": "a", "as-user-extra": ["x"]}, UsageError, "of the user|impersonates"),
     ],
 )
 def test_users_without_a_usable_credential(
@@ -145,6 +151,31 @@ def test_users_without_a_usable_credential(
     """Whatever would end in an anonymous or half-authenticated request refuses."""
     with pytest.raises(leaf, match=said):
         connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.DependencyWarning")
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        *(({"server": url}, "has no usable server") for url in ("", "ftp://x", "https://", "s")),
+        *(({"server": f"https://{url}"}, "has no usable server") for url in ("[::1", "a:b@x")),
+        *(({"server": f"https://x:{port}"}, "has no usable server") for port in (99999, "y")),
+        *(({"proxy-url": url}, "proxy") for url in ("::::", "socks5://127.0.0.1:1")),
+        ({"proxy-url": "ftp://me:s3cret@x"}, "proxy"),
+        ({"certificate-authority": "missing.crt"}, "missing.crt: no such certificate authority"),
+        ({"certificate-authority-data": "?"}, "certificate-authority-data of 'c' is not base64"),
+        ({"certificate-authority-data": "aGVsbG8="}, "of 'c' holds no certificate"),
+        ({"certificate-authority": "config"}, "config holds no certificate"),
+    ],
+)
+def test_clusters_that_cannot_be_reached(
+    kubeconfig: Kubeconfig, cluster: dict[str, str], said: str
+) -> None:
+    """A server, proxy or authority that is none is a usage error, and shows no password."""
+    given = {"server": "https://127.0.0.1:1"} | cluster
+    with pytest.raises(UsageError, match=said) as caught:
+        connect(Options(str(kubeconfig(given.pop("server"), **given))))
+    assert "s3cret" not in caught.value.message
 
 
 @pytest.mark.contract("B242")
@@ -176,53 +207,47 @@ def test_unverified_servers_need_a_flag(
     assert connect(Options(file, allow_insecure=True)).insecure
 
 
+IMPERSONATION = {
+    "token": "t",
+    "as": "deployer",
+    "as-uid": "7",
+    "as-groups": ["a", "b"],
+    "as-user-extra": {"acme.com/scope": ["x"]},
+}
+
+
 @pytest.mark.parametrize(
-    "server_url",
+    ("user", "name", "sent"),
     [
-        "",
-        "ftp://x",
-        "https://",
-        "s",
-        "https://[::1",
-        "https://x:99999",
-        "https://x:y",
-        "https://a:b@x",
+        ({"username": "u", "password": "p"}, "ci", [("authorization", "Basic dTpw")]),
+        (
+            IMPERSONATION,
+            "ci (as deployer)",
+            [
+                ("Impersonate-Extra-acme.com%2Fscope", "x"),
+                ("Impersonate-Group", "a"),
+                ("Impersonate-Group", "b"),
+                ("Impersonate-Uid", "7"),
+                ("Impersonate-User", "deployer"),
+                ("authorization", "Bearer t"),
+            ],
+        ),
     ],
+    ids=["basic", "impersonation"],
 )
-def test_servers_that_are_none(kubeconfig: Kubeconfig, server_url: str) -> None:
-    """A server that is no URL is named with its file."""
-    with pytest.raises(UsageError, match="has no usable server"):
-        connect(Options(str(kubeconfig(server_url))))
-
-
-def test_impersonation_is_sent(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
-    """`as` and its sisters become headers, one for each group: the client ignores them."""
-    user = {
-        "token": "t",
-        "as": "deployer",
-        "as-uid": "7",
-        "as-groups": ["a", "b"],
-        "as-user-extra": {"acme.com/scope": ["x"]},
-    }
+def test_who_asks_is_in_the_headers(
+    server: ScriptedServer,
+    kubeconfig: Kubeconfig,
+    user: dict[str, Any],
+    name: str,
+    sent: list[tuple[str, str]],
+) -> None:
+    """A password as RFC 7617 says; `as` and its sisters, one for each group."""
     connection = connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True))
     _get(connection)
-    [seen] = server.seen
-    sent = [pair for pair in seen.headers if pair[0].startswith("Impersonate")]
-    assert sent == [
-        ("Impersonate-User", "deployer"),
-        ("Impersonate-Uid", "7"),
-        ("Impersonate-Group", "a"),
-        ("Impersonate-Group", "b"),
-        ("Impersonate-Extra-acme.com%2Fscope", "x"),
-    ]
-    assert connection.user == "ci (as deployer)"
-
-
-def test_basic_authentication(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
-    """User name and password are sent as RFC 7617 says."""
-    user = {"username": "u", "password": "p"}
-    _get(connect(Options(str(kubeconfig(server.url, user)), allow_insecure=True)))
-    assert server.seen[0].header("Authorization") == "Basic dTpw"
+    headers = sorted(map(tuple, server.seen[0].headers))
+    assert [one for one in headers if one[0].startswith(("auth", "Impersonate"))] == sent
+    assert connection.user == name
 
 
 def test_an_authority_is_trusted(
@@ -240,18 +265,15 @@ def test_an_authority_is_trusted(
     assert len(tls_server.seen) == 2
 
 
-def test_a_server_that_is_not_trusted(tls_server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
-    """Without its authority a server is refused in clear words, at once, and gets no token."""
+def test_a_server_that_is_not_trusted(
+    server: ScriptedServer, tls_server: ScriptedServer, kubeconfig: Kubeconfig
+) -> None:
+    """Without its authority, or without TLS, it is refused in clear words and gets no token."""
     with pytest.raises(TlsFailure, match="is not trusted: self-signed certificate"):
         _get(connect(Options(str(kubeconfig(tls_server.url)))))
     assert tls_server.seen == []
-
-
-def test_a_server_without_tls(server: ScriptedServer, kubeconfig: Kubeconfig) -> None:
-    """An https URL to a plain port is said to be that."""
-    url = server.url.replace("http:", "https:")
     with pytest.raises(TlsFailure, match="does not speak TLS"):
-        _get(connect(Options(str(kubeconfig(url)))))
+        _get(connect(Options(str(kubeconfig(server.url.replace("http:", "https:"))))))
 
 
 @pytest.mark.contract("B253")
@@ -309,49 +331,6 @@ def test_a_key_on_a_disk_does_not_stay_there(
     assert key.stat().st_mode & 0o077 == 0
     connection.close()
     assert not key.exists()
-
-
-def test_a_client_certificate_that_is_none(kubeconfig: Kubeconfig) -> None:
-    """A certificate that TLS cannot use is refused at once, and not shown."""
-    user = {"client-certificate-data": "aGVsbG8=", "client-key-data": "aGVsbG8="}
-    with pytest.raises(Unauthorized, match="certificate and its key cannot be used"):
-        connect(Options(str(kubeconfig("https://127.0.0.1:1", user))))
-
-
-@pytest.mark.filterwarnings("ignore::urllib3.exceptions.DependencyWarning")
-@pytest.mark.parametrize("proxy", ["::::", "socks5://127.0.0.1:1", "ftp://me:s3cret@x"])
-def test_a_proxy_that_is_none(kubeconfig: Kubeconfig, proxy: str) -> None:
-    """A proxy that cannot be used is a usage error that does not repeat its password."""
-    file = kubeconfig("https://127.0.0.1:1", **{"proxy-url": proxy})
-    with pytest.raises(UsageError, match="proxy") as caught:
-        connect(Options(str(file)))
-    assert "s3cret" not in caught.value.message
-
-
-@pytest.mark.parametrize(
-    "user", [{"as": "a\r\nX: 1"}, {"as": "ж"}, {"as": "a", "as-user-extra": ["x"]}]
-)
-def test_impersonation_that_no_header_can_hold(
-    kubeconfig: Kubeconfig, user: dict[str, Any]
-) -> None:
-    """A malformed impersonation is a usage error, and nothing is sent without it."""
-    with pytest.raises(UsageError, match=r"of the user|impersonates"):
-        connect(Options(str(kubeconfig("https://127.0.0.1:1", {"token": "t"} | user))))
-
-
-@pytest.mark.parametrize(
-    ("cluster", "said"),
-    [
-        ({"certificate-authority": "missing.crt"}, "missing.crt: no such certificate authority"),
-        ({"certificate-authority-data": "?"}, "certificate-authority-data of 'c' is not base64"),
-        ({"certificate-authority-data": "aGVsbG8="}, "of 'c' holds no certificate"),
-        ({"certificate-authority": "config"}, "config holds no certificate"),
-    ],
-)
-def test_broken_authorities(kubeconfig: Kubeconfig, cluster: dict[str, str], said: str) -> None:
-    """An authority that cannot be read is a usage error, never no verification."""
-    with pytest.raises(UsageError, match=said):
-        connect(Options(str(kubeconfig("https://127.0.0.1:1", **cluster))))
 
 
 def test_a_proxy_of_the_kubeconfig_holds(

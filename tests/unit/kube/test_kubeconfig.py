@@ -22,12 +22,14 @@ clusters: [{name: c, cluster: {server: "https://other"}}, {name: d, cluster: {se
 contexts: [{name: two, context: {cluster: d, user: u}}, {name: lost, context: {cluster: e}}]
 """
 
+NOT_CURRENT = ONE.replace("current-context: one", "")
+
 
 def _load(tmp_path: Path, *texts: str) -> kubeconfig.Kubeconfig:
     files = []
     for number, text in enumerate(texts):
         folder = tmp_path / str(number)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         files.append(folder / "config")
         files[-1].write_text(text)
     return kubeconfig.load(tuple(files))
@@ -35,17 +37,12 @@ def _load(tmp_path: Path, *texts: str) -> kubeconfig.Kubeconfig:
 
 @pytest.mark.contract("B240")
 def test_the_first_file_wins(tmp_path: Path) -> None:
-    """Of several files the first that names an entry or the current context decides."""
-    config = _load(tmp_path, ONE, TWO)
-    assert config.current == "one"
-    assert config.clusters["c"].text("server") == "https://one"
-    assert set(config.contexts) == {"one", "two", "lost"}
-
-
-def test_relative_paths_are_those_of_their_file(tmp_path: Path) -> None:
-    """A relative path is taken from the folder of the file that it stands in."""
+    """The first that names an entry or the current context; paths are those of their file."""
     config = _load(tmp_path, TWO.replace("name: c,", "name: x,"), ONE)
+    assert config.current == "two"
+    assert set(config.contexts) == {"one", "two", "lost"}
     assert config.clusters["c"].path("certificate-authority") == str(tmp_path / "1" / "ca.crt")
+    assert _load(tmp_path / "again", ONE, TWO).clusters["c"].text("server") == "https://one"
 
 
 def test_a_context_is_chosen(tmp_path: Path) -> None:
@@ -58,17 +55,28 @@ def test_a_context_is_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.contract("B240")
 @pytest.mark.parametrize(
-    ("context", "said"),
+    ("texts", "context", "said", "hint"),
     [
-        ("three", "no context 'three'; the contexts are: lost, one, two"),
-        ("lost", "context 'lost' names no cluster that exists"),
+        ((ONE, TWO), "three", "no context 'three'; the contexts are: lost, one, two", ""),
+        ((ONE, TWO), "lost", "context 'lost' names no cluster that exists", ""),
+        (
+            (NOT_CURRENT,),
+            "",
+            "no context is current; the contexts are: one",
+            "use --context",
+        ),
+        (("",), "", r"no context in the kubeconfig /.*config", "--kubeconfig"),
+        (("",), "one", r"no context in the kubeconfig /.*config", "--kubeconfig"),
     ],
 )
-def test_a_wrong_context_lists_those_that_exist(tmp_path: Path, context: str, said: str) -> None:
-    """A context that does not exist, or names no cluster, is a usage error that helps."""
-    config = _load(tmp_path, ONE, TWO)
-    with pytest.raises(UsageError, match=said):
+def test_a_wrong_context_lists_those_that_exist(
+    tmp_path: Path, texts: tuple[str, ...], context: str, said: str, hint: str
+) -> None:
+    """One that does not exist, names no cluster or was not chosen is a usage error that helps."""
+    config = _load(tmp_path, *texts)
+    with pytest.raises(UsageError, match=said) as caught:
         kubeconfig.choose(config, context)
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("namespace", ["../../x", "a\x1b[31m", "Shop", "x" * 64])
@@ -77,23 +85,6 @@ def test_a_namespace_that_is_none(tmp_path: Path, namespace: str) -> None:
     config = _load(tmp_path, ONE.replace("namespace: shop", f"namespace: {json.dumps(namespace)}"))
     with pytest.raises(UsageError, match="which cannot be a namespace"):
         kubeconfig.choose(config, "")
-
-
-def test_no_current_context(tmp_path: Path) -> None:
-    """Without a current context one has to be named."""
-    config = _load(tmp_path, ONE.replace("current-context: one", ""))
-    with pytest.raises(UsageError, match="no context is current; the contexts are: one") as caught:
-        kubeconfig.choose(config, "")
-    assert caught.value.hint == "use --context"
-
-
-@pytest.mark.parametrize("context", ["", "one"])
-def test_a_kubeconfig_without_a_context(tmp_path: Path, context: str) -> None:
-    """An empty file has none to name: it is the wrong one."""
-    config = _load(tmp_path, "")
-    with pytest.raises(UsageError, match=r"no context in the kubeconfig /.*config") as caught:
-        kubeconfig.choose(config, context)
-    assert "--kubeconfig" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -116,9 +107,9 @@ def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None
         _load(tmp_path, text)
 
 
-@pytest.mark.contract("B240")
+@pytest.mark.contract("B216", "B240")
 def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
-    """A flag goes before KUBECONFIG, KUBECONFIG before the home's file."""
+    """Before KUBECONFIG, that before the home's file; what was named has to be there."""
     for name in ("flag", "env", ".kube/config"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
@@ -127,19 +118,8 @@ def test_the_explicit_file_comes_first(tmp_path: Path) -> None:
     assert kubeconfig.find("", environ) == (tmp_path / "env",)
     assert kubeconfig.find("", {"HOME": str(tmp_path)}) == (tmp_path / ".kube" / "config",)
     assert kubeconfig.find("", {}) == ()
-
-
-@pytest.mark.contract("B216")
-def test_a_folder_is_no_file_and_is_called_one(tmp_path: Path) -> None:
-    """It is there, so that "no such file" would send people looking for what they see."""
     with pytest.raises(UsageError, match=r"kubeconfig .*: is a folder, not a file"):
         kubeconfig.find(str(tmp_path), {})
-
-
-@pytest.mark.parametrize(
-    ("explicit", "environ"), [("missing", {}), ("", {"KUBECONFIG": "missing:gone"})]
-)
-def test_files_asked_for_must_exist(explicit: str, environ: dict[str, str]) -> None:
-    """A file that was named and is not there is an error, never a fall-back."""
-    with pytest.raises(UsageError, match=r"missing.*no such file"):
-        kubeconfig.find(explicit, environ)
+    for explicit, where in (("missing", {}), ("", {"KUBECONFIG": "missing:gone"})):
+        with pytest.raises(UsageError, match=r"missing.*no such file"):
+            kubeconfig.find(explicit, where)

@@ -15,7 +15,7 @@ from gate.core.model.lock_holder import Holder, Process
 from gate.kube.client import Client
 from gate.kube.failures import AlreadyExists, BadAnswer, ResourceVersionConflict, UidMismatch
 from gate.kube.kept_secrets import KeptSecrets
-from gate.kube.lease import HISTORY, HOLDER, RECORD, Leases
+from gate.kube.lease import HISTORY, HOLDER, RECORD, Held, Leases
 from tests.unit.kube.scripted import ScriptedServer, a_list, as_json, as_status
 
 LOCK = lock_of(deployment_ref("shop", "web"))
@@ -54,15 +54,18 @@ def leases(client: Client) -> Leases:
     return Leases(client)
 
 
-def test_a_lock_is_read_with_its_holder(leases: Leases, server: ScriptedServer) -> None:
-    """Who holds it, as it says itself, and what it remembers."""
-    server.on("GET", PATH, as_json(a_lease()))
+def read(leases: Leases, server: ScriptedServer, lease: Any = None) -> Held:
+    """Return the lock as it is read from a Lease."""
+    server.on("GET", PATH, as_json(lease or a_lease()))
     held = leases.read(LOCK)
     assert held is not None
-    assert (held.holder, held.is_free, held.seconds) == (ME, False, 60)
-    assert (held.record, held.history, held.transitions) == ("record", "history", 2)
-    server.on("GET", PATH, as_status(404, "none", "NotFound"))
-    assert leases.read(LOCK) is None
+    return held
+
+
+def holder_sent(server: ScriptedServer) -> dict[str, Any]:
+    """Return what the last request says of a holder."""
+    found: dict[str, Any] = json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])
+    return found
 
 
 @pytest.mark.contract("B548")
@@ -74,14 +77,11 @@ def test_a_holder_of_an_older_version_says_not_where_records_stand(
     said = json.loads(lease["metadata"]["annotations"][HOLDER])
     del said["records_in"]
     lease["metadata"]["annotations"][HOLDER] = json.dumps(said)
-    server.on("GET", PATH, as_json(lease))
-    held = leases.read(LOCK)
-    assert held is not None
+    held = read(leases, server, lease)
     assert held.holder == dataclasses.replace(ME, records_in=())
     server.on("PATCH", PATH, as_json(a_lease()))
     leases.claim(held, ME, NOW)
-    written = json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])
-    assert written == {**said, "records_in": [["shop", LOCK.name]]}
+    assert holder_sent(server) == {**said, "records_in": [["shop", LOCK.name]]}
 
 
 @pytest.mark.contract("B539")
@@ -89,11 +89,9 @@ def test_who_is_put_into_the_spec_alone_has_not_the_process_of_the_one_before(
     leases: Leases, server: ScriptedServer
 ) -> None:
     """That one's end proves nothing of them, and its page is not theirs."""
-    server.on("GET", PATH, as_json(a_lease(holderIdentity="somebody/else")))
-    held = leases.read(LOCK)
-    assert held is not None
-    assert (held.holder.process, held.holder.url) == (None, "")
-    assert (held.holder.held_last_by, held.holder.locks) == (ME.identity, (LOCK,))
+    holder = read(leases, server, a_lease(holderIdentity="somebody/else")).holder
+    assert (holder.process, holder.url) == (None, "")
+    assert (holder.held_last_by, holder.locks) == (ME.identity, (LOCK,))
 
 
 @pytest.mark.contract("B790")
@@ -101,27 +99,23 @@ def test_who_gives_a_lock_back_for_its_holder_says_so(
     leases: Leases, server: ScriptedServer
 ) -> None:
     """The next one to take it writes that away; a holder that gives it back does not write it."""
-    server.on("GET", PATH, as_json(a_lease()))
     server.on("PATCH", PATH, as_json(a_lease(holderIdentity="")))
-    held = leases.read(LOCK)
-    assert held is not None
+    held = read(leases, server)
     leases.release_for(held, NOW)
     sent = server.seen[-1].json()
-    written = json.loads(sent["metadata"]["annotations"][HOLDER])
-    assert (sent["spec"]["holderIdentity"], written["released"]) == ("", True)
+    assert (sent["spec"]["holderIdentity"], holder_sent(server)["released"]) == ("", True)
     released = a_lease(holderIdentity="")
     released["metadata"]["annotations"] |= sent["metadata"]["annotations"]
-    server.on("GET", PATH, as_json(released))
-    left = leases.read(LOCK)
-    assert left is not None
+    left = read(leases, server, released)
     assert left.holder.was_released
     assert (left.holder.held_last_by, left.is_free) == (ME.identity, True)
     leases.claim(left, ME, NOW)
-    assert not json.loads(server.seen[-1].json()["metadata"]["annotations"][HOLDER])["released"]
+    assert not holder_sent(server)["released"]
     leases.release(held, {}, NOW)
     assert HOLDER not in server.seen[-1].json()["metadata"].get("annotations", {})
 
 
+@pytest.mark.contract("B539")
 @pytest.mark.parametrize(
     "told", ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None]
 )
@@ -131,12 +125,25 @@ def test_what_others_say_of_themselves_is_not_believed(
     """A holder without readable particulars is a holder; its text is clean, its URL is one."""
     lease = a_lease(holderIdentity="some\x1b[31mbody", leaseDurationSeconds=10**9)
     lease["metadata"]["annotations"][HOLDER] = told
-    server.on("GET", PATH, as_json(lease))
-    held = leases.read(LOCK)
-    assert held is not None
+    held = read(leases, server, lease)
     assert "\x1b" not in held.holder.identity
     assert (held.holder.url, held.holder.locks, held.holder.process) == ("", (), None)
     assert held.seconds <= 600
+
+
+@pytest.mark.contract("B539")
+@pytest.mark.parametrize(
+    "wrong", [None, 7, {"pid": None}, {"pid": "seven"}, {"boot_id": ""}, {"host": 7}]
+)
+def test_what_describes_no_process_is_none(
+    leases: Leases, server: ScriptedServer, wrong: Any
+) -> None:
+    """Of such a holder there is no proof; the rest of what it says counts."""
+    lease = a_lease()
+    told = json.loads(lease["metadata"]["annotations"][HOLDER])
+    told["process"] = {**told["process"], **wrong} if isinstance(wrong, dict) else wrong
+    lease["metadata"]["annotations"][HOLDER] = json.dumps(told)
+    assert read(leases, server, lease).holder == dataclasses.replace(ME, process=None)
 
 
 def test_a_lease_that_changed_hands_most_often_is_taken_all_the_same(
@@ -144,11 +151,8 @@ def test_a_lease_that_changed_hands_most_often_is_taken_all_the_same(
 ) -> None:
     """`leaseTransitions` is an int32: it stays at its maximum."""
     most = 2**31 - 1
-    server.on("GET", PATH, as_json(a_lease(leaseTransitions=most)))
     server.on("PATCH", PATH, as_json(a_lease(leaseTransitions=most)))
-    held = leases.read(LOCK)
-    assert held is not None
-    leases.claim(held, ME, NOW)
+    leases.claim(read(leases, server, a_lease(leaseTransitions=most)), ME, NOW)
     assert server.seen[-1].json()["spec"]["leaseTransitions"] == most
 
 
@@ -163,18 +167,22 @@ def test_what_is_no_lease_is_an_error(leases: Leases, server: ScriptedServer) ->
 
 
 def test_a_new_lock(leases: Leases, server: ScriptedServer) -> None:
-    """It is created; where somebody else just did, there is none."""
+    """It is created with its holder and read as it was; where somebody else just did, none is."""
+    server.on("GET", PATH, as_status(404, "none", "NotFound"))
+    assert leases.read(LOCK) is None
     server.on("POST", ALL, as_json(a_lease(), 201))
     assert leases.create(LOCK, ME, NOW) is not None
-    [seen] = server.seen
-    body = seen.json()
-    assert body["spec"] == {
+    assert holder_sent(server) == json.loads(a_lease()["metadata"]["annotations"][HOLDER])
+    assert server.seen[-1].json()["spec"] == {
         "holderIdentity": "ci/7 abc",
         "leaseDurationSeconds": 60,
         "acquireTime": "2026-01-02T03:04:05.000600Z",
         "renewTime": "2026-01-02T03:04:05.000600Z",
         "leaseTransitions": 0,
     }
+    held = read(leases, server)
+    assert (held.holder, held.is_free, held.seconds) == (ME, False, 60)
+    assert (held.record, held.history, held.transitions) == ("record", "history", 2)
     server.on("POST", ALL, as_status(409, "it is there", "AlreadyExists"))
     assert leases.create(LOCK, ME, NOW) is None
 
@@ -182,9 +190,7 @@ def test_a_new_lock(leases: Leases, server: ScriptedServer) -> None:
 @pytest.mark.contract("B522", "B523")
 def test_every_change_is_guarded(leases: Leases, server: ScriptedServer) -> None:
     """Taking over, renewing, recording and giving back carry uid and resourceVersion."""
-    server.on("GET", PATH, as_json(a_lease()))
-    held = leases.read(LOCK)
-    assert held is not None
+    held = read(leases, server)
     server.on("PATCH", PATH, as_json(a_lease()))
     leases.claim(held, ME, NOW)
     leases.renew(held, NOW)
@@ -206,9 +212,7 @@ def test_every_change_is_guarded(leases: Leases, server: ScriptedServer) -> None
 
 def test_a_lock_is_deleted_as_it_was_read(leases: Leases, server: ScriptedServer) -> None:
     """Not one that somebody else has made or changed since."""
-    server.on("GET", PATH, as_json(a_lease()))
-    held = leases.read(LOCK)
-    assert held is not None
+    held = read(leases, server)
     server.on("DELETE", PATH, as_json({"kind": "Status"}))
     leases.delete(held)
     assert server.seen[-1].json()["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
@@ -222,51 +226,13 @@ def test_only_our_own_leases_are_locks(leases: Leases, server: ScriptedServer) -
     assert [held.lock for held in leases.all("shop")] == [LOCK]
 
 
-@pytest.mark.contract("B539")
-@pytest.mark.parametrize(
-    "said",
-    [
-        None,
-        7,
-        {"pid": 7},
-        {**dataclasses.asdict(PROCESS), "pid": "seven"},
-        {**dataclasses.asdict(PROCESS), "boot_id": ""},
-        {**dataclasses.asdict(PROCESS), "host": 7},
-    ],
-)
-def test_what_describes_no_process_is_none(
-    leases: Leases, server: ScriptedServer, said: Any
-) -> None:
-    """Of such a holder there is no proof; the rest of what it says counts."""
-    lease = a_lease()
-    told = {"url": "https://ci/7", "locks": [["shop", LOCK.name]], "process": said}
-    told["records_in"] = told["locks"]
-    lease["metadata"]["annotations"][HOLDER] = json.dumps(told)
-    server.on("GET", PATH, as_json(lease))
-    held = leases.read(LOCK)
-    assert held is not None
-    assert held.holder == dataclasses.replace(ME, process=None, held_last_by="")
-
-
-def test_a_holder_is_written_as_it_is_read(leases: Leases, server: ScriptedServer) -> None:
-    """Its page, its locks and its process."""
-    server.on("POST", ALL, as_json(a_lease(), 201))
-    leases.create(LOCK, ME, NOW)
-    annotations = server.seen[-1].json()["metadata"]["annotations"]
-    assert json.loads(annotations[HOLDER]) == json.loads(
-        a_lease()["metadata"]["annotations"][HOLDER]
-    )
-
-
 SECRET_PATH = f"{SECRETS}/{LOCK.name}"
 
 
 @pytest.mark.contract("B542")
 def test_a_secret_belongs_to_its_lease(client: Client, server: ScriptedServer) -> None:
     """What another attempt left is replaced, by its uid."""
-    server.on("GET", PATH, as_json(a_lease()))
-    held = Leases(client).read(LOCK)
-    assert held is not None
+    held = read(Leases(client), server)
     secrets = KeptSecrets(client)
     server.on("POST", SECRETS, as_json({"metadata": {"uid": "s1"}}, 201))
     assert secrets.write(held, "ci/6 abc", "former") == "s1"
@@ -292,9 +258,7 @@ def test_a_secret_of_somebody_else_is_never_replaced(
     client: Client, server: ScriptedServer
 ) -> None:
     """One that has the name and is none of a record is neither read nor deleted."""
-    server.on("GET", PATH, as_json(a_lease()))
-    held = Leases(client).read(LOCK)
-    assert held is not None
+    held = read(Leases(client), server)
     server.on("POST", SECRETS, as_status(409, "it is there", "AlreadyExists"))
     server.on("GET", SECRET_PATH, as_json({"metadata": {"uid": "x"}, "type": "Opaque"}))
     with pytest.raises(AlreadyExists):

@@ -15,10 +15,9 @@ import urllib3
 from gate.clock import SystemClock
 from gate.kube.client import CONNECTIONS_OF_A_VERDICT, LOOK_SECONDS, Client
 from gate.kube.connection import Options, connect
-from gate.kube.failures import Unreachable
 from gate.kube.pool import ReadyPool, ready_pool, use_ready_pools
 from gate.side_by_side import each
-from tests.unit.kube.scripted import Reply, ScriptedServer
+from tests.unit.kube.scripted import Reply, ScriptedServer, Seen
 
 MakeConfig = Callable[..., Path]
 SECONDS = 5.0
@@ -40,7 +39,11 @@ def test_requests_use_what_was_connected_ahead(
     """As many at once as a verdict asks need no other; tickets of TLS 1.3 are no end of one."""
     tls.minimum_version = tls.maximum_version = version
     together = threading.Barrier(CONNECTIONS_OF_A_VERDICT, timeout=SECONDS)
-    tls_server.on_request = lambda _: _met(together)
+
+    def on_request(_: Seen) -> None:
+        together.wait()
+
+    tls_server.on_request = on_request
     connect_ahead(secure)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
     assert tls_server.seen == []
@@ -67,42 +70,6 @@ def test_they_are_kept_until_the_end(tls_server: ScriptedServer, secure: Client)
     assert tls_server.connections == CONNECTIONS_OF_A_VERDICT
 
 
-def test_a_server_that_is_away_is_no_error(tls_server: ScriptedServer, secure: Client) -> None:
-    """The next request notices it, with its repetitions."""
-    tls_server.close()
-    connect_ahead(secure)
-    with pytest.raises(Unreachable):
-        secure.get("/x", once=True)
-
-
-def test_one_that_fails_costs_no_other(tls_server: ScriptedServer, secure: Client) -> None:
-    """Those that stood before go back to the pool, and so do the places of the others."""
-    pool = secure.connection.api.ready_pool
-    assert pool is not None
-    assert pool.pool is not None
-    connect_ahead(secure)
-    standing = [each for each in pool.pool.queue if each is not None]
-    assert len(standing) == CONNECTIONS_OF_A_VERDICT
-    places = pool.pool.qsize()
-    tls_server.close()
-    pool.connect_ahead(len(standing) + 1, SECONDS, threading.Event())
-    assert pool.pool.qsize() == places
-    assert set(standing) <= set(pool.pool.queue)
-
-
-def test_a_server_that_says_nothing_is_waited_for_in_bounds(certificate: Path) -> None:
-    """It accepts connections, and never answers a handshake: no half of one is kept."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        pool = ReadyPool("127.0.0.1", silent.getsockname()[1], ca_certs=str(certificate))
-        ending = threading.Thread(target=pool.connect_ahead, args=(1, 0.05, threading.Event()))
-        ending.daemon = True
-        ending.start()
-        ending.join(SECONDS)
-        assert not ending.is_alive()
-        assert pool.pool is not None
-        assert [one for one in pool.pool.queue if one is not None and not one.is_closed] == []
-
-
 @pytest.mark.parametrize(
     "manager", [urllib3.ProxyManager("http://127.0.0.1:9"), urllib3.PoolManager()]
 )
@@ -127,19 +94,11 @@ def test_a_connection_that_the_server_gave_up_is_not_used(
     assert answer.data == b"yes"
 
 
-def connect_ahead(client: Client, *, stopped: bool = False) -> None:
+def connect_ahead(client: Client) -> None:
     """Connect ahead once."""
-    stopping = threading.Event()
-    if stopped:
-        stopping.set()
     pool = client.connection.api.ready_pool
     assert pool is not None
-    pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, stopping)
-
-
-def _met(barrier: threading.Barrier) -> None:
-    """Answer no request before all have come."""
-    barrier.wait()
+    pool.connect_ahead(CONNECTIONS_OF_A_VERDICT, SECONDS, threading.Event())
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from gate.core.protocol.effects import Read
 from gate.core.protocol.events import AccessGranted, AccessRefused
 from gate.kube.client import Client
 from gate.kube.contact import Contact
-from gate.kube.failures import Forbidden
 from gate.kube.reads import MOST_READ_SINGLY, Autoscaler, Reader
 from gate.kube.resources import Resources
 from gate.virtual_time import VirtualClock
@@ -60,15 +59,6 @@ def test_a_whole_rollout(reader: Reader, server: ScriptedServer) -> None:
     assert [found.name for found in back.pods or ()] == ["web-1-a"]
     assert server.asked(SETS)[0].query == {"labelSelector": "app=web", "limit": "500"}
     assert all("resourceVersion" not in seen.query for seen in server.seen)
-
-
-def test_one_object(reader: Reader, server: ScriptedServer) -> None:
-    """Where one object is meant, one is read."""
-    server.on("GET", PATH, as_json(DEPLOYMENT))
-    back = reader.perform(Read(4, WEB, whole_rollout=False))
-    assert isinstance(back.fact, Known)
-    assert (back.revisions, back.pods) == (None, None)
-    assert len(server.seen) == 1
 
 
 def test_absent_is_what_the_server_says_is_not_there(
@@ -208,33 +198,16 @@ def test_a_refusal_and_its_end_are_told(make_client: MakeClient, server: Scripte
     assert granted == AccessGranted(0.0, refused.what)
 
 
-def test_a_live_object_raises(reader: Reader, server: ScriptedServer) -> None:
-    """Before the first write the reason why something cannot be read is the answer."""
-    server.on("GET", PATH, FORBIDDEN)
-    with pytest.raises(Forbidden):
-        reader.live(WEB)
-
-
 def test_autoscalers(reader: Reader, server: ScriptedServer) -> None:
-    """Autoscalers of both kinds name their target; KEDA leaves out what is usual."""
+    """Both kinds name their target; KEDA leaves out what is usual, and may not be installed."""
     target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
     server.on("GET", HPAS, a_list(_item("db", scaleTargetRef=target)))
-    server.on("GET", SCALED, a_list(_item("web", scaleTargetRef={"name": "web"})))
-    assert reader.autoscalers("shop") == Known(
-        (
-            Autoscaler(
-                "HorizontalPodAutoscaler", "db", Ref("apps/v1", "StatefulSet", "shop", "db")
-            ),
-            Autoscaler("ScaledObject", "web", WEB),
-        )
-    )
-
-
-def test_no_keda_means_no_scaled_objects(reader: Reader, server: ScriptedServer) -> None:
-    """A group that the server has not holds nothing."""
-    server.on("GET", HPAS, a_list())
-    server.on("GET", SCALED, Reply(404, b"404 page not found\n"))
-    assert reader.autoscalers("shop") == Known(())
+    scaled = a_list(_item("web", scaleTargetRef={"name": "web"}))
+    server.on("GET", SCALED, scaled, Reply(404, b"404 page not found\n"))
+    database = Ref("apps/v1", "StatefulSet", "shop", "db")
+    first = Autoscaler("HorizontalPodAutoscaler", "db", database)
+    assert reader.autoscalers("shop") == Known((first, Autoscaler("ScaledObject", "web", WEB)))
+    assert reader.autoscalers("shop") == Known((first,))
 
 
 @pytest.mark.parametrize("answer", [as_status(403, "x cannot list"), a_list({"spec": {}})])

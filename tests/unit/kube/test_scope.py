@@ -51,16 +51,3 @@ def test_several_deployments_share_their_watches() -> None:
     assert {scope.about for scope in scopes} == {(API, WEB)}
     assert scopes[0].field_selector == ""
     assert scopes[1].label_selector == "app in (api,web),part-of in (shop)"
-
-
-def test_selectors_without_a_common_key_select_all() -> None:
-    """Where nothing is shared the whole namespace is watched."""
-    scopes = scopes_of({WEB: {"matchLabels": {"a": "1"}}, API: {"matchLabels": {"b": "1"}}})
-    assert scopes[2].label_selector == ""
-
-
-def test_namespaces_are_watched_apart() -> None:
-    """Each namespace has its own four watches."""
-    other = deployment_ref("other", "web")
-    scopes = scopes_of({WEB: {"matchLabels": {"a": "1"}}, other: {"matchLabels": {"a": "1"}}})
-    assert [scope.namespace for scope in scopes] == ["other"] * 4 + ["shop"] * 4

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import urllib3
+from urllib3.exceptions import ConnectTimeoutError, ProtocolError, ReadTimeoutError, SSLError
 
 from gate.core.model.outcome import Reason
 from gate.kube import translation
@@ -17,8 +18,6 @@ from gate.kube.failures import (
     AlreadyExists,
     ApiError,
     ContactBroken,
-    FieldConflict,
-    FieldManagerConflict,
     Forbidden,
     Gone,
     Invalid,
@@ -102,28 +101,14 @@ def test_each_answer_has_its_leaf(
     assert error.untouched is (leaf is not ServerFailure)
 
 
-def test_forbidden_names_verb_and_resource() -> None:
-    """The authorizer's refusal says what is missing."""
-    error = translation.from_answer(403, _status(403, NO_RIGHT), {})
-    assert isinstance(error, Forbidden)
-    assert (error.verb, error.resource) == ("patch", "deployments.apps")
+def typed(place: str, expected: str, body: str) -> str:
+    """Return what is said of a Secret that does not fit its schema."""
+    head = "failed to create typed patch object (shop/s; /v1, Kind=Secret): "
+    return f"{head}{place}: expected {expected}, got {body}"
 
 
-def test_field_conflicts_name_managers_and_paths() -> None:
-    """A field manager's conflict lists each field with its owner."""
-    path = '.spec.template.spec.containers[name="c"].image'
-    causes = [
-        {
-            "reason": "FieldManagerConflict",
-            "message": 'conflict with "kubectl-edit" using apps/v1',
-            "field": path,
-        }
-    ]
-    error = translation.from_answer(
-        409, _status(409, "Apply failed", "Conflict", causes=causes), {}
-    )
-    assert isinstance(error, FieldManagerConflict)
-    assert error.conflicts == (FieldConflict("kubectl-edit", path),)
+JOB = '{"Spec":{"Env":[{"Name":"PW","Value":"987654321: x"}]}}'
+NAME = 'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain'
 
 
 @pytest.mark.contract("B252")
@@ -132,26 +117,17 @@ def test_field_conflicts_name_managers_and_paths() -> None:
     [
         (
             500,
-            (
-                "failed to create typed patch object (shop/s; /v1, Kind=Secret): .stringData.pw: "
-                "expected string, got &value.valueUnstructured{Value:987654321}"
-            ),
+            typed(".stringData.pw", "string", "&value.valueUnstructured{Value:987654321}"),
             ".stringData.pw: expected string, got something else",
         ),
         (
             500,
-            (
-                "failed to create typed patch object (shop/s; /v1, Kind=Secret): .stringData: "
-                "expected map, got &{[canary\n987654321]}"
-            ),
+            typed(".stringData", "map", "&{[canary\n987654321]}"),
             ".stringData: expected map, got something else",
         ),
         (
             422,
-            (
-                'Job.batch "m" is invalid: spec.template: Invalid value: {"Spec":{"Env":[{'
-                '"Name":"PW","Value":"987654321: x"}]}}: field is immutable'
-            ),
+            f'Job.batch "m" is invalid: spec.template: Invalid value: {JOB}: field is immutable',
             "spec.template: Invalid value: (not shown): field is immutable",
         ),
         (
@@ -164,11 +140,7 @@ def test_field_conflicts_name_managers_and_paths() -> None:
             '[a: Invalid value: {"x": "987654321"}: no, b: Invalid value: {"y":"987654321"}: no]',
             "[a: Invalid value: (not shown): no]",
         ),
-        (
-            422,
-            'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain',
-            'metadata.name: Invalid value: "Web_1": a lowercase RFC 1123 subdomain',
-        ),
+        (422, NAME, NAME),
     ],
 )
 def test_bodies_that_the_server_quotes_are_left_out(code: int, message: str, shown: str) -> None:
@@ -283,32 +255,20 @@ def test_pages_of_proxies_are_cut_and_cleaned() -> None:
     assert type(translation.from_answer(409, "", {})) is ResourceVersionConflict
 
 
+NO_TRUST = "certificate verify failed: self-signed certificate (_x)"
+NO_TLS = "[SSL: WRONG_VERSION_NUMBER] wrong version number"
+RESET = ConnectionResetError(104, "x")
+POOL = urllib3.HTTPConnectionPool("s")
+
+
 @pytest.mark.parametrize(
     ("error", "leaf", "said"),
     [
-        (
-            urllib3.exceptions.SSLError("certificate verify failed: self-signed certificate (_x)"),
-            TlsFailure,
-            "the certificate of https://s is not trusted: self-signed certificate",
-        ),
-        (
-            urllib3.exceptions.SSLError("[SSL: WRONG_VERSION_NUMBER] wrong version number"),
-            TlsFailure,
-            "https://s does not speak TLS",
-        ),
-        (urllib3.exceptions.ConnectTimeoutError(), Unreachable, "no connection in time"),
-        (
-            urllib3.exceptions.ReadTimeoutError(
-                urllib3.HTTPConnectionPool("s"), "/", "Read timed out."
-            ),
-            TimedOut,
-            "did not answer in time",
-        ),
-        (
-            urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "x")),
-            ContactBroken,
-            "the connection to https://s broke",
-        ),
+        (SSLError(NO_TRUST), TlsFailure, "of https://s is not trusted: self-signed certificate"),
+        (SSLError(NO_TLS), TlsFailure, "https://s does not speak TLS"),
+        (ConnectTimeoutError(), Unreachable, "no connection in time"),
+        (ReadTimeoutError(POOL, "/", "Read timed out."), TimedOut, "did not answer in time"),
+        (ProtocolError("aborted", RESET), ContactBroken, "the connection to https://s broke"),
         (OSError(24, "Too many open files"), ContactBroken, "broke"),
     ],
 )

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from gate.clock import SystemClock
-from gate.core.kinds.deployment.objects import Deployment, deployment_ref
-from gate.core.model.objects import ClusterEvent, Pod
-from gate.core.model.outcome import Reason
-from gate.core.protocol.events import AccessGranted, ContactFailed, ContactLost
+from gate.core.kinds.deployment.objects import deployment_ref
+from gate.core.model.objects import Pod
+from gate.core.protocol.events import ContactFailed, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.kube.client import Client
 from gate.kube.contact import Contact
@@ -22,6 +21,7 @@ from gate.kube.watch import Watch, WatchLimits, watches_of
 from gate.virtual_time import VirtualClock
 from tests.unit.kube.conftest import MakeClient
 from tests.unit.kube.scripted import (
+    Answer,
     Drop,
     Reply,
     ScriptedServer,
@@ -137,20 +137,13 @@ def test_pages_are_put_together(run: Run, server: ScriptedServer) -> None:
     assert _watches(server)[0] == "120"
 
 
-def test_a_list_speaks_of_every_deployment(run: Run, server: ScriptedServer) -> None:
-    """A shared watch says for each Deployment that this is all there is."""
-    server.on("GET", PODS, a_list(_pod("a")), Stream())
-    heard = run(scope=Scope(Kind.POD, "shop", (API, WEB)))
-    assert [event.about for event in heard if isinstance(event, Listed)] == [API, WEB]
-
-
 @pytest.mark.contract("B156")
 def test_a_closed_watch_goes_on_where_it_was(run: Run, server: ScriptedServer) -> None:
     """After a clean end the next watch starts at the last version, bookmarks count too."""
     first = Stream([a_line("ADDED", _pod("a", "101"))])
     server.on("GET", PODS, a_list(), first, Stream([_bookmark("150")]), Stream())
-    heard = run()
-    assert _names(heard) == ["a"]
+    heard = run(failures=True)
+    assert [type(event) for event in heard] == [Listed, Observed], "a clean end is no failure"
     assert _watches(server)[:3] == ["100", "101", "150"]
     assert _lists(server) == 1
 
@@ -173,42 +166,26 @@ def test_a_cut_line_is_no_line(run: Run, server: ScriptedServer) -> None:
     assert _lists(server) == 1
 
 
-@pytest.mark.contract("B156")
-@pytest.mark.contract("B157")
-@pytest.mark.parametrize(
-    "line",
-    [b"{nonsense\n", b"[]\n", b'{"type": "ADDED", "object": 3}\n', b"\xff\n", b"{}\n"],
-)
-def test_a_malformed_line_lists_anew(run: Run, server: ScriptedServer, line: bytes) -> None:
-    """A line that cannot be read ends the connection and the trust in the position."""
-    server.on("GET", PODS, a_list(), Stream([line]), a_list(_pod("a"), version="200"), Stream())
-    heard = run()
-    assert [type(event) for event in heard] == [Listed, Listed]
-    assert _watches(server)[:2] == ["100", "200"]
-
-
-@pytest.mark.contract("B254")
-def test_an_endless_line_is_left(run: Run, server: ScriptedServer) -> None:
-    """A line that does not end is not read for ever."""
-    endless = Stream([b"x" * 1000] * 50, then="silence")
-    server.on("GET", PODS, a_list(), endless, a_list(version="200"), Stream())
-    assert len(run(line_bytes=10_000)) == 2
-
-
+@pytest.mark.contract("B156", "B157", "B254")
 @pytest.mark.parametrize(
     "gone",
     [
+        *(Stream([line]) for line in (b"{nonsense\n", b"[]\n", b"\xff\n", b"{}\n")),
+        Stream([b'{"type": "ADDED", "object": 3}\n']),
+        Stream([b"x" * 1000] * 50, then="silence"),
+        Stream(then="silence"),
         as_status(410, "too old resource version"),
         *(Stream([a_line("ERROR", EXPIRED | {"code": code})]) for code in (410, 500, 504)),
     ],
 )
-def test_an_expired_position_lists_anew(
+def test_a_position_that_is_not_to_be_trusted_lists_anew(
     run: Run, server: ScriptedServer, gone: Reply | Stream
 ) -> None:
-    """410, and any ERROR event under 200: a server that gives a watch up has no use for it."""
+    """A line that cannot be read or never ends, silence, 410 and any ERROR event."""
     server.on("GET", PODS, a_list(), gone, a_list(_pod("a"), version="200"), Stream())
-    heard = run()
-    assert [len(event.objects) for event in heard if isinstance(event, Listed)] == [0, 1]
+    heard = run(line_bytes=10_000, silence_seconds=0.1)
+    assert [type(event) for event in heard] == [Listed, Listed]
+    assert [len(event.objects) for event in heard] == [0, 1]
     assert _watches(server)[:2] == ["100", "200"]
 
 
@@ -237,59 +214,25 @@ def test_a_list_without_end_is_left(run: Run, server: ScriptedServer) -> None:
     assert run() == []
 
 
-def test_silence_lists_anew(run: Run, server: ScriptedServer) -> None:
-    """A watch without even a bookmark may have a position of the future: it is given up."""
-    silent = Stream([a_line("ADDED", _pod("a", "101"))], then="silence")
-    server.on("GET", PODS, a_list(), silent, a_list(_pod("a"), version="200"), Stream())
-    heard = run(silence_seconds=0.1)
-    assert [type(event) for event in heard] == [Listed, Observed, Listed]
-    assert not any(isinstance(event, ContactLost) for event in heard)
-
-
-def test_a_server_that_closes_at_once_is_not_stormed(run: Run, server: ScriptedServer) -> None:
-    """Where watches come about but do not last there is about one a second."""
-    server.on("GET", PODS, a_list(), Stream())
-    run(seconds=60.0)
-    assert 55 <= len(server.seen) <= 75
-    assert _lists(server) == 1
-
-
 @pytest.mark.contract("B160")
-@pytest.mark.parametrize("answer", [as_status(500), as_status(429), Drop()])
-def test_a_server_that_fails_is_not_stormed(
-    run: Run, server: ScriptedServer, answer: Reply | Drop
-) -> None:
-    """Where nothing comes about the pauses grow to five seconds, and contact is lost once."""
-    server.on("GET", PODS, answer)
-    heard = run(seconds=60.0)
-    assert 12 <= len(server.seen) <= 20
-    assert [type(event) for event in heard] == [ContactLost]
-
-
-@pytest.mark.contract("B160")
-def test_retry_after_is_honoured(run: Run, server: ScriptedServer) -> None:
-    """A server that asks for thirty seconds gets them."""
-    server.on("GET", PODS, as_json({}, 429, Retry_After="30"))
-    run(seconds=120.0)
-    assert len(server.seen) == 4
-
-
 @pytest.mark.parametrize(
-    ("status", "reason"), [(401, Reason.UNAUTHORIZED), (403, Reason.FORBIDDEN)]
+    ("answers", "fewest", "most", "heard"),
+    [
+        ([a_list(), Stream()], 55, 75, [Listed]),
+        ([as_status(500)], 12, 20, [ContactLost]),
+        ([as_status(429)], 12, 20, [ContactLost]),
+        ([Drop()], 12, 20, [ContactLost]),
+        ([as_json({}, 429, Retry_After="30")], 2, 3, [ContactLost]),
+    ],
+    ids=["closes at once", "500", "429", "drops", "asks for 30 s"],
 )
-@pytest.mark.contract("B160")
-def test_a_refusal_is_told_and_asked_again(
-    run: Run, server: ScriptedServer, status: int, reason: Reason
+def test_a_server_is_not_stormed(
+    run: Run, server: ScriptedServer, answers: list[Answer], fewest: int, most: int, heard: Heard
 ) -> None:
-    """With growing pauses; what is answered then goes on from where it was."""
-    no = as_status(status, "cannot watch pods")
-    server.on("GET", PODS, a_list(), no, no, Stream([a_line("ADDED", _pod("b", "101"))]), Stream())
-    listed, *refused, granted, added = run()
-    assert isinstance(listed, Listed)
-    assert [(event.what, event.reason) for event in refused] == [("shop/Pod", reason)] * 2
-    assert "cannot watch pods" in refused[0].why
-    assert (type(granted), granted.what) == (AccessGranted, "shop/Pod")
-    assert isinstance(added, Observed)
+    """About one watch a second that does not last; where nothing comes, pauses grow to five."""
+    server.on("GET", PODS, *answers)
+    assert [type(event) for event in run(seconds=60.0)] == heard
+    assert fewest <= len(server.seen) <= most
 
 
 @pytest.mark.contract("B164")
@@ -303,13 +246,6 @@ def test_a_watch_that_fails_says_so(
     server.on("GET", PODS, a_list(), fault, a_list(version="200"), Stream())
     heard = run(failures=True, silence_seconds=0.1)
     assert ContactFailed in [type(event) for event in heard]
-
-
-@pytest.mark.contract("B156")
-def test_a_watch_that_closes_is_no_failure(run: Run, server: ScriptedServer) -> None:
-    """Servers end each of them after a while, and nothing is missed."""
-    server.on("GET", PODS, a_list(), Stream(), Stream())
-    assert [type(event) for event in run(failures=True)] == [Listed]
 
 
 def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) -> None:
@@ -327,90 +263,24 @@ def test_every_line_is_contact(make_client: MakeClient, server: ScriptedServer) 
     assert notes == ["contact"] * 4
 
 
-def test_no_connection_is_left_open(
-    make_client: MakeClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However a watch ends, its connection is closed."""
-    silent = Stream([b"{nonsense\n"], then="silence")
-    server.on("GET", PODS, a_list(), silent, a_list(), Stream([b"x" * 5000], then="silence"))
-    clock = Ending(0.3)
-    client = make_client(clock=clock)
-    opened: list[Any] = []
-    stream = client.stream
-
-    def noting(*args: Any) -> Any:
-        opened.append(stream(*args))
-        return opened[-1]
-
-    monkeypatch.setattr(client, "stream", noting)
-    limits = WatchLimits(line_bytes=1000)
-    Watch(client, SCOPE, clock, lambda _: None, limits=limits).run()
-    assert [response.closed for response in opened] == [True, True]
-
-
-def test_warnings_are_dispensable(run: Run, server: ScriptedServer) -> None:
-    """Where only Events may not be read, the other watches go on."""
-    path = "/api/v1/namespaces/shop/events"
-    server.on("GET", path, as_status(403, "cannot list events"))
-    assert run(scope=Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning")) == []
-    assert len(server.seen) == 1
-    assert server.seen[0].query["fieldSelector"] == "type=Warning"
-
-
-def test_the_tap_hears_raw_lines(make_client: MakeClient, server: ScriptedServer) -> None:
-    """A recording gets each line as the server wrote it, also one that cannot be read."""
-    odd = b'{"type":  "ADDED", "object": {}}'
-    line = a_line("ADDED", _pod("a", "101"))
-    server.on("GET", PODS, a_list(), Stream([line, odd + b"\n"]), a_list(), Stream())
-    taped: list[bytes] = []
-    clock = Ending(2.0)
-    client = make_client(clock=clock)
-    Watch(client, SCOPE, clock, lambda _: None, tap=taped.append).run()
-    assert taped == [line.rstrip(b"\n"), odd]
-
-
 def test_all_kinds_are_followed_and_stopped(
     make_client: MakeClient, server: ScriptedServer
 ) -> None:
     """Four lists and four watches follow a Deployment; stopping ends every open watch at once."""
-    deployment = {
-        "kind": "Deployment",
-        "apiVersion": "apps/v1",
-        "metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "9"},
-        "spec": {"template": {"spec": {"containers": []}}},
-    }
-    warning = {
-        "kind": "Event",
-        "apiVersion": "v1",
-        "metadata": {"name": "e", "namespace": "shop", "uid": "e", "resourceVersion": "9"},
-        "involvedObject": {"kind": "Pod", "name": "web-1", "uid": "p"},
-        "type": "Warning",
-    }
-    first = {"deployments": deployment, "pods": _pod("web-1"), "events": warning}
-    for plural in ("deployments", "replicasets", "pods", "events"):
-        group = "/apis/apps/v1" if plural in ("deployments", "replicasets") else "/api/v1"
-        lines = [a_line("ADDED", first[plural])] if plural in first else []
-        path = f"{group}/namespaces/shop/{plural}"
-        server.on("GET", path, a_list(), Stream(lines, then="silence"))
-    heard: list[Any] = []
+    for path in ("deployments", "replicasets"):
+        lists = a_list(), Stream(then="silence")
+        server.on("GET", f"/apis/apps/v1/namespaces/shop/{path}", *lists)
+    for path in ("pods", "events"):
+        server.on("GET", f"/api/v1/namespaces/shop/{path}", a_list(), Stream(then="silence"))
     complete = threading.Event()
-
-    def put(event: Any) -> None:
-        heard.append(event)
-        if len(heard) == 7:
-            complete.set()
-
+    server.on_request = lambda _: complete.set() if len(server.seen) == 8 else None
     client: Client = make_client(clock=SystemClock())
-    watches = watches_of(client, {WEB: {"matchLabels": {"app": "web"}}}, SystemClock(), put)
+    heard: Heard = []
+    selectors = {WEB: {"matchLabels": {"app": "web"}}}
+    watches = watches_of(client, selectors, SystemClock(), heard.append)
     watches.start()
     assert complete.wait(10)
     watches.stop()
     assert watches.join(10)
     assert client.pace._trouble_at == -math.inf, "our own end is no trouble of the server's"
-    assert {type(event.object) for event in heard if isinstance(event, Observed)} == {
-        Deployment,
-        Pod,
-        ClusterEvent,
-    }
-    assert len([event for event in heard if isinstance(event, Listed)]) == 4
-    assert len(server.seen) == 8
+    assert [type(event) for event in heard] == [Listed] * 4

@@ -12,6 +12,7 @@ from gate.manifests.containers import containers
 from gate.manifests.image_reference import is_pinned, is_reference
 from gate.manifests.images import ImageOverride, with_images
 from gate.manifests.manifest import Manifest
+from tests.table import each
 
 Loaded = Callable[[str], Manifest]
 
@@ -110,33 +111,22 @@ def test_a_name_that_no_container_has_names_those_that_exist(loaded: Loaded, tar
     )
 
 
-def test_one_target_given_twice_is_an_error(loaded: Loaded) -> None:
-    """Which one is meant cannot be known."""
-    with pytest.raises(UsageError, match=r"^--image app: given twice$"):
-        overridden(loaded(SHOP), "app=n:2", "app=n:3")
-
-
-@pytest.mark.contract("B227")
-@pytest.mark.parametrize("reference", ["$(TAG)", "{{ .Values.image }}", "${IMAGE}"])
-def test_nothing_is_expanded(loaded: Loaded, reference: str) -> None:
-    """Text that looks like a variable stays text in a manifest, and is no reference in the flag."""
-    manifest = loaded(SHOP)
-    assert manifest.objects[0].body["data"] == {"image": "$(app)"}
-    with pytest.raises(UsageError, match="is no image reference"):
-        ImageOverride.parse(f"app={reference}")
-
-
 @pytest.mark.parametrize(
-    "text", ["", "app", "=n:2", "App=n:2", "a/b/c=n:2", "/app=n:2", "app =n:2"]
+    ("texts", "said"),
+    [
+        *(([text], "names no container") for text in ("", "app", "=n:2", "App=n:2", "a/b/c=n:2")),
+        *(([text], "names no container") for text in ("/app=n:2", "app =n:2")),
+        (["app=n:2", "app=n:3"], "given twice"),
+    ],
 )
-def test_an_override_needs_a_container(text: str) -> None:
+def test_an_override_needs_one_container(loaded: Loaded, texts: list[str], said: str) -> None:
     """The hint shows both forms."""
-    with pytest.raises(UsageError, match=r"^--image .*: names no container$") as refused:
-        ImageOverride.parse(text)
-    assert "DEPLOYMENT/CONTAINER=REF" in refused.value.hint
+    with pytest.raises(UsageError, match=f"^--image .*: {said}$") as refused:
+        overridden(loaded(SHOP), *texts)
+    assert said == "given twice" or "DEPLOYMENT/CONTAINER=REF" in refused.value.hint
 
 
-@pytest.mark.parametrize(
+@each(
     "reference",
     [
         *("nginx", "nginx:1.27", "library/nginx", "r.example.com/a/b_c/d.e-f:v1.0_x-2"),
@@ -157,7 +147,7 @@ def test_references_that_a_runtime_takes(reference: str) -> None:
         *("https://r.io/a", "a//b", "a/", "/a", "a:1:2", f"a:1@{DIGEST}@{DIGEST}", "a\n", "ä"),
         *("a" * 248, "r.io/" + "a" * 256, "a:" + "1" * 129, "-a", "a:-1", "a" * 10_000),
         *("0" * 64, "-a/b", "-a.b/c", "shop/Web", f"a@{DIGEST[:-1]}", f"a@{DIGEST.upper()}"),
-        *(f"a@md5:{'0' * 32}", f"a@{DIGEST}0"),
+        *(f"a@md5:{'0' * 32}", f"a@{DIGEST}0", "$(TAG)", "{{ .Values.image }}", "${IMAGE}"),
     ],
 )
 def test_references_that_none_takes(reference: str) -> None:

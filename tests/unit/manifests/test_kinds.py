@@ -105,6 +105,8 @@ def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
     [
         ("apps/v1beta1 Deployment", "write apiVersion: apps/v1 (<stdin>:1)"),
         ("extensions/v1beta1 Ingress", "write apiVersion: networking.k8s.io/v1 (<stdin>:1)"),
+        ("policy/v1beta1 PodDisruptionBudget", "write apiVersion: policy/v1 (<stdin>:1)"),
+        ("example.com/v1 Secret", "if they are meant: --allow-kind Secret.example.com"),
         (
             "apps/v1 Deploymant",
             "did you mean Deployment? (<stdin>:1); if they are meant: --allow-kind Deploymant.apps",
@@ -123,37 +125,6 @@ def test_a_slip_is_corrected_before_a_flag_is_named(
     with pytest.raises(UsageError) as refused:
         require_allowed(loaded(f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"))
     assert refused.value.hint == hint
-
-
-def test_a_custom_kind_named_as_a_usual_one_is_not_usual(loaded: Loaded) -> None:
-    """The group counts, and `--allow-kind Secret` does not admit it either."""
-    manifest = loaded("{apiVersion: example.com/v1, kind: Secret, metadata: {name: a}}")
-    with pytest.raises(UsageError, match=r"Secret\.example\.com"):
-        require_allowed(manifest, ["Secret"])
-
-
-@pytest.mark.parametrize(
-    ("old", "flag", "usual"),
-    [
-        ("extensions/v1beta1 Deployment", "Deployment.extensions", "apps/v1"),
-        ("policy/v1beta1 PodDisruptionBudget", "PodDisruptionBudget", "policy/v1"),
-        (
-            "autoscaling/v2beta2 HorizontalPodAutoscaler",
-            "HorizontalPodAutoscaler",
-            "autoscaling/v2",
-        ),
-    ],
-)
-def test_versions_that_servers_have_dropped_name_their_successor(
-    loaded: Loaded, old: str, flag: str, usual: str
-) -> None:
-    """A manifest from years ago is told what to write instead."""
-    version, kind = old.split()
-    manifest = loaded(f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}")
-    with pytest.raises(UsageError) as refused:
-        require_allowed(manifest)
-    assert refused.value.message.endswith(f"{flag} (<stdin>:1, {version} instead of {usual})")
-    require_allowed(manifest, [flag])
 
 
 @pytest.mark.parametrize("name", ["", "Role Widget", "a/b", ".example.com", "Role.", "--x", "\x1b"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import tracemalloc
 
 import pytest
@@ -46,22 +45,6 @@ def test_a_server_that_makes_up_codes_makes_no_series() -> None:
         requests.count("GET", PODS, status)
     assert len(requests.tally()) < 70
     assert {verb for verb, _ in requests.tally()} <= {*VERBS, "other"}
-
-
-def test_several_threads_lose_no_count() -> None:
-    """The lanes, the watches and the lock's renewal send side by side."""
-    requests = ApiRequests()
-
-    def send() -> None:
-        for _ in range(2_000):
-            requests.count("GET", PODS, 200)
-
-    threads = [threading.Thread(target=send) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert requests.tally()["GET", "200"] == 8_000
 
 
 @pytest.mark.contract("B284")

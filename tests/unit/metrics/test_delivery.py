@@ -35,9 +35,6 @@ def get(url: str, **headers: str) -> tuple[str, bytes]:
         return response.headers["Content-Type"], response.read()
 
 
-# -- a file ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.contract("B612")
 def test_a_file_is_replaced_whole_and_can_be_read_by_others(tmp_path: Path) -> None:
     """The collector is another user, and reads `*.prom` at any moment."""
@@ -86,31 +83,6 @@ def test_an_endpoint_ends_while_a_client_dawdles() -> None:
     for thread in set(threading.enumerate()) - threads:
         thread.join(10.0)
         assert not thread.is_alive()
-
-
-def _has_ipv6() -> bool:
-    """Try it: `socket.has_ipv6` says what Python was built with."""
-    try:
-        with socket.create_server(("::1", 0), family=socket.AF_INET6):
-            return True
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6 on loopback")
-def test_an_endpoint_listens_on_ipv6() -> None:
-    """Its URL can be asked as it is."""
-    with listening("::1", 0, lambda: [SAMPLE]) as url:
-        assert url.startswith("http://[::1]:")
-        assert LAST_DURATION.name.encode() in get(url)[1]
-
-
-def test_a_port_that_is_taken_is_an_error() -> None:
-    """The run goes on without."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(OSError, match="in use"), listening("127.0.0.1", port, list):
-            pass
 
 
 # -- requests --------------------------------------------------------------------------------------
@@ -178,22 +150,9 @@ def test_what_is_not_taken_is_told(url: str, status: int) -> None:
     with pytest.raises(NotTaken, match=told):
         Sender(url, Access(), SystemClock())("PUT", f"{url}/{status}", 5.0, b"a 1\n")
     assert len(Handler.came) == 1
-
-
-@pytest.mark.contract("B616")
-def test_a_server_that_refuses_is_told() -> None:
-    """At once."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    with pytest.raises(NotTaken, match="refuses the connection"):
-        Sender(url, Access(), SystemClock())("PUT", url, 5.0)
-
-
-def test_without_time_nothing_is_sent(url: str) -> None:
-    """A group that comes too late."""
     with pytest.raises(NotTaken, match="no time was left"):
         Sender(url, Access(), SystemClock())("PUT", f"{url}/200", 0.0)
-    assert Handler.came == []
+    assert len(Handler.came) == 1
 
 
 @pytest.mark.contract("B623")

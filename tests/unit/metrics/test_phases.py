@@ -63,53 +63,39 @@ def test_each_phase_has_its_seconds() -> None:
     }
 
 
-def test_what_comes_after_an_attempt_prepares_the_next() -> None:
-    """A run first finishes what another one left."""
-    phases = course(
-        at(10.0, BACK, State.FOLLOWING),
-        at(12.0, BACK, State.ENDED),
-        at(15.0, FORWARD, State.RECORDING),
-    )
-    assert phases.durations(15.0)[FORWARD, "preparing"] == 5.0
-    assert phases.durations(15.0)[BACK, "following"] == 2.0
+def back(now: float, leg_at: float, written_at: float | None = None) -> Attempt:
+    """Return the attempt on its way back, the first write of which was then."""
+    return at(now, BACK, State.WRITING, written_at, leg_at=leg_at)
+
+
+ENDED = at(22.0, BACK, State.ENDED, 21.5, leg_at=21.0)
 
 
 @pytest.mark.contract("B610")
-def test_the_delay_is_from_the_evidence_to_the_first_write_back() -> None:
+@pytest.mark.parametrize(
+    ("attempts", "delay_seconds"),
+    [
+        pytest.param(
+            [failing(20.0), failing(20.5, confirming_since=20.0), back(21.0, 21.0),
+             back(21.2, 21.0, 21.25), back(30.0, 21.0, 21.25)],
+            1.25, id="from the evidence to the first write",
+        ),
+        pytest.param(
+            [failing(20.0), at(20.5, FORWARD, State.FOLLOWING), failing(50.0),
+             back(51.0, 51.0, 51.0)],
+            1.0, id="evidence that was refuted does not count",
+        ),
+        pytest.param(
+            [at(20.0, FORWARD, State.CONFIRMING, purpose=Purpose.SUCCESS), back(21.5, 21.0, 21.5)],
+            0.5, id="without evidence the decision counts, as of a signal",
+        ),
+        pytest.param([failing(20.0), back(21.0, 21.0)], None, id="nothing was written"),
+        pytest.param([failing(20.0), ENDED], 1.5, id="an attempt that has ended"),
+        pytest.param([failing(20.0), ENDED, at(30.0, FORWARD, State.WRITING)], None, id="the next"),
+    ],
+)  # fmt: skip
+def test_the_delay_is_from_the_evidence_to_the_first_write_back(
+    attempts: list[Attempt], delay_seconds: float | None
+) -> None:
     """The evidence is what is being confirmed, not the decision; later writes change nothing."""
-    phases = course(
-        at(10.0, FORWARD, State.FOLLOWING),
-        failing(20.0),
-        failing(20.5, confirming_since=20.0),
-        at(21.0, BACK, State.RECORDING, leg_at=21.0),
-        at(21.2, BACK, State.WRITING, leg_at=21.0, rollback_written_at=21.25),
-        at(30.0, BACK, State.FOLLOWING, leg_at=21.0, rollback_written_at=21.25),
-    )
-    assert phases.delay_seconds == pytest.approx(1.25)
-
-
-def test_evidence_that_was_refuted_does_not_count() -> None:
-    """Pods got ready while the failure was being confirmed; what failed later did."""
-    phases = course(
-        failing(20.0),
-        at(20.5, FORWARD, State.FOLLOWING),
-        failing(50.0),
-        at(51.0, BACK, State.WRITING, leg_at=51.0, rollback_written_at=51.0),
-    )
-    assert phases.delay_seconds == 1.0
-
-
-def test_without_evidence_the_decision_counts() -> None:
-    """A write that was refused, or a signal, confirms nothing."""
-    confirming = at(20.0, FORWARD, State.CONFIRMING, purpose=Purpose.SUCCESS)
-    back = at(21.5, BACK, State.WRITING, leg_at=21.0, rollback_written_at=21.5)
-    assert course(confirming, back).delay_seconds == 0.5
-
-
-def test_without_a_write_back_there_is_no_delay() -> None:
-    """Nor is that of the attempt before the next one's."""
-    back = at(21.0, BACK, State.WRITING, leg_at=21.0)
-    assert course(failing(20.0), back).delay_seconds is None
-    ended = at(22.0, BACK, State.ENDED, leg_at=21.0, rollback_written_at=21.5)
-    assert course(failing(20.0), ended).delay_seconds == 1.5
-    assert course(failing(20.0), ended, at(30.0, FORWARD, State.WRITING)).delay_seconds is None
+    assert course(*attempts).delay_seconds == pytest.approx(delay_seconds)

@@ -37,12 +37,6 @@ def listed(*groups: Any) -> bytes:
 
 
 @pytest.mark.contract("B615")
-def test_the_group_of_a_deployment_that_is_gone_is_stale() -> None:
-    """It was renamed, say, and its last outcome would stand for ever."""
-    assert stale_groups(listed(group()), JOB, EXISTING) == (("shop", "old"),)
-
-
-@pytest.mark.contract("B615")
 @pytest.mark.parametrize(
     "spared",
     [
@@ -64,11 +58,6 @@ def test_the_group_of_a_deployment_that_is_gone_is_stale() -> None:
 def test_everything_else_is_left_alone(spared: Any) -> None:
     """A metric that is deleted is gone: in doubt it stays."""
     assert stale_groups(listed(spared, group()), JOB, EXISTING) == (("shop", "old"),)
-
-
-@pytest.mark.contract("B615")
-def test_without_the_cluster_s_uid_nothing_is_stale() -> None:
-    """Two clusters may push to one Pushgateway."""
     unknown = Existing("", NOW, {"shop": {"web"}})
     assert stale_groups(listed(group(uid="")), JOB, unknown) == ()
 

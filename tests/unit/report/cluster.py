@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gate.core.kinds.deployment.objects import Deployment as CoreDeployment
@@ -115,6 +115,17 @@ def stored(body: Mapping[str, Any], uid: str, managers: list[dict[str, Any]]) ->
     return decode.live_object({**body, "metadata": metadata})
 
 
+def _named(kind: str, name: str, uid: str, **metadata: Any) -> dict[str, Any]:
+    """Return the head of an object of `apps/v1`, or of a Pod, as the server stores it."""
+    version_of_api = "v1" if kind == "Pod" else "apps/v1"
+    head = {"name": name, "namespace": "shop", "uid": uid, "resourceVersion": version()}
+    return {"apiVersion": version_of_api, "kind": kind, "metadata": {**head, **metadata}}
+
+
+def _revision(number: int) -> dict[str, str]:
+    return {"deployment.kubernetes.io/revision": str(number)}
+
+
 class Workload:
     """One Deployment, its ReplicaSets by image, their pods. Counts are set, not computed."""
 
@@ -133,28 +144,12 @@ class Workload:
         self.sets: dict[str, dict[str, Any]] = {}
         self.pods: dict[str, dict[str, Any]] = {}
 
-    @property
-    def image(self) -> str:
-        """The image that the Deployment asks for."""
-        found: str = self.body["spec"]["template"]["spec"]["containers"][0]["image"]
-        return found
-
     def deployment_json(self) -> dict[str, Any]:
         """Return the Deployment as the server shows it."""
+        marks = {"annotations": _revision(self.revision), "managedFields": self.managers}
         spec = {**self.body["spec"], **({"paused": True} if self.paused else {})}
-        return {
-            **self.body,
-            "metadata": {
-                **self.body["metadata"],
-                "uid": self.uid,
-                "resourceVersion": version(),
-                "generation": self.generation,
-                "annotations": {"deployment.kubernetes.io/revision": str(self.revision)},
-                "managedFields": self.managers,
-            },
-            "spec": spec,
-            "status": self.status,
-        }
+        head = _named("Deployment", self.name, self.uid, generation=self.generation, **marks)
+        return {**head, "spec": spec, "status": self.status}
 
     def live(self) -> LiveObject:
         """Return the Deployment as a read returns it."""
@@ -187,22 +182,11 @@ class Workload:
         name = f"{self.name}-{image.rsplit(':', 1)[-1]}"
         template = manifest(self.name, image)["spec"]["template"]
         labels = {**template["metadata"]["labels"], "pod-template-hash": name}
+        marks = {"creationTimestamp": CREATED, "annotations": _revision(revision)}
+        owner = [{"uid": self.uid, "controller": True}]
         self.sets[image] = {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {
-                "name": name,
-                "namespace": "shop",
-                "uid": f"uid-{name}",
-                "resourceVersion": version(),
-                "creationTimestamp": CREATED,
-                "annotations": {"deployment.kubernetes.io/revision": str(revision)},
-                "ownerReferences": [{"uid": self.uid, "controller": True}],
-            },
-            "spec": {
-                "replicas": wanted,
-                "template": {**template, "metadata": {"labels": labels}},
-            },
+            **_named("ReplicaSet", name, f"uid-{name}", ownerReferences=owner, **marks),
+            "spec": {"replicas": wanted, "template": {**template, "metadata": {"labels": labels}}},
             "status": {
                 "replicas": wanted,
                 "readyReplicas": available,
@@ -214,21 +198,14 @@ class Workload:
         """Set a pod with one container; `more` goes into its status."""
         owner = self.sets[image]["metadata"]
         name = f"{owner['name']}-{suffix}"
-        ready = bool(status.get("ready"))
+        owners = [{"uid": owner["uid"], "controller": True}]
+        ready = "True" if status.get("ready") else "False"
         self.pods[name] = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": name,
-                "namespace": "shop",
-                "uid": f"uid-{name}",
-                "resourceVersion": version(),
-                "ownerReferences": [{"uid": owner["uid"], "controller": True}],
-            },
+            **_named("Pod", name, f"uid-{name}", ownerReferences=owners),
             "spec": {},
             "status": {
                 "phase": "Running" if "running" in status.get("state", {}) else "Pending",
-                "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
+                "conditions": [{"type": "Ready", "status": ready}],
                 "containerStatuses": [{"name": "web", "image": image, **status}],
                 **more,
             },
@@ -251,13 +228,13 @@ class Workload:
 
     def drop(self, image: str, wanted: int = 0) -> None:
         """Take pods away from a ReplicaSet."""
-        prefix = f"{self.sets[image]['metadata']['name']}-"
-        for name in [name for name in self.pods if name.startswith(prefix)][wanted:]:
+        metadata = self.sets[image]["metadata"]
+        for name in [name for name in self.pods if name.startswith(f"{metadata['name']}-")][
+            wanted:
+        ]:
             del self.pods[name]
-        revision = int(
-            self.sets[image]["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
-        )
-        self.replica_set(image, revision, wanted, wanted)
+        (revision,) = metadata["annotations"].values()
+        self.replica_set(image, int(revision), wanted, wanted)
 
     def serving(self, image: str, revision: int) -> Workload:
         """Become a Deployment that is complete on `image`."""
@@ -277,11 +254,9 @@ class Workload:
         """Return the pods."""
         return tuple(decode_pod(value) for value in self.pods.values())
 
-    def objects(self) -> Iterator[CoreDeployment | ReplicaSet | Pod]:
-        """Iterate everything, as a watch shows it."""
-        yield self.deployment()
-        yield from self.core_sets()
-        yield from self.core_pods()
+    def objects(self) -> tuple[CoreDeployment | ReplicaSet | Pod, ...]:
+        """Return everything, as a watch shows it."""
+        return (self.deployment(), *self.core_sets(), *self.core_pods())
 
 
 def warning(workload: Workload, pod: str, reason: str, message: str, at: str) -> ClusterEvent:

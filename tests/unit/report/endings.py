@@ -40,23 +40,43 @@ def serving(name: str = "web", replicas: int = 4) -> Workload:
     return Workload(name, f"shop/{name}:1", replicas).serving(f"shop/{name}:1", 1)
 
 
+def applying(image: str = "shop/web:2", policy: Policy | None = None) -> tuple[Stage, Workload]:
+    """Return an apply of an image to a Deployment that serves, and the Deployment."""
+    web = serving()
+    return Stage([web], [manifest("web", image)], policy), web
+
+
+def with_config_map(
+    policy: Policy | None = None, answer: Callable[[Write], AttemptEvent | None] | None = None
+) -> tuple[Stage, Workload]:
+    """Return the same with a ConfigMap that is changed before it."""
+    web, before = serving(), config_map("web", "old")
+    mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
+    bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
+    return Stage([web], bodies, policy, [mode], answer=answer), web
+
+
+def under_way() -> tuple[Stage, Workload]:
+    """Return an apply half of whose new pods are ready."""
+    stage, web = applying()
+    web.revision = 2
+    web.fill("shop/web:2", 2, 2)
+    web.counted(2, 3, 5)
+    stage.show(2.0)
+    return stage, web
+
+
 def verified() -> Stage:
     """A new version that becomes complete."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.counted(2, 4, 5)
-    web.fill("shop/web:2", 2, 2)
-    stage.show(4.0)
+    stage, web = under_way()
     web.serving("shop/web:2", 2)
-    stage.show(5.0)
+    stage.show(7.0)
     return stage
 
 
 def unchanged() -> Stage:
     """The version that runs already."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:1")])
+    stage, _ = applying("shop/web:1")
     stage.show(0.5)
     return stage
 
@@ -76,23 +96,13 @@ def vacuous() -> Stage:
 
 def crashed(policy: Policy | None = None) -> Stage:
     """A new version whose pods crash, up to the verdict and what it leads to."""
-    web = serving()
-    before = config_map("web", "old")
-    mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
-    bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
-    stage = Stage([web], bodies, policy, [mode])
+    stage, web = with_config_map(policy)
     stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
     web.rolling("shop/web:2")
     stage.show(1.0)
     web.rolling("shop/web:2", WAITING_CRASH, WAITING_CRASH)
-    event = warning(
-        web,
-        "web-2-p0",
-        "BackOff",
-        "Back-off restarting failed container web",
-        "2026-11-21T12:00:10Z",
-    )
-    stage.show(9.0, event)
+    said = "Back-off restarting failed container web"
+    stage.show(9.0, warning(web, "web-2-p0", "BackOff", said, "2026-11-21T12:00:10Z"))
     return stage
 
 
@@ -105,17 +115,10 @@ def rolled_back() -> Stage:
 
 def image_pull() -> Stage:
     """An image that does not exist, rolled back."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:typo")])
+    stage, web = applying("shop/web:typo")
     web.rolling("shop/web:typo", WAITING_PULL, WAITING_PULL)
-    event = warning(
-        web,
-        "web-typo-p0",
-        "Failed",
-        'Failed to pull image "shop/web:typo": shop/web:typo: not found',
-        "2026-11-21T12:00:03Z",
-    )
-    stage.show(1.0, event)
+    said = 'Failed to pull image "shop/web:typo": shop/web:typo: not found'
+    stage.show(1.0, warning(web, "web-typo-p0", "Failed", said, "2026-11-21T12:00:03Z"))
     stage.wait_until(131.5)
     stage.serve_again(2.0)
     return stage
@@ -136,12 +139,7 @@ def first_failed(policy: Policy | None = None) -> Stage:
 
 def superseded() -> Stage:
     """Somebody else changes the image in mid-flight."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.fill("shop/web:2", 2, 2)
-    web.counted(2, 3, 5)
-    stage.show(2.0)
+    stage, web = under_way()
     web.body = manifest("web", "shop/web:hotfix")
     web.generation += 1
     web.managers = [managed_by("kubectl-edit", web.body, "Update")]
@@ -162,27 +160,16 @@ def conflict() -> Stage:
 
 def lost_contact() -> Stage:
     """The API server goes away for good after the write."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.fill("shop/web:2", 2, 2)
-    web.counted(2, 3, 5)
-    stage.show(2.0)
-    why = "connection refused by 10.0.0.1:6443"
+    stage, _ = under_way()
     stage.readable = False
-    stage.hear(ContactLost(stage.attempt.now + 20.0, why))
+    stage.hear(ContactLost(stage.attempt.now + 20.0, "connection refused by 10.0.0.1:6443"))
     stage.wait_out()
     return stage
 
 
 def interrupted() -> Stage:
     """SIGTERM in mid-flight, without evidence against the new version."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
-    web.revision = 2
-    web.fill("shop/web:2", 2, 2)
-    web.counted(2, 3, 5)
-    stage.show(2.0)
+    stage, _ = under_way()
     stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
     return stage
 
@@ -190,8 +177,7 @@ def interrupted() -> Stage:
 def two_deployments() -> Stage:
     """Of two Deployments one crashes: both go back."""
     web, api = serving(), serving("api")
-    bodies = [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")]
-    stage = Stage([web, api], bodies)
+    stage = Stage([web, api], [manifest(name, f"shop/{name}:2") for name in ("api", "web")])
     stage.evidence = (log_lines("web-2-p0", *CRASH_LOG),)
     api.serving("shop/api:2", 2)
     web.rolling("shop/web:2", WAITING_CRASH, WAITING_CRASH)
@@ -203,7 +189,7 @@ def two_deployments() -> Stage:
 def two_failed() -> Stage:
     """Two Deployments that both crash; the rollback of one is never complete."""
     web, api = serving(), serving("api")
-    bodies = [manifest("api", "shop/api:2"), manifest("web", "shop/web:2")]
+    bodies = [manifest(name, f"shop/{name}:2") for name in ("api", "web")]
     stage = Stage([web, api], bodies, Policy(rollback_timeout_seconds=60.0))
     stage.evidence = (log_lines("web-2-p0", "web log"), log_lines("api-2-p0", "api log"))
     for workload in (web, api):
@@ -229,31 +215,6 @@ def rollback_failed() -> Stage:
     return stage
 
 
-def observed() -> Stage:
-    """The crash under --observe."""
-    return crashed(Policy(observe=True))
-
-
-def kept() -> Stage:
-    """The crash under --on-failure keep."""
-    return crashed(Policy(on_failure=OnFailure.KEEP))
-
-
-def paused() -> Stage:
-    """The crash under --on-failure pause."""
-    return crashed(Policy(on_failure=OnFailure.PAUSE))
-
-
-def scaled_to_zero() -> Stage:
-    """A first deployment that crashes and is scaled to zero."""
-    return first_failed(Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO))
-
-
-def deleted() -> Stage:
-    """A first deployment that crashes and is deleted."""
-    return first_failed(Policy(on_first_failure=OnFirstFailure.DELETE))
-
-
 def apply_rejected() -> Stage:
     """The ConfigMap was written, the Deployment is refused: the ConfigMap goes back."""
 
@@ -263,16 +224,12 @@ def apply_rejected() -> Stage:
         told = 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required'
         return WriteRejected(100.1, write.effect_id, Reason.REJECTED, CleanText(told))
 
-    before = config_map("web", "old")
-    mode = stored(before, "uid-web-config", [managed_by("rollout-gate", before)])
-    bodies = [config_map("web", "new"), manifest("web", "shop/web:2")]
-    return Stage([serving()], bodies, None, [mode], answer=refuse)
+    return with_config_map(answer=refuse)[0]
 
 
 def interrupted_back() -> Stage:
     """SIGTERM while the new pods crash: the rollback is written, and not waited for."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
+    stage, web = applying()
     web.rolling("shop/web:2", {**WAITING_CRASH, "restartCount": 1})
     stage.show(2.0)
     stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
@@ -281,16 +238,14 @@ def interrupted_back() -> Stage:
 
 def removed() -> Stage:
     """Somebody deletes the Deployment in mid-flight."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
+    stage, web = applying()
     stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
     return stage
 
 
 def never_ready() -> Stage:
     """New pods that run and never become ready, until the clock ends it; rolled back."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")])
+    stage, web = applying()
     web.rolling("shop/web:2", NOT_READY, NOT_READY)
     stage.show(3.0)
     stage.wait_until(710.0)
@@ -298,6 +253,8 @@ def never_ready() -> Stage:
     return stage
 
 
+SCALES_TO_ZERO = Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO)
+DELETES = Policy(on_first_failure=OnFirstFailure.DELETE)
 ENDINGS: dict[str, Callable[[], Stage]] = {
     "verified": verified,
     "unchanged": unchanged,
@@ -311,11 +268,11 @@ ENDINGS: dict[str, Callable[[], Stage]] = {
     "interrupted": interrupted,
     "two-deployments": two_deployments,
     "rollback-failed": rollback_failed,
-    "observed": observed,
-    "kept": kept,
-    "paused": paused,
-    "scaled-to-zero": scaled_to_zero,
-    "deleted": deleted,
+    "observed": lambda: crashed(Policy(observe=True)),
+    "kept": lambda: crashed(Policy(on_failure=OnFailure.KEEP)),
+    "paused": lambda: crashed(Policy(on_failure=OnFailure.PAUSE)),
+    "scaled-to-zero": lambda: first_failed(SCALES_TO_ZERO),
+    "deleted": lambda: first_failed(DELETES),
     "interrupted-back": interrupted_back,
     "removed": removed,
     "never-ready": never_ready,

@@ -14,10 +14,9 @@ from gate.report.formats.files import render_result
 from gate.report.formats.format import Format
 from gate.report.schema.result import AtEnd, Result
 from gate.report.style.style import Style
-from gate.report.words.facts import stands
 from gate.report.words.headline import headline
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
-from tests.unit.report.endings import apply_rejected, crashed, paused, serving, superseded
+from tests.unit.report.endings import ENDINGS, apply_rejected, serving, superseded
 from tests.unit.report.stage import Stage, run_of
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
@@ -76,71 +75,6 @@ def test_an_object_that_was_deleted_is_said_everywhere() -> None:
     assert "<td>gone</td><td>does not exist</td>" in render_result(Format.HTML, result)
 
 
-@pytest.mark.contract("B175")
-def test_an_object_that_was_changed_names_who_did_it() -> None:
-    """By field manager and path; values are in no report."""
-    result = rolled_out(settings("sesame", "kubectl-edit", "9999"))
-    action, found = at_end(result)
-    assert (action, found) == (
-        "changed",
-        {
-            "state": "changed",
-            "managers": ["kubectl-edit"],
-            "fields": ["data.mode"],
-            "finalizers": [],
-        },
-    )
-    said = "configmap/settings is not as this run wrote it: kubectl-edit changed data.mode"
-    assert result["warnings"][0] == said
-    for form in Format:
-        assert "sesame" not in render_result(form, result)
-    item = next(item for item in result["objects"] if item["name"] == "settings")
-    assert stands(item) == "changed since by kubectl-edit: data.mode"
-
-
-@pytest.mark.contract("B175")
-def test_what_stands_needs_no_word() -> None:
-    """The usual end has no warning and no table of its own."""
-    result = rolled_out(settings("new", version="9999"))
-    assert at_end(result)[0] == "changed"
-    assert result["warnings"] == []
-    assert "At the end" not in render_result(Format.MARKDOWN, result)
-    assert all(item["at_end"] is not None for item in result["objects"])
-
-
-@pytest.mark.contract("B143", "B175")
-def test_a_restored_object_that_somebody_deleted_is_no_clean_rollback() -> None:
-    """4, and the first warning says what is missing."""
-    stage = crashed()
-    stage.others.clear()
-    stage.serve_again()
-    result = result_of(stage)
-    assert result["exit_code"] == 4
-    said = "configmap/web is gone: somebody else deleted it after this run restored it"
-    assert result["warnings"][0] == said
-    assert next(iter(result["objects"]))["action"] == "gone"
-
-
-@pytest.mark.contract("B145", "B653")
-def test_what_is_left_under_somebody_elses_deployment_has_advice() -> None:
-    """Named, with the two ways out and a command that names the cluster."""
-    web = serving()
-    bodies = [config_map("settings", "new"), manifest("web", "shop/web:2")]
-    stage = Stage([web], bodies, others=[settings("old")])
-    web.body = manifest("web", "shop/web:9")
-    web.managers = [managed_by("kubectl", web.body)]
-    web.generation += 1
-    stage.show(2.0)
-    result = result_of(stage)
-    assert result["exit_code"] == 8
-    said = "configmap/settings still has what this run wrote, beside somebody else's deployment/web"
-    assert result["warnings"] == [said]
-    text = " ".join(render_result(Format.TEXT, result).split())
-    assert (
-        "apply again if yours is to win, or apply the configuration that theirs goes with" in text
-    )
-
-
 @pytest.mark.contract("B140", "B173")
 def test_an_object_of_which_nothing_returned_is_kept() -> None:
     """Others own all its fields, too: the apply that restores it leaves them all as they are."""
@@ -155,7 +89,7 @@ def test_an_object_of_which_nothing_returned_is_kept() -> None:
 @pytest.mark.contract("B135", "B173")
 def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
     """A version that stood already, and fails, is paused: nobody reads "unchanged" of it."""
-    stage = paused()
+    stage = ENDINGS["paused"]()
     (ref,) = stage.attempt.ledger.patched
     written = stage.attempt.ledger.written[ref]
     same = replace(written, before=written.after)
@@ -168,21 +102,6 @@ def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
     assert action_on(stage, "Deployment") == "unchanged"
 
 
-@pytest.mark.contract("B27")
-@pytest.mark.parametrize("names", [("a",), ("a", "b")])
-def test_what_was_deleted_beside_somebody_elses_change_is_named(names: tuple[str, ...]) -> None:
-    """A deletion is a write: nobody says then that nothing was written."""
-    result = result_of(superseded())
-    one = result["objects"][0]
-    for name in names:
-        deleted = {"kind": "ConfigMap", "name": name, "action": "deleted", "at_end": None}
-        result["objects"].append({**one, **deleted})  # type: ignore[typeddict-item]
-    said = " ".join(line.strip() for line in headline(result, Style(width=200)))
-    listed = ", ".join(f"configmap/{name}" for name in names)
-    assert f"this run deleted {listed}, which it had created" in said
-    assert "nothing was written" not in said
-
-
 def action_on(stage: Stage, kind: str) -> str:
     """Return what is said to have been done to the object of a kind."""
     return next(one["action"] for one in result_of(stage)["objects"] if one["kind"] == kind)
@@ -190,21 +109,23 @@ def action_on(stage: Stage, kind: str) -> str:
 
 @pytest.mark.contract("B27")
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("action", "names", "said"),
     [
-        ((), "nothing was written after that"),
-        (("a",), "nothing was written once that was seen; configmap/a was returned before"),
-        (("a", "b"), "once that was seen; configmap/a, configmap/b were returned before"),
+        ("restored", "", "nothing was written after that"),
+        ("restored", "a", "nothing was written once that was seen; configmap/a was returned"),
+        ("restored", "ab", "once that was seen; configmap/a, configmap/b were returned before"),
+        ("deleted", "ab", "this run deleted configmap/a, configmap/b, which it had created"),
     ],
 )
-def test_what_went_back_before_somebody_elses_change_is_named(
-    returned: tuple[str, ...], said: str
+def test_what_was_written_beside_somebody_elses_change_is_named(
+    action: str, names: str, said: str
 ) -> None:
-    """Nobody can tell whether their change was made already; that it was seen is known."""
+    """Nobody can tell whether their change was made already; a deletion is a write, too."""
     result = result_of(superseded())
     one = result["objects"][0]
-    for name in returned:
-        result["objects"].append(
-            {**one, "kind": "ConfigMap", "name": name, "action": "restored", "at_end": None}
-        )
-    assert said in " ".join(line.strip() for line in headline(result, Style(width=200)))
+    for name in names:
+        written = {"kind": "ConfigMap", "name": name, "action": action, "at_end": None}
+        result["objects"].append({**one, **written})  # type: ignore[typeddict-item]
+    first = " ".join(line.strip() for line in headline(result, Style(width=200)))
+    assert said in first
+    assert ("nothing was written" in first) is (action == "restored")

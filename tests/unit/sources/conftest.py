@@ -9,6 +9,7 @@ import pytest
 import responses
 
 from gate.virtual_time import VirtualClock
+from tests.unit.kube.conftest import certificate  # noqa: F401 - a fixture
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 

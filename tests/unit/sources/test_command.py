@@ -14,6 +14,7 @@ from gate.clock import SystemClock
 from gate.core.checks.questions import Answered, CommandQuestion, Errored, Exit, Trouble
 from gate.sources.command import INHERITED, OUTPUT_BYTES, Command
 from tests.long import longer
+from tests.unit.kube.test_plugin import Impatient
 
 SHORT, LONG = 0.3, 30.0
 CANARY = "c4nary-s3cret"
@@ -49,14 +50,6 @@ def test_a_command_ends_with_its_code(script: str, code: int) -> None:
     assert run(python(script)) == Exit(code)
 
 
-@pytest.mark.contract("B425")
-def test_there_is_no_shell() -> None:
-    """Words are handed over as they are."""
-    words = ("$(id)", "a b", "; true", "*")
-    question = CommandQuestion((sys.executable, "-c", "import sys; print(sys.argv[1:])", *words))
-    assert run(question).output == str(list(words))
-
-
 @pytest.mark.long
 @pytest.mark.contract("B425")
 @pytest.mark.parametrize("ignores", [False, True])
@@ -88,21 +81,22 @@ def test_nothing_of_its_group_is_left(ending: str, tmp_path: Path) -> None:
     os.close(reading)
 
 
-@pytest.mark.contract("B426")
+@pytest.mark.contract("B425", "B426")
 def test_a_command_inherits_no_credential() -> None:
-    """It finds what it was told, and of the gate's environment only what is harmless."""
+    """It finds what it was given by name, and of the gate's environment what is harmless.
+
+    There is no shell and no input: words are handed over as they are.
+    """
     question = CommandQuestion(("env",), (("ROLLOUT_GATE_PHASE", "bake"),))
     found = run(question).output.splitlines()
     assert sorted(found) == [f"PATH={SURROUNDINGS['PATH']}", "ROLLOUT_GATE_PHASE=bake"]
     assert not any("TOKEN" in name or "KUBE" in name or "PROXY" in name for name in INHERITED)
-
-
-@pytest.mark.contract("B426")
-def test_a_command_finds_what_it_was_given() -> None:
-    """By name, one at a time."""
     command = Command(SURROUNDINGS, SystemClock(), passed=("KUBECONFIG", "NOT_THERE"))
-    script = "import os; print(os.environ['KUBECONFIG'], 'NOT_THERE' in os.environ)"
-    assert run(python(script), command).output == "/k False"
+    script = "import os, sys; print(os.environ['KUBECONFIG'], 'NOT_THERE' in os.environ,"
+    script += " sys.argv[1:], repr(sys.stdin.read()))"
+    words = ("$(id)", "a b", "; true", "*")
+    question = CommandQuestion((*python(script).arguments, *words))
+    assert run(question, command).output == f"/k False {list(words)} ''"
 
 
 @pytest.mark.contract("B426")
@@ -113,11 +107,6 @@ def test_the_end_of_the_output_is_kept_clean() -> None:
     output = run(python(script)).output
     assert output.endswith("x\n# #[error]no")
     assert len(output) <= 4096
-
-
-def test_input_is_closed() -> None:
-    """A command that asks gets no answer, and does not wait for one."""
-    assert run(python("import sys; print(repr(sys.stdin.read()))")).output == "''"
 
 
 @pytest.mark.parametrize("word", ["/nowhere/at-all", "/", "a\0b"])
@@ -145,14 +134,6 @@ def test_a_command_ends_with_the_run(tmp_path: Path) -> None:
     assert not lane.is_alive()
     said.append(command.ask(python("")))
     assert [isinstance(each, Errored) and each.trouble for each in said] == [Trouble.CANCELLED] * 2
-
-
-class Impatient(SystemClock):
-    """A clock on which every time is over, at least of those that are waited for here."""
-
-    def wait(self, seconds: float, until: threading.Event | None = None) -> bool:
-        """Give a process that was ended its moment, and nobody else any."""
-        return super().wait(seconds if seconds <= 1.0 else 0.0, until)
 
 
 @pytest.mark.contract("B286")

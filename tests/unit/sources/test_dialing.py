@@ -6,7 +6,6 @@ import contextlib
 import json
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,14 +51,6 @@ def hint(said: Answered | Errored) -> str:
     """Return what to do about it."""
     assert isinstance(said, Errored), said
     return said.hint
-
-
-def test_connections_are_used_again(server: ScriptedServer) -> None:
-    """A tick costs no handshake."""
-    server.on("POST", PATH, GOOD)
-    prometheus = client(server)
-    assert [type(prometheus.ask(QUESTION)) for _ in range(5)] == [Answered] * 5
-    assert server.connections == 1
 
 
 def test_a_broken_connection_is_replaced(server: ScriptedServer) -> None:
@@ -184,18 +175,6 @@ def test_a_name_that_does_not_resolve_in_time_is_not_waited_for(
     assert said == "http://slow.example cannot be reached: it does not answer in time"
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with a key and a certificate for 127.0.0.1, both made for this run."""
-    file = tmp_path_factory.mktemp("tls") / "server.pem"
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    command = ["openssl", "req", "-x509", *kind, *subject, "-keyout", str(file), "-out", "-"]
-    made = subprocess.run(command, check=True, capture_output=True)
-    file.write_bytes(file.read_bytes() + made.stdout)
-    return file
-
-
 @pytest.fixture
 def tls_server(certificate: Path) -> Iterator[ScriptedServer]:
     """Return a server that speaks TLS and insists on a client certificate."""
@@ -227,12 +206,3 @@ def test_a_server_that_nobody_vouches_for_is_told_nothing(tls_server: ScriptedSe
     assert "is not trusted: self-signed certificate" in repr(said)
     assert "--prometheus-ca-file" in hint(said)
     assert not tls_server.seen
-
-
-def test_a_server_without_tls_is_told_apart(server: ScriptedServer) -> None:
-    """The line says what is wrong."""
-    url = server.url.replace("http:", "https:")
-    said = Prometheus(url, Access(), SystemClock()).ask(QUESTION)
-    assert trouble(said) is Trouble.TLS
-    assert "does not speak TLS" in repr(said)
-    assert "http://" in hint(said)

@@ -19,16 +19,11 @@ SUBJECT = Subject("shop", "web", Version("web-1", "1"), 0.0, first_available_at=
 
 @pytest.mark.contract("B431")
 @pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
-def test_a_ready_made_check_prints_as_configuration(made: ReadyMade) -> None:
-    """What is printed is all there is, with a line that says what it needs."""
+def test_a_ready_made_check_is_configuration_that_can_be_asked(made: ReadyMade) -> None:
+    """What is printed is all there is, with what it needs; its queries know their variables."""
     text = made.as_configuration()
     assert text.startswith(f"# {made.name} ({made.metrics}): ")
     assert yaml.safe_load(text) == {"checks": [{"name": made.name, **made.keys}]}
-
-
-@pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
-def test_a_ready_made_check_can_be_asked(made: ReadyMade) -> None:
-    """Its queries know their variables."""
     user = dict(made.keys.get("variables", {}))
     known = BUILT_IN | user.keys()
     keys = made.keys
@@ -50,15 +45,11 @@ def test_a_ready_made_check_can_be_asked(made: ReadyMade) -> None:
     assert asked.value.query.count("(") == asked.value.query.count(")")
 
 
-def test_the_version_is_chosen_by_its_pods() -> None:
-    """The name of the ReplicaSet is escaped, and no other ReplicaSet's pods match."""
-    assert 'pod=~"${replicaset}-[a-z0-9]+"' in str(find("error-rate").keys["query"])
-
-
 def test_a_kind_of_metrics_can_be_chosen() -> None:
-    """The first of a name is the default."""
+    """The first of a name is the default; its pods are those of the ReplicaSet and of no other."""
     assert find("latency-p99").metrics == "opentelemetry"
     assert find("latency-p99", "istio").metrics == "istio"
+    assert 'pod=~"${replicaset}-[a-z0-9]+"' in str(find("error-rate").keys["query"])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from gate.core.checks.questions import (
     Answered,
     Answers,
-    CommandQuestion,
     Errored,
     Form,
     MetricQuestion,
@@ -62,17 +61,3 @@ def test_one_question_without_an_answer_stands_for_all() -> None:
     said = Sources({MetricQuestion: source}).ask(Questions(metric("v"), metric("bad"), metric("f")))
     assert said == Errored(CleanText("no"), Trouble.BAD_QUERY)
     assert source.asked == ["v", "bad"]
-
-
-def test_a_question_without_a_source_is_an_error() -> None:
-    """As where no Prometheus was named."""
-    said = Sources({MetricQuestion: Scripted()}).ask(Questions(CommandQuestion(("t",))))
-    assert isinstance(said, Errored)
-    assert said.permanent
-
-
-def test_all_sources_end_together() -> None:
-    """When the run does."""
-    source = Scripted()
-    Sources({MetricQuestion: source}).cancel()
-    assert source.cancelled

@@ -33,6 +33,7 @@ from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
 from gate.report.schema.json_schema import checks_schema
 from gate.report.style.style import Style, columns
+from tests.table import each
 from tests.unit.core.checks_world import a_check, asked, metric, min_samples, query, vector
 
 AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -87,54 +88,72 @@ def test_the_worst_check_gives_the_code_and_is_named() -> None:
 
 
 @pytest.mark.contract("B650")
-@pytest.mark.parametrize(
-    ("trouble", "words"),
+@each(
+    ("troubles", "words"),
     [
-        (Trouble.TLS, "there is no TLS with the source"),
-        (Trouble.REDIRECTED, "the source redirects, which is not followed"),
-        (Trouble.UNAUTHORIZED, "the source does not accept the credentials"),
-        (Trouble.FORBIDDEN, "the source does not permit the question"),
-        (Trouble.NOT_FOUND, "the source knows no such path"),
-        (Trouble.BAD_ANSWER, "what answers is not what the check expects"),
-        (Trouble.CREDENTIALS, "the credentials cannot be used"),
-        (Trouble.ADDRESS, "there is no address to ask"),
-        (Trouble.COMMAND, "the command cannot be run"),
+        ([Trouble.TLS], "errors: there is no TLS with the source"),
+        ([Trouble.REDIRECTED], "errors: the source redirects, which is not followed"),
+        ([Trouble.UNAUTHORIZED], "errors: the source does not accept the credentials"),
+        ([Trouble.FORBIDDEN], "errors: the source does not permit the question"),
+        ([Trouble.NOT_FOUND], "errors: the source knows no such path"),
+        ([Trouble.BAD_ANSWER], "errors: what answers is not what the check expects"),
+        ([Trouble.CREDENTIALS], "errors: the credentials cannot be used"),
+        ([Trouble.ADDRESS], "errors: there is no address to ask"),
+        ([Trouble.COMMAND], "errors: the command cannot be run"),
+        (
+            [Trouble.TLS, Trouble.NOT_FOUND, Trouble.TLS],
+            "errors, c: there is no TLS with the source; b: the source knows no such path",
+        ),
     ],
+    ids=lambda row: row[1],
 )
-def test_why_a_check_cannot_be_asked_is_told(trouble: Trouble, words: str) -> None:
-    """Each is another thing to mend; a source that answers is not said to be silent."""
-    away = troubled(a_check(), Errored(CleanText("no"), trouble))
-    assert told(away)["message"] == f"errors: {words}"
-
-
-@pytest.mark.contract("B650")
-def test_checks_with_one_trouble_are_told_together() -> None:
-    """And apart from those with another."""
-    troubles = (("a", Trouble.TLS), ("b", Trouble.NOT_FOUND), ("c", Trouble.TLS))
-    asked = [
+def test_why_a_check_cannot_be_asked_is_told(troubles: list[Trouble], words: str) -> None:
+    """Each is another thing to mend; checks with one trouble are told together."""
+    away = [
         troubled(named(a_check(), name), Errored(CleanText("no"), trouble))
-        for name, trouble in troubles
+        for name, trouble in zip(("errors", "b", "c"), troubles, strict=False)
     ]
-    words = "a, c: there is no TLS with the source; b: the source knows no such path"
-    assert told(*asked)["message"] == words
+    assert told(*away)["message"] == words
 
 
-@pytest.mark.contract("B456")
-def test_numbers_that_json_cannot_hold_are_text_or_null() -> None:
-    """A document is JSON to every reader."""
-    check = a_check(metric(reduce=Reduce.MAX))
-    (row,) = told(answered(check, vector(math.nan, math.inf, -math.inf)))["checks"]
+@pytest.mark.contract("B456", "B458")
+def test_of_many_series_ten_are_kept_and_all_counted() -> None:
+    """A query that matches the whole cluster does not fill the screen; NaN is no number of JSON."""
+    odd = (math.nan, math.inf, -math.inf)
+    result = told(answered(a_check(metric(reduce=Reduce.MAX)), vector(*odd, *range(37))))
+    (row,) = result["checks"]
+    (question,) = row["questions"]
     assert row["value"] is None
-    assert [each["value"] for each in row["questions"][0]["series"]] == ["NaN", "+Inf", "-Inf"]
+    assert [one["value"] for one in question["series"]][:3] == ["NaN", "+Inf", "-Inf"]
+    assert (len(question["series"]), question["series_count"]) == (10, 40)
+    assert "and 30 more" in checks_explained(result, Style())
 
 
 @pytest.mark.contract("B458")
-def test_of_many_series_ten_are_kept_and_all_counted() -> None:
-    """A query that matches the whole cluster does not fill the screen."""
-    result = told(answered(a_check(metric(reduce=Reduce.MAX)), vector(*range(40))))
-    (question,) = result["checks"][0]["questions"]
-    assert (len(question["series"]), question["series_count"]) == (10, 40)
-    assert "and 30 more" in checks_explained(result, Style())
+@each(
+    ("schedule", "tolerances", "says"),
+    [
+        (Schedule(), {}, "asked every 10s in rollout and bake; one failure fails it, one pass is"),
+        (Schedule(count=1, during=During.BAKE), {}, "asked once, in bake; one failure fails it"),
+        (
+            Schedule(count=2, during=During.BAKE),
+            {},
+            "asked 2 times in bake, every 10s; one ",
+        ),
+        (Schedule(), {"allowed_failures": 2}, "; more than 2 failures fail it, one pass is needed"),
+        (Schedule(), {"consecutive_failures": 3}, "; 3 failures in a row fail it, one pass is"),
+        (Schedule(), {"min_passes": 4}, "; one failure fails it, 4 passes are needed"),
+        (Schedule(), {"required": False}, "; it only reports"),
+    ],
+    ids=lambda row: row[2],
+)
+def test_when_it_is_asked_and_how_it_decides_in_a_run_is_said(
+    schedule: Schedule, tolerances: dict[str, Any], says: str
+) -> None:
+    """One measurement of now is not yet the verdict of a rollout."""
+    check = a_check(schedule=schedule, **tolerances)
+    (row,) = told(answered(check, vector(0.1)))["checks"]
+    assert says in row["rules"][-1]["says"]
 
 
 @pytest.mark.contract("B458")
@@ -155,7 +174,7 @@ def test_each_rule_says_what_it_made_of_the_answers() -> None:
     assert (row["value"], row["baseline"]) == (0.3, 0.2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("check", "words"),
     [
         (a_check(metric(1.0, 5.0)), "1 to 5"),
@@ -165,43 +184,11 @@ def test_each_rule_says_what_it_made_of_the_answers() -> None:
         (a_check(Http(LIVE, (200, 299), 0.5, Bounds(most=3))), "200-299, <= 0.5s, <= 3"),
         (a_check(Command(("true",))), "exit 0"),
     ],
+    ids=lambda row: row[1],
 )
 def test_what_is_good_is_said_in_few_words(check: Check, words: str) -> None:
     """The column of bounds, for every kind of check."""
     assert bounds_of(check) == words
-
-
-@pytest.mark.parametrize(
-    ("tolerances", "words"),
-    [
-        ({}, "one failure fails it, one pass is needed"),
-        ({"allowed_failures": 2}, "more than 2 failures fail it, one pass is needed"),
-        ({"consecutive_failures": 3}, "3 failures in a row fail it, one pass is needed"),
-        ({"min_passes": 4}, "one failure fails it, 4 passes are needed"),
-    ],
-)
-def test_how_it_decides_in_a_run_is_said(tolerances: dict[str, Any], words: str) -> None:
-    """One measurement of now is not yet the verdict of a rollout."""
-    check = a_check(schedule=Schedule(count=3), required=False, **tolerances)
-    (row,) = told(answered(check, vector(0.1)))["checks"]
-    rule = row["rules"][-1]
-    assert rule["says"].startswith("asked 3 times in rollout and bake, every 10s; ")
-    assert rule["says"].endswith(f"{words}; it only reports")
-
-
-@pytest.mark.contract("B458")
-@pytest.mark.parametrize(
-    ("schedule", "words"),
-    [
-        (Schedule(), "asked every 10s in rollout and bake; "),
-        (Schedule(count=1, during=During.BAKE), "asked once, in bake; "),
-        (Schedule(count=2, during=During.BAKE), "asked 2 times in bake, every 10s; "),
-    ],
-)
-def test_when_it_is_asked_in_a_run_is_said(schedule: Schedule, words: str) -> None:
-    """What is asked once has no interval."""
-    (row,) = told(answered(a_check(schedule=schedule), vector(0.1)))["checks"]
-    assert row["rules"][-1]["says"].startswith(words)
 
 
 def test_each_kind_of_answer_is_a_line() -> None:
@@ -261,12 +248,6 @@ def test_it_degrades_to_ascii_and_colours_only_when_asked_for() -> None:
 
 
 @pytest.mark.contract("B451")
-def test_columns_are_bytes() -> None:
-    """Prometheus counts so; a label's value may be in any script."""
-    assert point_at_place('x{a="\u00e4"} !', (1, 11)) == ['x{a="\u00e4"} !', "         ^"]
-
-
-@pytest.mark.contract("B451")
 def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
     """The mark is on the screen, whatever the length."""
     text = "".join(chr(ord("a") + at % 26) for at in range(4000))
@@ -277,14 +258,17 @@ def test_of_a_long_query_the_part_around_the_place_is_shown() -> None:
     assert columns(line) == 60
 
 
-@pytest.mark.parametrize("place", [(0, 1), (9, 1), (1, 0)])
-def test_a_place_that_is_not_there_marks_nothing(place: tuple[int, int]) -> None:
-    """A server that counts in another way is not believed."""
-    assert point_at_place("up", place) == ["up"]
-
-
 @pytest.mark.contract("B451")
-def test_the_caret_stands_under_the_place() -> None:
-    """Line and column from 1, the lines around it shown."""
-    text = "sum(\n  rate(errors)\n) by ("
-    assert point_at_place(text, (2, 8)) == ["sum(", "  rate(errors)", "       ^", ") by ("]
+@each(
+    ("text", "place", "shown"),
+    [
+        ("sum(\n  rate(errors)\n) by (", (2, 8), ["sum(", "  rate(errors)", "       ^", ") by ("]),
+        ('x{a="\u00e4"} !', (1, 11), ['x{a="\u00e4"} !', "         ^"]),
+        *(("up", place, ["up"]) for place in ((0, 1), (9, 1), (1, 0))),
+    ],
+)
+def test_the_caret_stands_under_the_place(
+    text: str, place: tuple[int, int], shown: list[str]
+) -> None:
+    """Line and column from 1, a column being a byte; a place that is not there marks nothing."""
+    assert point_at_place(text, place) == shown

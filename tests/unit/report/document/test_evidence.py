@@ -9,7 +9,7 @@ from gate.core.protocol.events import Evidence
 from gate.report.document.evidence import MOST_LINES, MOST_PIECES, evidence
 from gate.report.schema.result import EvidenceResult
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, WAITING_PULL, manifest, warning
-from tests.unit.report.endings import ENDINGS, crashed, serving, two_failed
+from tests.unit.report.endings import crashed, serving, two_failed
 from tests.unit.report.stage import Stage
 
 
@@ -19,16 +19,6 @@ def pieces(stage: Stage) -> list[EvidenceResult]:
     return evidence(stage.attempt, ref)
 
 
-def test_logs_terminations_and_events_come_together() -> None:
-    """Collected logs first, then how containers ended, then warnings."""
-    found = pieces(ENDINGS["rolled-back"]())
-    assert [piece["kind"] for piece in found] == ["log", "termination", "event"]
-    assert found[1]["text"] == "Error, exit code 1\npanic: DATABASE_URL is not set"
-    assert {piece["pod"] for piece in found} == {"web-2-p0"}, "which the rollback has removed"
-    assert found[1]["at"] == "2026-11-21T12:00:09Z"
-    assert found[2]["text"] == "BackOff: Back-off restarting failed container web"
-
-
 def test_old_pods_are_no_evidence() -> None:
     """A warning about a pod of the version that serves says nothing of the new one."""
     stage = crashed()
@@ -36,12 +26,8 @@ def test_old_pods_are_no_evidence() -> None:
     web.fill("shop/web:1", 1, 3)
     event = warning(web, "web-1-p0", "Unhealthy", "probe failed", "2026-11-21T12:00:11Z")
     stage.show(0.5, event)
-    assert not any("probe failed" in piece["text"] for piece in pieces(_ended(stage)))
-
-
-def _ended(stage: Stage) -> Stage:
     stage.serve_again()
-    return stage
+    assert not any("probe failed" in piece["text"] for piece in pieces(stage))
 
 
 def test_the_evidence_is_bounded() -> None:
@@ -56,17 +42,14 @@ def test_the_evidence_is_bounded() -> None:
     for index in range(9):
         at = f"2026-11-21T12:01:0{index}Z"
         stage.show(0.1, warning(web, "web-2-p0", f"Reason{index}", f"message {index}", at))
-    found = pieces(_with_evidence(_ended(stage), many))
+    stage.serve_again()
+    stage.attempt = replace(stage.attempt, result=replace(stage.attempt.result, evidence=many))
+    found = pieces(stage)
     assert len(found) <= MOST_PIECES
     assert all(len(piece["text"].splitlines()) <= MOST_LINES for piece in found)
     assert found[0]["text"].splitlines()[0] == "line 80"
     latest = next(piece for piece in found if piece["kind"] == "event")
     assert latest["text"] == "Reason8: message 8"
-
-
-def _with_evidence(stage: Stage, many: tuple[Evidence, ...]) -> Stage:
-    stage.attempt = replace(stage.attempt, result=replace(stage.attempt.result, evidence=many))
-    return stage
 
 
 def test_two_that_failed_each_have_their_own() -> None:

@@ -8,52 +8,39 @@ import pytest
 
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent
+from gate.core.plan.rollback_plan import WrittenObject
 from gate.report.document.remarks import remarks
 from tests.unit.report.cluster import managed_by, manifest
 from tests.unit.report.endings import ENDINGS, verified
 
 
-@pytest.mark.contract("B541")
+@pytest.mark.contract("B541", "B906")
+@pytest.mark.parametrize("is_first", [False, True])
 @pytest.mark.parametrize(
     ("is_locked", "apply"), [(True, "the next apply"), (False, "an apply with --resume")]
 )
-def test_a_pause_of_ours_is_told(is_locked: bool, apply: str) -> None:
-    """The next reader finds the Deployment paused, and wonders why and what ends it."""
-    assert remarks(ENDINGS["paused"]().attempt, is_locked=is_locked) == [
-        f"deployment/web is paused, as --on-failure pause asks: undo or {apply} resumes it"
-    ]
-
-
-@pytest.mark.contract("B906")
-@pytest.mark.parametrize("is_locked", [True, False])
-def test_a_pause_of_a_first_deployment_is_ended_by_no_undo(is_locked: bool) -> None:
-    """Nothing served before it: an undo would be refused."""
+def test_a_pause_of_ours_is_told(is_locked: bool, apply: str, is_first: bool) -> None:
+    """What ends it: of a first Deployment no undo, which would be refused."""
     attempt = ENDINGS["paused"]().attempt
     (target,) = attempt.plan.targets
-    plan = replace(attempt.plan, targets=(replace(target, baseline=Absent()),))
-    (remark,) = remarks(replace(attempt, plan=plan), is_locked=is_locked)
-    apply = "the next apply" if is_locked else "an apply with --resume"
-    assert remark.endswith(f"asks: `resume` or {apply} resumes it")
-
-
-def test_replicas_that_an_autoscaler_owns_are_told() -> None:
-    """The manifest says 4, and 4 was not imposed."""
-    attempt = verified().attempt
-    (write,) = attempt.plan.writes
-    plan = replace(attempt.plan, writes=(replace(write, autoscaled=True),))
-    assert remarks(replace(attempt, plan=plan)) == [
-        "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
+    if is_first:
+        target = replace(target, baseline=Absent())
+    attempt = replace(attempt, plan=replace(attempt.plan, targets=(target,)))
+    way = "`resume`" if is_first else "undo"
+    assert remarks(attempt, is_locked=is_locked) == [
+        f"deployment/web is paused, as --on-failure pause asks: {way} or {apply} resumes it"
     ]
 
 
 @pytest.mark.contract("B71")
-@pytest.mark.parametrize("command", ["undo", "restart", "resume", "recover"])
-def test_an_attempt_without_a_manifest_blames_no_autoscaler(command: str) -> None:
-    """It keeps the live number, of whose owner it knows nothing."""
+@pytest.mark.parametrize("command", ["apply", "undo", "restart", "resume", "recover"])
+def test_replicas_that_an_autoscaler_owns_are_told(command: str) -> None:
+    """Of an apply, whose manifest says 4; what has no manifest keeps the live number."""
     attempt = verified().attempt
     (write,) = attempt.plan.writes
     plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
-    assert remarks(replace(attempt, plan=plan)) == []
+    told = "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
+    assert remarks(replace(attempt, plan=plan)) == ([told] if command == "apply" else [])
 
 
 def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
@@ -62,25 +49,16 @@ def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
     ((ref, written),) = attempt.ledger.written.items()
     assert written.before is not None
     theirs = managed_by("kubectl-edit", manifest("web", "shop/web:1"), "Update")
-    managed = Body.of({"managedFields": [theirs]})
-    before = replace(written.before, managed=managed)
+    before = replace(written.before, managed=Body.of({"managedFields": [theirs]}))
     forced = replace(written, before=before, forced=True)
-    found = remarks(
-        replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: forced})))
-    )
-    assert len(found) == 1
-    assert found[0].startswith("deployment/web: spec.")
-    assert found[0].endswith(" taken from kubectl-edit")
     shared = Body.of({"managedFields": [*written.after.managed.thaw()["managedFields"], theirs]})
-    kept = replace(forced, after=replace(written.after, managed=shared))
-    assert (
-        remarks(replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: kept}))))
-        == []
-    )
-    unforced = replace(forced, forced=False)
-    assert (
-        remarks(
-            replace(attempt, ledger=replace(attempt.ledger, written=FrozenMap({ref: unforced})))
-        )
-        == []
-    )
+
+    def told(write: WrittenObject) -> list[str]:
+        ledger = replace(attempt.ledger, written=FrozenMap({ref: write}))
+        return list(remarks(replace(attempt, ledger=ledger)))
+
+    (remark,) = told(forced)
+    assert remark.startswith("deployment/web: spec.")
+    assert remark.endswith(" taken from kubectl-edit")
+    assert told(replace(forced, after=replace(written.after, managed=shared))) == []
+    assert told(replace(forced, forced=False)) == []

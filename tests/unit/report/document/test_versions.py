@@ -6,10 +6,9 @@ import pytest
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.document.versions import running
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
-from tests.unit.core.world import config_ref
 
 IMAGE = 'spec.template.spec.containers[name="web"].image'
 
@@ -33,22 +32,3 @@ def test_what_was_changed_before_the_first_write_is_not_what_was_read(
         player.news()
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
     assert running(player.attempt, player.web) == runs
-
-
-@pytest.mark.contract("B843")
-@pytest.mark.parametrize("is_told", [False, True], ids=["read", "watched"])
-def test_what_runs_is_read_where_the_write_of_another_object_was_refused(*, is_told: bool) -> None:
-    """The ConfigMap comes first and is refused: of the Deployment no write was answered."""
-    server = Server()
-    server.put(config("a"))
-    server.put(manifest("v1"))
-    player = Player(server, planned(server, config("b"), manifest("v2")))
-    server.edit(player.web, "kubectl-edit", {IMAGE: "shop/web:v9"})
-    server.edit(config_ref(), "kubectl-edit", {"data.mode": "theirs"})
-    if is_told:
-        player.news()
-    assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
-    rejection = player.attempt.writes.rejection
-    assert rejection is not None
-    assert rejection.ref == config_ref()
-    assert running(player.attempt, player.web) == "other"

@@ -8,6 +8,7 @@ import pytest
 
 from gate.report.formats.junit import junit
 from gate.report.schema.result import Result
+from tests.table import each
 from tests.unit.report.results import NAMES, told, with_checks
 
 
@@ -36,7 +37,7 @@ def test_there_is_a_case_for_all_that_was_judged() -> None:
 
 
 @pytest.mark.contract("B562")
-@pytest.mark.parametrize("name", sorted(NAMES))
+@each("name", sorted(NAMES))
 def test_it_fails_where_the_exit_code_does(name: str) -> None:
     """A host that goes by the report comes to the same end as one that goes by the code."""
     result = told(name)
@@ -64,10 +65,3 @@ def test_an_end_before_the_first_write_is_of_the_preflight(
     ended: Result = {**result, "outcome": outcome, "exit_code": code, "deployments": [],  # type: ignore[typeddict-item]
                      "objects": []}  # fmt: skip
     assert cases(ended) == {"rollout-gate.phase/preflight": end}
-
-
-def test_the_evidence_is_the_output_of_its_deployment() -> None:
-    """The log's last lines stand beside the failure."""
-    root = ET.fromstring(junit(told("rolled-back")))  # noqa: S314 - our own
-    (out,) = [e.text or "" for e in root.iter("system-out")]
-    assert "panic: DATABASE_URL is not set" in out

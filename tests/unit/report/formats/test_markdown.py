@@ -20,19 +20,13 @@ def many(count: int, log_characters: int) -> Result:
 
 
 @pytest.mark.contract("B563")
-def test_it_keeps_within_its_budget() -> None:
-    """The verdict is never left out, and what is left out is told."""
-    page = markdown(many(80, 4000))
-    assert len(page.encode()) <= BUDGET_BYTES
-    assert "ROLLED BACK (exit 4)" in page.splitlines()[0]
-    assert "more parts are left out" in page
-
-
-@pytest.mark.contract("B563")
-@pytest.mark.parametrize("budget_bytes", [400, 2_000, 20_000])
+@pytest.mark.parametrize("budget_bytes", [400, 2_000, 20_000, BUDGET_BYTES])
 def test_any_budget_is_kept(budget_bytes: int) -> None:
-    """Also one that other summaries of the step have nearly used up."""
-    assert len(markdown(many(5, 900), budget_bytes).encode()) <= budget_bytes
+    """Also one nearly used up; the verdict is never left out, and what is left out is told."""
+    page = markdown(many(80, 4000), budget_bytes)
+    assert len(page.encode()) <= budget_bytes
+    assert "ROLLED BACK (exit 4)" in page.splitlines()[0]
+    assert budget_bytes < 2_000 or "more parts are left out" in page
 
 
 def test_one_screen_says_what_happened() -> None:
@@ -56,9 +50,3 @@ def test_only_a_web_address_is_a_link(url: str) -> None:
     without = markdown({**result, "run_url": ""})
     assert markdown({**result, "run_url": url}) == without
     assert "this run" not in without
-
-
-def test_what_was_not_rolled_back_is_told() -> None:
-    """Of a version that was kept."""
-    assert "### Not rolled back" in markdown(told("kept"))
-    assert "### Not rolled back" not in markdown(told("verified"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks.measurement import make_fail, make_pass
 from gate.core.checks.query_template import Query
@@ -17,7 +19,7 @@ from gate.core.rollout.policy import Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
-from tests.unit.report.endings import crashed, lost_contact, serving, two_deployments
+from tests.unit.report.endings import applying, crashed, lost_contact, serving, two_deployments
 from tests.unit.report.stage import Stage
 
 STARTED_AT = 98.5
@@ -30,8 +32,7 @@ def seen(stage: Stage, after: float = 0.0) -> View:
 
 def half_way(policy: Policy | None = None) -> Stage:
     """Return a rollout from web:1 to web:2 with one new pod ready and one that crashes."""
-    web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:2")], policy)
+    stage, web = applying(policy=policy)
     web.revision = 2
     web.fill("shop/web:1", 1, 3)
     del web.pods["web-1-p3"]
@@ -41,27 +42,6 @@ def half_way(policy: Policy | None = None) -> Stage:
     web.counted(2, 4, 5)
     stage.show(4.0)
     return stage
-
-
-@pytest.mark.contract("B630")
-def test_a_rollout_shows_both_versions_and_why_each_pod_is_as_it_is() -> None:
-    """The new ReplicaSet first, what is wrong before what is well."""
-    view = seen(half_way())
-    assert (view.phase, view.mark) == ("rolling out", Mark.MOVING)
-    assert view.seconds == pytest.approx(5.51), "of the whole run"
-    (web,) = view.deployments
-    assert (web.name, web.namespace) == ("deployment/web", "shop")
-    assert web.words == "1 of 4 new pods available, 3 old pods remain"
-    assert web.cause.startswith("CrashLoop: web: Error, exit code 1")
-    new, old = web.replica_sets
-    assert (new.role, new.name, new.short, new.images) == ("new", "web-2", "2", "shop/web:2")
-    assert (new.ready, new.wanted, old.role, old.ready) == (1, 2, "old", 3)
-    assert [(group.mark, group.kind) for group in new.groups] == [
-        (Mark.BAD, "CrashLoopBackOff"),
-        (Mark.GOOD, "ready"),
-    ]
-    assert new.groups[0].pods[0].name == "web-2-p1"
-    assert "3 restarts" in new.groups[0].pods[0].words
 
 
 @pytest.mark.contract("B630")
@@ -76,7 +56,7 @@ def test_on_the_way_back_it_says_which_version_failed() -> None:
 def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
     """Its version was in order."""
     stage = two_deployments()
-    attempt = replace(stage.attempt, course=replace(stage.attempt.course, state=State.FOLLOWING))
+    attempt = at(stage.attempt, State.FOLLOWING)
     view = attempt_view(attempt, attempt.now, STARTED_AT)
     roles = {each.name: [one.role for one in each.replica_sets] for each in view.deployments}
     assert roles == {"deployment/web": ["back", "failed"], "deployment/api": ["back", "new"]}
@@ -100,14 +80,6 @@ def test_both_clocks_run_and_the_bake_window_is_one() -> None:
     assert bake.limit_seconds == pytest.approx(60.0)
     assert bake.share == pytest.approx(0.25)
     assert seen(baking).phase == "complete, and watched for a while"
-
-
-def test_without_contact_it_says_so_first() -> None:
-    """Whatever was being done."""
-    stage = lost_contact()
-    view = seen(stage)
-    assert view.phase.startswith("the API server is unreachable: connection refused")
-    assert view.mark is Mark.UNSURE
 
 
 @pytest.mark.contract("B630")
@@ -145,28 +117,21 @@ def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
 
 
 def test_what_is_not_there_yet_is_said() -> None:
-    """A first deployment has nothing to show before its write."""
+    """A first deployment has nothing to show before its write; without contact, that is said."""
     web = serving()
-    stage = Stage([web], [manifest("web", "shop/web:1")], exists=False)
-    before = replace(
-        stage.attempt,
-        workloads=replace(
-            stage.attempt.workloads, rollouts=type(stage.attempt.workloads.rollouts)()
-        ),
-        course=replace(stage.attempt.course, state=State.WRITING),
-    )
-    view = attempt_view(before, before.now, STARTED_AT)
-    assert view.phase == "applying"
-    assert view.deployments[0].words == "does not exist"
-
-
-def test_every_state_has_its_words() -> None:
-    """On both ways."""
-    attempt = half_way().attempt
+    attempt = Stage([web], [manifest("web", "shop/web:1")], exists=False).attempt
+    rollouts = type(attempt.workloads.rollouts)()
+    before = replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
+    view = attempt_view(at(before, State.WRITING), before.now, STARTED_AT)
+    assert (view.phase, view.deployments[0].words) == ("applying", "does not exist")
+    view = seen(lost_contact())
+    assert view.phase.startswith("the API server is unreachable: connection refused")
+    assert view.mark is Mark.UNSURE
     for leg in Leg:
         for state in State:
-            assert attempt_view(
-                replace(attempt, course=replace(attempt.course, leg=leg, state=state)),
-                110.0,
-                STARTED_AT,
-            ).phase
+            assert attempt_view(at(attempt, state, leg=leg), 110.0, STARTED_AT).phase
+
+
+def at(attempt: Attempt, state: State, **course: Any) -> Attempt:
+    """Return the attempt in another state."""
+    return replace(attempt, course=replace(attempt.course, state=state, **course))

@@ -30,20 +30,6 @@ class Shown:
         return sent
 
 
-@pytest.mark.contract("B633", "B636")
-def test_lines_stand_above_and_stay() -> None:
-    """In their order, also those that have scrolled off; of the picture nothing is left."""
-    shown = Shown(rows=8)
-    for number in range(20):
-        shown.paint(f"event {number}\n", "one", f"two {number}")
-        assert shown.screen.lines[-3:] == [f"event {number}", "one", f"two {number}"]
-        assert shown.screen.is_whole
-    shown.paint("", "one")
-    assert shown.screen.lines[-2:] == ["event 19", "one"]
-    shown.paint("verdict\n")
-    assert shown.screen.everything == [*(f"event {number}" for number in range(20)), "verdict"]
-
-
 @pytest.mark.contract("B632")
 def test_only_what_differs_is_sent() -> None:
     """Nothing where nothing differs; one line where one does."""
@@ -62,15 +48,6 @@ def test_without_a_picture_text_is_sent_as_it_is() -> None:
     """Not a control sequence more, nor a carriage return."""
     assert Canvas().paint_picture("one\ntwo\n", (), 80, 24) == "one\ntwo\n"
     assert Canvas().paint_picture("", (), 80, 24) == ""
-
-
-@pytest.mark.contract("B633")
-def test_a_long_line_wraps_above_the_picture() -> None:
-    """It is the terminal's to wrap, so that it is copied as one."""
-    shown = Shown(columns=20)
-    shown.paint("", "one", "two")
-    shown.paint("x" * 50 + "\n", "one", "two")
-    assert shown.screen.lines == ["x" * 20, "x" * 20, "x" * 10, "one", "two"]
 
 
 @pytest.mark.contract("B638")
@@ -112,16 +89,6 @@ def test_it_never_goes_above_the_screen() -> None:
     assert "\r\x1b[2A" in canvas.paint_picture("", picture("a"), 40, 3)
 
 
-def test_after_a_stop_it_begins_below() -> None:
-    """What a shell wrote meanwhile is not painted over."""
-    shown = Shown()
-    shown.paint("", "one", "two")
-    shown.screen.feed("[1]+  Stopped\r\n$ fg\r\n")
-    shown.canvas.forget()
-    shown.paint("", "one", "2")
-    assert shown.screen.lines == ["one", "two", "[1]+  Stopped", "$ fg", "one", "2"]
-
-
 STEPS = st.lists(
     st.tuples(
         st.lists(st.text("ab ", min_size=1, max_size=50), max_size=3),
@@ -132,7 +99,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.contract("B633")
+@pytest.mark.contract("B633", "B636")
 @given(STEPS)
 def test_whatever_is_painted_the_screen_shows_it(steps: list[tuple[list[str], list[str]]]) -> None:
     """All lines that were said, in their order, and below them the latest picture."""

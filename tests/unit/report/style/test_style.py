@@ -41,22 +41,9 @@ def test_whatever_is_shown_prints_and_encodes(text: str, encoding: str) -> None:
     shown.encode(encoding)
 
 
-@given(ANY_TEXT, st.integers(min_value=4, max_value=60))
-def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
-    """For any text and width."""
-    assert columns(Style().cut(text, width)) <= width
-
-
 @given(ANY_TEXT, st.integers(min_value=4, max_value=60), st.integers(min_value=1, max_value=5))
 def test_wrapped_lines_are_few_and_fit(text: str, width: int, lines: int) -> None:
     """For any text, width and number of lines."""
     found = Style().wrap(text, width, lines)
     assert 1 <= len(found) <= lines
     assert all(columns(line) <= width for line in found)
-
-
-@given(st.lists(st.text("abcdef", min_size=1, max_size=8), max_size=20))
-def test_wrapping_loses_no_word(words: list[str]) -> None:
-    """Where there are lines enough."""
-    found = Style().wrap(" ".join(words), 10, 100)
-    assert " ".join(found).split() == words

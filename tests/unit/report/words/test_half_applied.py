@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
-from gate.core.protocol.events import Interrupted
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected
 from gate.report.document.course import Course
 from gate.report.document.document import document
 from gate.report.document.run import Run
@@ -20,15 +21,19 @@ from gate.report.style.style import Style
 from gate.report.words.facts import sentence
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, planned
-from tests.unit.core.recovery.test_resumption import died_half_way, finished
 from tests.unit.core.server import Server
-from tests.unit.core.test_attempt_writes import IMAGE, rejected
 from tests.unit.core.world import config_ref
 
 WEB, API = (ref_of(manifest("v1", name)) for name in ("web", "api"))
 ONE = (config("b"), manifest("v2"))
 TWO = (*ONE, manifest("v2", "api"))
+IMAGE = 'spec.template.spec.containers[name="web"].image'
 Ended = Callable[[], Player]
+
+
+def rejected(player: Player, effect: Write) -> AttemptEvent:
+    """Refuse a write for good."""
+    return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, CleanText("no"))
 
 
 def serving(*names: str) -> Server:
@@ -72,11 +77,6 @@ def interrupted(server: Server) -> Player:
     return player
 
 
-def recovered(server: Server, policy: Policy | None = None) -> Player:
-    """Finish what a gate left that died when the ConfigMap was written."""
-    return finished(server, died_half_way(server, policy or Policy()))
-
-
 def told(player: Player) -> Result:
     """Return the result document."""
     attempt = player.attempt
@@ -91,32 +91,11 @@ UNDONE = (
     "undone revision 2, shop/web:v2 (replicaset/web-2)"
 )
 CASES: dict[str, tuple[Ended, int, str, str, str]] = {
-    "rejected": (
-        lambda: cut_off(serving("web"), *ONE),
-        4,
-        f"{HALF} went back, and deployment/web runs revision 1, shop/web:v1",
-        "web baseline",
-        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
-    ),
-    "rejected-of-two": (
-        lambda: cut_off(serving("web", "api"), *TWO),
-        4,
-        f"{HALF} went back",
-        "web baseline, api baseline",
-        "",
-    ),
     "rejected-behind-one": (
         lambda: cut_off(serving("web", "api"), *TWO, after=2),
         4,
         f"{HALF} went back",
         "web baseline, api baseline",
-        UNDONE,
-    ),
-    "rejected-behind-all": (
-        lambda: cut_off(serving("web"), *reversed(ONE)),
-        4,
-        f"{HALF} went back, and deployment/web runs revision 3 (was revision 1), shop/web:v1",
-        "web baseline",
         UNDONE,
     ),
     "rejected-first": (
@@ -140,13 +119,6 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
     ),
-    "paused": (
-        lambda: meddled({"spec.paused": True}, *ONE),
-        8,
-        "somebody else changed deployment/web, which was left alone",
-        "web baseline",
-        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
-    ),
     "paused-of-two": (
         lambda: meddled({"spec.paused": True}, *TWO),
         8,
@@ -168,48 +140,12 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         "web other",
         "runs nothing: it was deleted, and no pod of it was left; wanted shop/web:v2",
     ),
-    "interrupted": (
-        lambda: interrupted(serving("web")),
-        143,
-        "by SIGTERM; the rollout was left as it is",
-        "web baseline",
-        "runs revision 1, shop/web:v1 (replicaset/web-1); wanted shop/web:v2",
-    ),
     "interrupted-first": (
         lambda: interrupted(Server()),
         143,
         "by SIGTERM; the rollout was left as it is",
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
-    ),
-    "recovered": (
-        lambda: recovered(serving("web", "api")),
-        4,
-        "the apply broke off half-way; what was written went back",
-        "web baseline, api baseline",
-        "",
-    ),
-    "recovered-first": (
-        lambda: recovered(Server()),
-        6,
-        (
-            "the apply broke off half-way; what was written stands, without deployment/web,"
-            " deployment/api"
-        ),
-        "web other, api other",
-        "runs nothing: it was not written",
-    ),
-    "not-to-go-back": (
-        lambda: recovered(
-            serving("web", "api"), Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
-        ),
-        6,
-        (
-            "the apply broke off half-way; what was written stands, without deployment/web,"
-            " deployment/api"
-        ),
-        "web baseline, api baseline",
-        "runs revision 1, shop/web:v1 (replicaset/web-1)",
     ),
 }
 
@@ -238,12 +174,3 @@ def test_nothing_is_waited_for_that_needs_no_rollback(name: str) -> None:
     """What was never written and serves as before is complete, also where it is paused."""
     player = CASES[name][0]()
     assert player.attempt.now - player.attempt.course.leg_at < 1.0
-
-
-@pytest.mark.contract("B182")
-def test_how_the_rejected_write_came_to_be_refused_is_told_with_the_next_step() -> None:
-    """The reason is the apply's, not that the Deployment had nothing to change."""
-    text = verdict_text(told(CASES["rejected"][0]()), Style())
-    assert "ApplyRejected: deployment/web: no" in text
-    assert "NoChange" not in text
-    assert "correct what the server names, then apply again" in text

@@ -31,9 +31,8 @@ from gate.kube.writes import Writer
 from gate.report.formats.files import json_text
 from gate.report.style.style import Style
 from tests.unit.app.bodies import web
-from tests.unit.app.commands.test_apply_plan import assert_ended
 from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.server import ApiServer
+from tests.unit.app.server import Server
 
 Run = Callable[..., Ended]
 
@@ -155,73 +154,58 @@ def test_a_signal_before_the_first_write_ends_it(run: Run, number: signal.Signal
 # -- reports ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B173")
-def test_reports_are_written(
-    gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
-) -> None:
-    """Each as it was asked for, also of a refusal."""
-    reports = [f"json={tmp_path}/a.json", f"text={tmp_path}/a.txt"]
+@pytest.mark.contract("B173", "B177")
+def test_reports_are_written(gate: Gate, manifest: Manifest, tmp_path: Path) -> None:
+    """Each as it was asked for, also of a refusal; one that cannot be is a warning."""
+    reports = ["json=/dev/full", f"json={tmp_path}/a.json", f"text={tmp_path}/a.txt"]
     ended = gate("apply", file=[manifest(web())], report=reports)
+    assert (ended.code, ended.document["outcome"]) == (0, "verified")
     assert json.loads((tmp_path / "a.json").read_text()) == ended.document
     assert "VERIFIED (exit 0)" in (tmp_path / "a.txt").read_text()
-    server.put(web(paused=True))
-    gate("apply", file=[manifest(web("2"))], report=reports)
-    assert json.loads((tmp_path / "a.json").read_text())["outcome"] == "refused"
-
-
-@pytest.mark.contract("B177")
-def test_a_report_that_cannot_be_written_changes_nothing(
-    gate: Gate, server: ApiServer, manifest: Manifest, tmp_path: Path
-) -> None:
-    """It is a warning; the others are written all the same."""
-    reports = ["json=/dev/full", f"json={tmp_path}/b.json"]
-    ended = gate("apply", file=[manifest(web())], report=reports)
-    assert_ended(ended, 0, "verified", "Complete")
     assert "the report json=/dev/full could not be written: No space left" in ended.err
-    assert (tmp_path / "b.json").exists()
+    gate("apply", file=[manifest(web("2", paused=True))], report=reports)
+    assert json.loads((tmp_path / "a.json").read_text())["outcome"] == "refused"
 
 
 @pytest.mark.parametrize("broken", ["document", "verdict_text"])
 def test_a_bug_of_a_report_does_not_change_the_verdict(
-    gate: Gate,
-    server: ApiServer,
-    manifest: Manifest,
-    monkeypatch: pytest.MonkeyPatch,
-    broken: str,
+    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     """The exit code is what a pipeline goes by."""
-    server.put(web())
     monkeypatch.setattr(command_end, broken, fail)
     ended = gate("apply", file=[manifest(web("crash"))], output="text")
-    assert ended.code == 4
+    assert ended.code == 6
     assert "the report broke off" in ended.err
 
 
 def test_a_signal_after_the_verdict_does_not_cut_the_report_off(
-    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes moments to write, and the verdict stands."""
 
     def slow(result: Any) -> str:
-        signal.raise_signal(signal.SIGTERM)
+        server.running.send(signal.SIGTERM)
         return json_text(result)
 
     monkeypatch.setattr(command_end, "json_text", slow)
-    assert_ended(gate("apply", file=[manifest(web())]), 0, "verified", "Complete")
+    ended = gate("apply", file=[manifest(web())])
+    assert (ended.code, ended.document["outcome"]) == (0, "verified")
 
 
 @pytest.mark.contract("B174")
 def test_stderr_can_be_json_to_the_last_line(
-    gate: Gate, server: ApiServer, manifest: Manifest
+    gate: Gate, server: Server, manifest: Manifest
 ) -> None:
     """Timeline, warnings and the refusal are objects, one a line."""
-    server.put(web(paused=True))
+    warned = gate("preflight", file=[manifest(web("latest"))], log_format="json")
+    first, *others = [json.loads(line) for line in warned.err.splitlines()]
+    assert (first["event"], first["level"]) == ("cluster", "info")
+    assert first["at_seconds"] >= 0
+    assert "warning" in {line["level"] for line in others}
+    server.put(web())
+    server.change({"spec": {"paused": True}})
     ended = gate("apply", file=[manifest(web("2"))], log_format="json")
-    lines = [json.loads(line) for line in ended.err.splitlines()]
-    assert lines[0]["event"] == "cluster"
-    assert lines[0]["at_seconds"] >= 0
-    assert lines[1]["level"] == "warning"
-    last = lines[-1]
+    last = json.loads(ended.err.splitlines()[-1])
     assert (last["level"], last["reason"], last["exit_code"]) == ("error", "Paused", 3)
     assert (last["event"], last["text"]) == ("refused", "deployment/web is paused")
 
@@ -232,11 +216,7 @@ def test_stderr_can_be_json_to_the_last_line(
 @pytest.mark.contract("B21")
 @pytest.mark.parametrize("adapter", [Reader, Writer])
 def test_a_bug_in_an_adapter_ends_the_attempt(
-    gate: Gate,
-    server: ApiServer,
-    manifest: Manifest,
-    monkeypatch: pytest.MonkeyPatch,
-    adapter: type,
+    gate: Gate, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, adapter: type
 ) -> None:
     """Nobody waits for ever; what was written, or may have been, is named."""
 
@@ -245,19 +225,16 @@ def test_a_bug_in_an_adapter_ends_the_attempt(
 
     monkeypatch.setattr(adapter, "perform", perform)
     ended = gate("apply", file=[manifest(web())])
-    document = assert_ended(ended, 1, "internal-error", "InternalError")
+    document = ended.document
+    assert (ended.code, document["reason"]) == (1, "InternalError"), ended.err
     assert "AttributeError in test_command_end.py" in document["message"]
-    assert (
-        "broken off after writes to deployment/web: they stand as they are"
-        in (document["warnings"])
-    )
+    said = "broken off after writes to deployment/web: they stand as they are"
+    assert said in document["warnings"]
     assert document["timeline"][0]["event"] == "cluster"
 
 
 @pytest.mark.contract("B21")
-def test_a_bug_that_ends_a_thread_is_told(
-    gate: Gate, server: ApiServer, manifest: Manifest
-) -> None:
+def test_a_bug_that_ends_a_thread_is_told() -> None:
     """A watch is a hint: the attempt goes on by its reads, and no traceback is shown."""
     before = threading.excepthook
 

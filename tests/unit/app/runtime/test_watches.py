@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 import pytest
 
+from gate.app.rehearsal.virtual_world import PlayedSignals
 from gate.app.runtime.live_state import read_live, standing
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.world import outside
 from gate.config import load
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.model.fact import Absent, Known
@@ -20,7 +21,7 @@ from gate.errors import RefusedError
 from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
-from tests.unit.app.server import ApiServer
+from tests.unit.app.server import Server
 from tests.unit.report.cluster import Workload
 
 WEB = deployment_ref("shop", "web")
@@ -34,12 +35,13 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
-    """Return a session whose time is virtual."""
-    flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
-    with connect_session(
-        load("status", flags, environ={}), clock, outside().connect, Sources({})
-    ) as session:
+def session(server: Server, clock: VirtualClock) -> Iterator[Session]:
+    """Return a session with version "pending" of web, whose time is apart from the sandbox's."""
+    server.put(web("pending"))
+    signals = PlayedSignals(server.played.clock.group())
+    world = server.played.world(signals, io.StringIO(), io.StringIO(), user=server.user)
+    settings = load("status", {}, environ={})
+    with connect_session(settings, clock, world.connect, Sources({})) as session:
         yield session
 
 
@@ -102,10 +104,9 @@ def test_a_right_that_is_missing_is_a_refusal_at_once(
 
 
 def test_following_folds_one_event_at_a_time(
-    session: Session, server: ApiServer, watching: Watching, clock: VirtualClock
+    session: Session, watching: Watching, clock: VirtualClock
 ) -> None:
     """Where nothing comes, time passes until it may change the verdict."""
-    server.put(web("pending"))
     live = read_live(session, "web")
     rollout = standing(live, clock.now())
     (replica_set,) = live.snapshot.revisions.values()
@@ -117,11 +118,8 @@ def test_following_folds_one_event_at_a_time(
 
 
 @pytest.mark.contract("B188")
-def test_a_standstill_is_counted_from_now_on(
-    session: Session, server: ApiServer, clock: VirtualClock
-) -> None:
+def test_a_standstill_is_counted_from_now_on(session: Session, clock: VirtualClock) -> None:
     """`status --watch` does not take the time before it for its own."""
-    server.put(web("pending"))
     rollout = standing(read_live(session, "web"), clock.now())
     assert rollout.verdict(100.0 + 600).kind == "progressing"
     assert rollout.verdict(100.0 + 606).reason == "ProgressDeadlineExceeded"

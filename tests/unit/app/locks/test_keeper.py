@@ -18,7 +18,6 @@ from gate.app.locks.secret_backup import SecretsBeside
 from gate.app.locks.verified_bodies import VerifiedBodies
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body, FrozenMap
-from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock, lock_of
@@ -230,15 +229,6 @@ def test_a_record_that_is_refused_for_good_ends_the_way_out(
     assert scene.heard(30.0) is None
 
 
-@pytest.mark.contract("B534")
-def test_a_record_that_is_refused_for_good_stops_no_way_back(scene: Scene) -> None:
-    """It goes on with a warning."""
-    scene.store.failures = [Invalid("no annotations here")]
-    scene.lane(SaveRecord(1, BACK))
-    assert isinstance(scene.heard(), Recorded)
-    assert any("no annotations here" in line for line in scene.warnings)
-
-
 @pytest.mark.contract("B518")
 def test_a_record_is_not_written_again_before_the_server_wants_it(scene: Scene) -> None:
     """The lane waits as long as it was asked to, but not where something else is to be done."""
@@ -267,29 +257,6 @@ def test_a_look_at_the_locks_is_no_record(scene: Scene) -> None:
     assert scene.store.held.record == ""
     assert isinstance(scene.heard(9.0), Recorded)
     assert scene.store.held.record
-
-
-@pytest.mark.contract("B534", "B524")
-def test_a_look_at_the_locks_clears_no_doubt() -> None:
-    """Nothing is written under a lock that others may take, however often they are looked at."""
-    row = Row()
-    row.stores[BESIDE].failures = [DOWN] * 300
-    row.clock.wait(40.0)
-    lane = row.keeper.lane(row.inbox)
-    lane(SaveRecord(1, OUT))
-    assert row.heard(2.0) is None
-    lane(LookAtLocks(threading.Event()))
-    assert row.heard(20.0) is None
-    row.stores[BESIDE].failures = []
-    assert isinstance(row.heard(6.0), Recorded)
-
-
-def test_the_way_back_does_not(scene: Scene) -> None:
-    """What serves comes first: the record of the way out says all that is needed."""
-    scene.store.failures = [DOWN] * 9
-    scene.lane(SaveRecord(1, BACK))
-    assert isinstance(scene.heard(), Recorded)
-    assert any("could not be written" in line for line in scene.warnings)
 
 
 def _unheard(_said: object) -> None:
@@ -403,19 +370,6 @@ def test_a_loss_that_the_end_finds_keeps_no_other_lock(lost: int, ends: str) -> 
     assert row.stores[ours].held.is_free
     assert row.stores[theirs].held.holder == OTHER
     assert bool(row.stores[theirs].held.record) is (theirs == LOCK)
-
-
-@pytest.mark.contract("B789")
-def test_the_other_locks_are_renewed_after_a_loss() -> None:
-    """They are ours until the end, which may take the rest of a write."""
-    row = Row()
-    row.keeper.lane(row.inbox)
-    taken_by_other(row, LOCK)
-    row.clock.wait(100.0)
-    assert row.stores[BESIDE].writes.count("renew") >= 6
-    assert row.stores[LOCK].writes.count("renew") == 1
-    assert isinstance(row.heard(0.0), LeaseLost)
-    assert row.heard(0.0) is None, "it is told once"
 
 
 class Freed(Store):
@@ -656,19 +610,6 @@ def test_what_secrets_were_goes_after_the_record_and_before_the_lock() -> None:
     assert (scene.store.held.record, scene.store.held.is_free) == ("", True)
 
 
-@pytest.mark.contract("B709")
-def test_what_is_kept_of_a_version_is_written_before_the_lock_is_given_back() -> None:
-    """Nobody else can begin between the two, and the history knows what is there."""
-    scene = Scene()
-    one = ConfidentialBody("Secret", "u2", SECRET.body)
-    version = JudgedVersion("t", (), FrozenMap({KEYS: one.digest}))
-    closing = Closing(WEB, (version,), confidential=FrozenMap({one.digest: one}))
-    scene.lane(Release(1, Closed(left_open=False, deployments=(closing,))))
-    assert isinstance(scene.heard(), Released)
-    assert scene.store.writes == ["keep", "release"]
-    assert set(read_history(scene.store.held.history).kept) == {one.digest}
-
-
 @pytest.mark.contract("B534", "B540")
 def test_what_a_recovery_ends_is_written_down_though_its_lock_is_held_on(scene: Scene) -> None:
     """The command that it was a part of goes on under the same lock, with that history."""
@@ -681,17 +622,6 @@ def test_what_a_recovery_ends_is_written_down_though_its_lock_is_held_on(scene: 
     assert (held.record, held.is_free) == ("", False)
     assert len(read_history(held.history).versions) == len(REMEMBERED.versions) == 1
     assert scene.store.writes == ["save", "remember"]
-
-
-@pytest.mark.contract("B542")
-def test_what_secrets_were_stays_with_an_open_record() -> None:
-    """Whoever recovers needs it."""
-    scene = Scene()
-    scene.lane(SaveRecord(1, WITH_SECRET))
-    scene.lane(Release(2, Closed(left_open=True)))
-    scene.clock.wait(1.0)
-    assert scene.store.writes == ["save", "release"]
-    assert scene.beside.stored is not None
 
 
 @pytest.mark.contract("B542")

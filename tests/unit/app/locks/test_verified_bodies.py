@@ -206,11 +206,3 @@ def test_what_was_written_is_remembered_where_a_dead_gates_rest_stays() -> None:
     assert set(history.kept) == {body(1).digest}
     [warning] = scene.warnings
     assert warning.startswith("what was kept of Secrets, and is needed no more, is not deleted: ")
-
-
-@pytest.mark.contract("B709")
-def test_without_the_option_nothing_is_asked_for() -> None:
-    """Nor written."""
-    scene = Scene(keeps=False)
-    assert dict(scene.keep(History(), body(1)).kept) == {}
-    assert scene.stored.requests == 0

@@ -178,24 +178,6 @@ def test_replay_tells_people_what_happened(here: Gate) -> None:
     assert quiet.out.splitlines() == [verdict, cause, back]
 
 
-@pytest.mark.contract("B272")
-def test_replay_of_an_unfinished_recording_is_undecided(here: Gate, tmp_path: Path) -> None:
-    """No time of a decision is made up."""
-    lines = (TRACES / "crashloop.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "cut.jsonl").write_text("".join(lines[:20]))
-    out = here("replay", str(tmp_path / "cut.jsonl"), output="text").out
-    assert "progressing: Progressing (undecided)" in out
-
-
-@pytest.mark.contract("B275")
-def test_what_is_no_recording_is_a_usage_error(here: Gate, tmp_path: Path) -> None:
-    """File and line are named, and the document says the same."""
-    (tmp_path / "notes.txt").write_text("dear diary\n")
-    ended = here("replay", str(tmp_path / "notes.txt"))
-    assert (ended.code, ended.document["outcome"]) == (2, "usage")
-    assert f"{tmp_path}/notes.txt:1" in ended.err
-
-
 @pytest.mark.contract("B275")
 def test_a_pipe_that_is_no_recording_is_not_waited_for(tmp_path: Path) -> None:
     """It was read to its end: to open it again would wait for another writer."""

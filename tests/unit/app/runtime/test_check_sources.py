@@ -21,7 +21,6 @@ from gate.core.checks.questions import (
     CommandQuestion,
     Exit,
     HttpQuestion,
-    HttpReply,
     MetricQuestion,
     Question,
     Questions,
@@ -32,7 +31,7 @@ from gate.core.checks.questions import Errored as NoAnswer
 from gate.core.checks.run import Tick
 from gate.core.model.objects import CleanText
 from gate.core.protocol.effects import Ask
-from gate.core.protocol.events import Answered, Errored
+from gate.core.protocol.events import Answered
 from gate.errors import UsageError
 from tests.unit.app.metrics import BASE, CHECK, Metrics
 
@@ -78,18 +77,6 @@ def test_a_query_is_answered_by_prometheus(metrics: Metrics) -> None:
     assert metrics.asked == ["sum(up)"]
 
 
-@pytest.mark.contract("B462")
-def test_services_and_programs_are_asked_by_their_own_sources(service: None) -> None:
-    """One tick of each kind."""
-    made = sources(settings(**EVERY), SystemClock())
-    said = made.ask(Questions(HttpQuestion(SERVICE)), "live")
-    assert isinstance(said, Answers)
-    assert isinstance(said.value, HttpReply)
-    said = made.ask(Questions(CommandQuestion(("echo", "well"))), "echo")
-    assert isinstance(said, Answers)
-    assert said.value == Exit(0, CleanText("well"))
-
-
 @pytest.mark.contract("B426")
 @pytest.mark.parametrize(("given", "says"), [((), ""), (("SHOP_TOKEN",), "s3cret")])
 def test_a_command_has_the_variables_that_it_was_given(
@@ -101,16 +88,6 @@ def test_a_command_has_the_variables_that_it_was_given(
     said = made.ask(Questions(CommandQuestion(("sh", "-c", 'printf %s "$SHOP_TOKEN"'))), "echo")
     assert isinstance(said, Answers)
     assert said.value == Exit(0, CleanText(says))
-
-
-@pytest.mark.contract("B462")
-def test_an_error_is_an_event_too(metrics: Metrics) -> None:
-    """Nobody could tell: the check hears why."""
-    metrics.refuses(400, "1:1: parse error")
-    clock = SystemClock()
-    event = performer(sources(settings(**EVERY), clock), clock)(the_ask(MetricQuestion("(", 0.0)))
-    assert isinstance(event, Errored)
-    assert (event.effect_id, event.error.trouble) == (7, Trouble.BAD_QUERY)
 
 
 @pytest.mark.contract("B462")

@@ -67,17 +67,6 @@ def fail(_start: CommandStart) -> int:
 # -- endings ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B23", "B173")
-def test_a_refusal_is_a_document_and_a_line(run: Run) -> None:
-    """The document stands on stdout alone, what people read on stderr."""
-    ended = run(refuse)
-    document = ended.document
-    assert (ended.code, document["outcome"], document["reason"]) == (3, "refused", "Unreachable")
-    assert "nobody is there" in ended.err
-    assert "look elsewhere" in ended.err
-    assert run(refuse, output="text").out == ""
-
-
 @pytest.mark.contract("B633")
 def test_the_tree_is_gone_before_anything_is_reported(
     run: Run, monkeypatch: pytest.MonkeyPatch
@@ -114,21 +103,6 @@ def test_a_bug_is_reported_as_such(run: Run) -> None:
 def test_developers_see_the_traceback(run: Run) -> None:
     """With the log level debug."""
     assert "Traceback (most recent call last)" in run(fail, log_level="debug").err
-
-
-def test_a_command_that_answered_itself_has_its_own_code(run: Run) -> None:
-    """Nothing is added to what it printed."""
-    assert run(lambda _start: 7) == Ended(7, "", "")
-
-
-@pytest.mark.contract("B35", "B173")
-def test_what_was_to_write_nothing_has_a_document_too(run: Run, tmp_path: Path) -> None:
-    """Exit 0, outcome observed, on stdout and in the report files."""
-    report = tmp_path / "report.json"
-    ended = run(lambda _start: Passed("all well"), report=[f"json={report}"])
-    document = ended.document
-    assert (ended.code, document["outcome"], document["message"]) == (0, "observed", "all well")
-    assert json.loads(report.read_text()) == document
 
 
 @pytest.mark.contract("B29", "B150")
@@ -268,11 +242,6 @@ class Terminal(io.StringIO):
     def fileno(self) -> int:
         """Return a descriptor."""
         return 1
-
-
-def test_a_pipe_gets_neither_colour_nor_width_of_its_own() -> None:
-    """What goes into a log is the same everywhere."""
-    assert style_of(io.StringIO(), Settings(), LOOKED_AT) == Style()
 
 
 @pytest.mark.contract("B656")

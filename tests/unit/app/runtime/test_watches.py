@@ -12,8 +12,7 @@ from gate.app.runtime.live_state import read_live, standing
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
 from gate.config import load
-from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
-from gate.core.model.fact import Absent, Known
+from gate.core.kinds.deployment.objects import DEPLOYMENT, deployment_ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed
@@ -22,7 +21,6 @@ from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
 from tests.unit.app.server import Server
-from tests.unit.report.cluster import Workload
 
 WEB = deployment_ref("shop", "web")
 SELECTOR = {"matchLabels": {"app": "web"}}
@@ -54,28 +52,6 @@ def watching(session: Session) -> Watching:
 def listed(session: Session, kind: Kind, *things: object) -> None:
     """Let a list be heard."""
     session.inbox.put(Listed(100.0, kind, WEB, things))  # type: ignore[arg-type]
-
-
-def test_it_settles_once_everything_is_listed(session: Session, watching: Watching) -> None:
-    """What serves is known then; events are not waited for."""
-    workload = Workload(replicas=2).serving("shop/web:1", 1)
-    deployment = workload.deployment()
-    listed(session, DEPLOYMENT, deployment)
-    listed(session, REPLICA_SET, *workload.core_sets())
-    listed(session, Kind.POD, *workload.core_pods())
-    watching.settle(5.0)
-    baseline = watching.target(WEB).baseline
-    assert isinstance(baseline, Known)
-    assert baseline.value.revision == 1
-    assert watching.snapshot(WEB).live == deployment
-
-
-def test_what_is_not_listed_is_not_there(session: Session, watching: Watching) -> None:
-    """A first deployment has no baseline."""
-    for kind in (DEPLOYMENT, REPLICA_SET, Kind.POD):
-        listed(session, kind)
-    watching.settle(5.0)
-    assert watching.target(WEB).baseline == Absent()
 
 
 @pytest.mark.contract("B243")

@@ -218,19 +218,6 @@ def test_a_terminal_that_takes_nothing_delays_nothing(
     assert "ROLLED BACK (exit 4)" in report.read_text(encoding="utf-8")
 
 
-@pytest.mark.contract("B637")
-def test_a_terminal_that_goes_on_gets_everything(
-    launch: Launch, manifest: Manifest, pty: Pty
-) -> None:
-    """Nothing of what was said meanwhile is lost."""
-    pty.fill()
-    process = launch("apply", "-f", manifest(web("crash")))
-    assert pty.read_to_the_end(process) == 4
-    shown = "\n".join(pty.screen.everything)
-    assert "applied     deployment/web changed" in shown
-    assert "ROLLED BACK (exit 4)" in shown
-
-
 @pytest.mark.contract("B639")
 @pytest.mark.parametrize(("has_seen_enough", "code"), [(False, 0), (True, 130)])
 def test_status_shows_the_tree_while_it_watches(

@@ -6,9 +6,7 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from tests.unit.app.conftest import Manifest
 from tests.unit.app.processes import (
     DEPLOYMENT,
     LONGEST_SECONDS,
-    ROOT,
     Start,
     applying,
     arrival,
@@ -29,16 +26,6 @@ from tests.unit.app.processes import (
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Hang, Seen
 from tests.unit.test_output import Pipe
-
-DOCUMENT = """
-import sys, time
-from gate.cli import streams
-from gate.clock import SystemClock
-stdout, stderr = streams.harden()
-sys.stdout.write("0123456789" * 200_000 + chr(10))
-streams.finish(stdout, stderr, SystemClock(), time.monotonic(), has_document=True)
-"""
-"""Two megabytes, of which a Linux pipe holds half of one at the most."""
 
 
 @pytest.fixture
@@ -114,35 +101,6 @@ def test_a_second_signal_ends_it_though_nobody_reads(
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGHUP)
     assert code_of(process) in (129, 143), "two of them may arrive in either order"
-
-
-@pytest.mark.contract("B179")
-def test_a_slow_reader_gets_the_whole_document() -> None:
-    """Two megabytes, for as long as somebody reads on."""
-    process = subprocess.Popen([sys.executable, "-c", DOCUMENT], stdout=subprocess.PIPE, cwd=ROOT)
-    assert process.stdout is not None
-    read = bytearray()
-    with process.stdout:
-        while some := os.read(process.stdout.fileno(), 40_000):
-            read += some
-            time.sleep(0.02)  # what makes the reader slow
-    assert (len(read), process.wait(LONGEST_SECONDS)) == (2_000_001, 0)
-
-
-@pytest.mark.contract("B179")
-def test_what_is_missing_of_a_document_is_said(unread: Pipe) -> None:
-    """On stderr, and the process ends."""
-    process = subprocess.run(
-        [sys.executable, "-c", DOCUMENT],
-        stdout=unread.theirs,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        text=True,
-        check=True,
-        timeout=LONGEST_SECONDS,
-    )
-    assert process.stderr.startswith("warning: stdout ends before its last ")
-    assert process.stderr.endswith(" bytes: nobody read on\n")
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ import yaml
 
 from gate.app.rehearsal.virtual_world import SERVER
 from sandbox.face import JSON
-from tests.unit.app.bodies import autoscaler, marked, service, settings, web
+from tests.unit.app.bodies import marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen, as_json, as_status
@@ -17,7 +17,6 @@ from tests.unit.kube.scripted import Seen, as_json, as_status
 WHO_AM_I = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
 DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
-SCALERS = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
 NAMESPACE: JSON = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
 
 
@@ -307,44 +306,14 @@ def test_no_pods_are_refused_where_they_are_asked_for(
     assert_refused(ended, server, "Vacuous", "replicas: 0")
 
 
-@pytest.mark.contract("B4")
-def test_where_a_failure_would_return_to_is_said(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
-    """The revision and its images, or that there is nothing; and what --on-failure makes of it."""
-
-    def baseline(**flags: Any) -> str:
-        timeline = gate("preflight", file=[manifest(web("2"))], **flags).document["timeline"]
-        return str(next(line["message"] for line in timeline if line["event"] == "baseline"))
-
-    nothing = "deployment/web: nothing serves yet, so a failure has nowhere to return to"
-    assert baseline() == nothing
-    server.put(web())
-    assert baseline() == "deployment/web: a failure returns to revision 1 (shop/web:1)"
-    kept = "deployment/web: revision 1 (shop/web:1) serves; a failure does not return to it"
-    assert baseline(on_failure="keep") == baseline(observe=True) == kept
-
-
-@pytest.mark.contract("B15", "B224")
-def test_what_is_not_judged_is_said(gate: Gate, manifest: Manifest) -> None:
-    """Kinds without a judge are named, and tests of a chart that are left out."""
+@pytest.mark.contract("B224")
+def test_tests_of_a_chart_are_left_out_and_named(gate: Gate, manifest: Manifest) -> None:
+    """They are for `helm test`."""
     hook = marked(settings("x"), name="check", annotations={"helm.sh/hook": "test"})
-    ended = gate("preflight", file=[manifest(web(), service(), settings(), hook)])
+    ended = gate("preflight", file=[manifest(web(), hook)])
     said = [line["message"] for line in ended.document["timeline"] if line["event"] == "objects"]
-    assert said[0] == "applied, not judged: configmap/settings, service/web"
-    assert said[1].startswith("skipped: configmap/check: ")
-
-
-@pytest.mark.contract("B71")
-def test_autoscalers_that_cannot_be_read_are_warned_of(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
-    """Whether replicas are somebody else's cannot be told then."""
-    server.put(autoscaler())
-    server.on("GET", SCALERS, as_status(403, 'cannot list resource "x" in API group "y"'))
-    ended = gate("preflight", file=[manifest(web())])
-    assert_passed(ended, server)
-    assert any("autoscaler owns replicas in shop" in warning for warning in warnings(ended))
+    assert [line.partition(": ")[0] for line in said] == ["skipped"]
+    assert "configmap/check: " in said[0]
 
 
 def resource_of(kind: str, namespaced: bool) -> JSON:
@@ -386,15 +355,6 @@ def test_the_server_knows_whether_a_custom_kind_has_a_namespace(
         server.on("GET", path, as_status(404, "not found", "NotFound"))
     gate("preflight", file=[manifest(*bodies)], **flags)
     assert paths <= {seen.path for seen in server.seen}
-
-
-@pytest.mark.contract("B231")
-def test_namespaces_that_contradict_are_a_usage_error(
-    gate: Gate, server: Server, manifest: Manifest
-) -> None:
-    """A manifest that names another namespace than --namespace is exit 2."""
-    ended = gate("apply", file=[manifest(web())], namespace="other")
-    assert_refused(ended, server, "Usage", "belongs to namespace shop, not to other", code=2)
 
 
 # -- would the server take it ----------------------------------------------------------------------

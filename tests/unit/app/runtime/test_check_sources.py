@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -35,7 +33,6 @@ from gate.core.protocol.events import Answered
 from gate.errors import UsageError
 from tests.unit.app.metrics import BASE, CHECK, Metrics
 
-ROOT = Path(__file__).resolve().parents[4]
 SERVICE = "https://shop.example/live"
 EVERY: dict[str, Any] = {
     "prometheus_url": BASE,
@@ -121,23 +118,6 @@ def test_only_what_is_checked_is_made(options: dict[str, Any], question: Questio
     said = sources(settings(**options), SystemClock()).ask(Questions(question))
     assert isinstance(said, NoAnswer)
     assert said.trouble is Trouble.ADDRESS
-
-
-@pytest.mark.long
-@pytest.mark.contract("B462")
-@pytest.mark.parametrize("options", [{"prometheus_url": BASE}, {"smoke_test": ["true"]}])
-def test_a_run_without_requests_does_not_load_them(options: dict[str, Any]) -> None:
-    """The library takes a tenth of a second, which a deployment without checks has no use for."""
-    program = f"""
-import sys
-from pathlib import Path
-from gate.app.runtime.check_sources import sources
-from gate.clock import SystemClock
-from gate.config import load
-sources(load("apply", {options!r}, environ={{}}, folder=Path("/nowhere")), SystemClock())
-assert "requests" not in sys.modules, "loaded"
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
 @pytest.mark.contract("B462", "B428")

@@ -137,6 +137,14 @@ def test_a_request_that_was_lost_is_sent_again() -> None:
     assert asking.take(asking.look([LOCK])) is not None
 
 
+@pytest.mark.contract("B520")
+def test_what_we_hold_already_is_free_to_us() -> None:
+    """An earlier try of this attempt, of which nothing was heard any more; not of another one."""
+    asking = taking(Stored())
+    assert asking.free_at(held_by(ME)) == asking.clock.now()
+    assert asking.free_at(held_by(OTHER)) > asking.clock.now()
+
+
 @pytest.mark.contract("B545")
 @pytest.mark.parametrize("at", [1, 2, 3])
 @pytest.mark.parametrize("after", [True, False], ids=["done", "not-done"])

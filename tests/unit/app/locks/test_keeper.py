@@ -238,6 +238,16 @@ def test_a_record_that_is_refused_for_good_ends_the_way_out(
     assert scene.heard(30.0) is None
 
 
+@pytest.mark.contract("B534")
+@pytest.mark.parametrize("failures", [[DOWN] * 9, [Invalid("no annotations here")]])
+def test_the_way_back_goes_on_without_its_record(scene: Scene, failures: list[ApiError]) -> None:
+    """What serves comes first: the record of the way out says all that is needed."""
+    scene.store.failures = failures
+    scene.lane(SaveRecord(1, BACK))
+    assert isinstance(scene.heard(), Recorded)
+    assert any("could not be written" in line for line in scene.warnings)
+
+
 @pytest.mark.contract("B518")
 def test_a_record_is_not_written_again_before_the_server_wants_it(scene: Scene) -> None:
     """The lane waits as long as it was asked to, but not where something else is to be done."""
@@ -308,6 +318,8 @@ def test_no_record_is_answered_under_a_lock_in_doubt(row: Scene) -> None:
     row.clock.wait(40.0)
     row.lane(SaveRecord(1, OUT))
     assert row.heard(20.0) is None
+    row.lane(LookAtLocks(threading.Event()))
+    assert row.heard(20.0) is None, "a look clears no doubt"
     row.stores[BESIDE].failures = []
     assert isinstance(row.heard(6.0), Recorded)
     row.stores[BESIDE].failures = [Forbidden("leases is forbidden")] * 300

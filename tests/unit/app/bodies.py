@@ -10,7 +10,7 @@ BEHAVIOURS = {
     "crash": "crash=0.1",
     "pending": "never-ready",
     "half": "ready=0;only=1, never-ready",
-    "slow": "ready=32",
+    "slow": "ready=15",
 }
 """What pods with such a tag do; those of any other get ready at once."""
 

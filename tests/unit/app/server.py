@@ -59,13 +59,13 @@ class Server:
         self.objects.bind("limited", rules)
         self.user = self._user("limited", ())
 
-    def put(self, *bodies: JSON, manager: str = OURS) -> None:
-        """Apply objects under a manager's name, by force, and let their pods come up or fail."""
+    def put(self, *bodies: JSON, manager: str = OURS, settles: bool = True) -> None:
+        """Apply objects under a manager's name, by force; `settles` lets pods come up or fail."""
         for body in bodies:
             key = key_of(body, self.objects.namespace)
             path = f"{self.objects.path(key.resource, key.name)}?fieldManager={manager}&force=true"
             self._client.json("PATCH", path, body, APPLY_PATCH)
-            if body["kind"] == "Deployment" and not body["spec"].get("paused"):
+            if settles and body["kind"] == "Deployment" and not body["spec"].get("paused"):
                 self._settle(key.name)
 
     def get(self, resource: str, name: str) -> JSON:

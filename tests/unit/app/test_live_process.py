@@ -224,7 +224,7 @@ def test_status_shows_the_tree_while_it_watches(
     launch: Launch, server: Server, pty: Pty, has_seen_enough: bool, code: int
 ) -> None:
     """At the end, by itself or by Ctrl-C, the tree that `status` prints stays, and nothing else."""
-    server.put(web("slow", replicas=1))
+    server.put(web("slow", replicas=1), settles=False)
     process = launch("status", "web", "--watch")
     pty.read_until(has("── progressing ──"))
     if has_seen_enough:

@@ -9,6 +9,7 @@ import yaml
 
 from gate.app.rehearsal.virtual_world import SERVER
 from sandbox.face import JSON
+from tests.bed.bed import Bed
 from tests.unit.app.bodies import marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import Server
@@ -374,6 +375,18 @@ def test_each_conflict_has_what_settles_it(gate: Gate, server: Server, manifest:
     ways = "--take-over 'a b'; leave .spec.replicas out of the manifest; or write over"
     assert_refused(ended, server, "Conflict", "deployment/web", *fields, ways, "--force-conflicts")
     assert ended.err.count("(kubectl") == 1
+
+
+@pytest.mark.contract("B61", "B67")
+def test_only_foreign_fields_are_in_the_way(
+    gate: Gate, bed: Bed, server: Server, manifest: Manifest
+) -> None:
+    """What kubectl applied is taken over by itself, and not named beside the stranger's."""
+    bed.kubectl("apply", "-f", manifest(web()), check=True)
+    server.change({"spec": {"replicas": 5}}, manager="kubectl-edit")
+    ended = gate("apply", file=[manifest(web("2"))])
+    assert_refused(ended, server, "Conflict", "--take-over kubectl-edit;")
+    assert "kubectl-client-side-apply" not in ended.err
 
 
 @pytest.mark.contract("B67")

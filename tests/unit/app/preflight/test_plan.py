@@ -10,6 +10,7 @@ import yaml
 from gate.app.rehearsal.virtual_world import SERVER
 from sandbox.face import JSON
 from tests.bed.bed import Bed
+from tests.bed.scene import OURS
 from tests.unit.app.bodies import marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import Server
@@ -266,7 +267,7 @@ def test_what_another_tool_manages_is_refused(
     evidence: str,
 ) -> None:
     """The evidence is named and `verify` pointed to; --allow-managed goes on."""
-    server.put(marked(web(), **metadata), **({"manager": manager} if manager else {}))
+    server.put(marked(web(), **metadata), manager=manager or OURS)
     ended = gate("apply", file=[manifest(web("2"))])
     assert_refused(ended, server, "GitOpsManaged", evidence, "rollout-gate verify web -n shop")
     given = {"allow_managed": True, "take_over": [manager] if manager else []}

@@ -9,22 +9,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sandbox.face import Cluster, ClusterOptions, Pace
-from sandbox.server import Endpoint, ServeOptions, serve
+from sandbox.server import Endpoint, Served, ServeOptions, serve
 
 START_SECONDS = 30.0
 
 
 @contextmanager
-def sandbox_server(options: ServeOptions | None = None) -> Iterator[Endpoint]:
-    """Serve a sandbox as long as the block runs; raises what ends it before."""
+def sandbox_server(
+    options: ServeOptions | None = None, cluster: Served | None = None
+) -> Iterator[Endpoint]:
+    """Serve a sandbox, a new one unless given, as long as the block runs.
+
+    Raises what ends it before.
+    """
     told: queue.SimpleQueue[Endpoint | BaseException] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
-    cluster = Cluster(options=ClusterOptions(pace=Pace.SHORT))
+    served = cluster or Cluster(options=ClusterOptions(pace=Pace.SHORT))
 
     def run() -> None:
         try:
-            loop.run_until_complete(serve(cluster, stop, told.put, options))
+            loop.run_until_complete(serve(served, stop, told.put, options))
         except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
             told.put(error)
         finally:

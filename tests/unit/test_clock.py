@@ -31,16 +31,6 @@ def test_an_event_ends_a_wait_early(clock: Clock) -> None:
     assert clock.wait(EVER, until)
 
 
-def test_a_message_that_is_there_is_had_at_once(clock: Clock) -> None:
-    """Messages come in their order; without one, None after the time that was given."""
-    inbox: SimpleQueue[str] = SimpleQueue()
-    inbox.put("first")
-    inbox.put("second")
-    assert [clock.receive(inbox, EVER), clock.receive(inbox, EVER)] == ["first", "second"]
-    assert clock.receive(inbox, 0.0) is None
-    assert clock.receive(inbox, -1.0) is None
-
-
 def test_the_system_clock_has_a_message_the_moment_it_comes() -> None:
     """A receiver that waits is woken by the message, not by its time."""
     inbox: SimpleQueue[str] = SimpleQueue()

@@ -15,7 +15,7 @@ from gate.core.model.fact import Known
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, Target
 from gate.core.protocol.effects import Announce, Asking, Collect, Read, Release, SaveRecord
-from gate.core.protocol.events import Collected, Interrupted, ReadBack, Recorded, Released
+from gate.core.protocol.events import Collected, ReadBack, Recorded, Released
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.policy import Policy
@@ -112,15 +112,6 @@ def _stuck(world: World) -> World:
     return world
 
 
-@pytest.mark.contract("B53")
-def test_it_runs_to_the_end(world: World) -> None:
-    """What the attempt asks is dispatched in order, and its answers move it on."""
-    attempt = world.run()
-    assert (attempt.ended, attempt.outcome) == (True, Outcome.VERIFIED)
-    assert [type(effect) for effect in world.asked] == [SaveRecord, Read, Release]
-    assert world.clock.now() == 100.0
-
-
 def test_it_wakes_the_attempt_at_its_own_time(stuck: World) -> None:
     """A budget ends without any message, at its time and not later."""
     attempt = stuck.run(Policy(timeout_seconds=50.0))
@@ -178,14 +169,6 @@ def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
     assert attempt.outcome is Outcome.FAILED
     assert world.clock.now() == 170.0
     assert world.ears.beats_at == [130.0, 160.0]
-
-
-def test_a_signal_ends_what_waits(stuck: World) -> None:
-    """An interruption is a message like any other."""
-    stuck.inbox.put(Interrupted(100.0, 15))
-    attempt = stuck.run()
-    assert (attempt.outcome, attempt.exit_code) == (Outcome.INTERRUPTED, 143)
-    assert stuck.clock.now() == 100.0
 
 
 def test_what_broke_a_worker_is_raised(stuck: World) -> None:

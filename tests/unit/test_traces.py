@@ -64,18 +64,6 @@ def test_replay_tells_a_new_revision_from_a_change_of_size(
     assert replay(capsys, "good-rolling")["new_revision"]
 
 
-@pytest.mark.contract("B272")
-def test_recording_that_ends_early_is_progressing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """What stands when a recording ends undecided is said, with no time of a decision."""
-    lines = (TRACES / "crashloop.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "cut.jsonl").write_text("".join(lines[:20]))
-    assert run(["replay", str(tmp_path / "cut.jsonl"), "--output", "json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["verdict"], document["decided_at"]) == ("progressing", None)
-
-
 @pytest.mark.contract("B275")
 def test_cut_recording_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A line that is cut ends with 2 and names file and line."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import partial
 from queue import SimpleQueue
 
 import pytest
 
 from gate.clock import Clock
-from gate.virtual_time import Abandoned, VirtualClock
+from gate.virtual_time import VirtualClock
 
 
 def sleep(clock: Clock) -> None:
@@ -36,22 +35,6 @@ def test_threads_take_turns_at_the_times_that_they_wait_for() -> None:
     assert all(clock.wait(100.0, ended) for ended in ends)
     assert seen == [("a", 2.0), ("b", 3.0), ("a", 4.0), ("b", 6.0), ("a", 6.0), ("b", 9.0)]
     assert clock.now() == 9.0
-
-
-def test_a_message_wakes_its_receiver_without_time_passing() -> None:
-    """Time does not move while anybody has something to do."""
-    clock, inbox = VirtualClock(5.0), SimpleQueue[str]()
-
-    def send() -> None:
-        for word in ("one", "two"):
-            inbox.put(word)
-            clock.wait(1.0)
-
-    clock.start(send, "sender")
-    assert clock.receive(inbox) == "one"
-    assert clock.now() == 5.0
-    assert clock.receive(inbox) == "two"
-    assert clock.now() == 6.0
 
 
 class Bell:
@@ -79,13 +62,6 @@ def test_a_schedule_shares_the_time() -> None:
     assert clock.now() == 2.0
     clock.wait(3.0)
     assert bell.rung == [1.0, 2.0, 5.0]
-
-
-def test_the_wall_goes_with_it() -> None:
-    """The date of the start and what has passed since."""
-    clock = VirtualClock(7.0, started=datetime(2026, 1, 1, tzinfo=UTC))
-    clock.wait(60.0)
-    assert clock.wall() == datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
 
 
 def test_an_interrupt_is_called_in_the_thread_that_waits() -> None:
@@ -204,35 +180,3 @@ def test_a_group_ends_alone() -> None:
     clock.end()
     assert ends[2].is_set()
     assert not {"a", "b", "c"} & {thread.name for thread in threading.enumerate()}
-
-
-def test_a_group_ends_by_one_of_its_own_threads() -> None:
-    """Whoever ends it comes no further, nor does any other of them; no new one begins."""
-    clock = VirtualClock()
-    group, seen = clock.group(), list[str]()
-
-    def last() -> None:
-        clock.wait(1.0)
-        group.start(lambda: seen.append("too late"), "late")
-        group.end()
-        seen.append("further")
-
-    ends = [group.start(partial(sleep, group), "other"), group.start(last, "last")]
-    assert all(clock.wait(5.0, end) for end in ends)
-    assert (seen, clock.now()) == ([], 1.0)
-    with pytest.raises(Abandoned):
-        group.wait(0.0)
-    assert not clock.wait(0.0)
-    clock.end()
-
-
-def test_threads_that_ended_by_themselves_are_forgotten() -> None:
-    """An hour of short-lived threads holds none of them."""
-    clock = VirtualClock()
-    group = clock.group()
-    for _ in range(20):
-        clock.wait(1.0, clock.group().start(lambda: None, "short"))
-        clock.wait(1.0, group.start(lambda: None, "short"))
-    clock.end()
-    assert not group.is_alive()
-    assert len(group._threads) + len(clock._groups) < 10

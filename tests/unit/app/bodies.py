@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-JSON = dict[str, Any]
+from sandbox.face import JSON, behaviour
+
+BEHAVIOURS = {
+    "crash": "crash=0.1",
+    "pending": "never-ready",
+    "half": "ready=0;only=1, never-ready",
+    "slow": "ready=15",
+}
+"""What pods with such a tag do; those of any other get ready at once."""
 
 
 def web(tag: str = "1", *, name: str = "web", namespace: str | None = "shop", **spec: Any) -> JSON:
     """Return a Deployment of two pods with the image `shop/web:TAG`; `spec` is added."""
     metadata: JSON = {"name": name} | ({"namespace": namespace} if namespace else {})
     labels = {"app": name}
-    container = {"name": "web", "image": f"shop/web:{tag}", "readinessProbe": {"periodSeconds": 1}}
+    template: JSON = {"labels": labels}
+    if tag in BEHAVIOURS:
+        template["annotations"] = {behaviour.ANNOTATION: BEHAVIOURS[tag]}
+    probe = {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 1}
+    container = {"name": "web", "image": f"shop/web:{tag}", "readinessProbe": probe}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -20,7 +32,7 @@ def web(tag: str = "1", *, name: str = "web", namespace: str | None = "shop", **
             "replicas": 2,
             "minReadySeconds": 1,
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            "template": {"metadata": template, "spec": {"containers": [container]}},
             **spec,
         },
     }

@@ -1,13 +1,10 @@
-"""The scene of the app's tests: an API server in memory, and commands run against it."""
+"""Commands of the app, run in this process on a sandbox in virtual time."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,15 +14,16 @@ import yaml
 
 from gate import log
 from gate.app import entry
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import World, outside
 from gate.config import load
+from sandbox.face import JSON
+from tests.bed.bed import Bed
+from tests.unit.app.bodies import web
 from tests.unit.app.metrics import Metrics
-from tests.unit.app.server import JSON, ApiServer
-from tests.unit.app.wire import URL, ByCall, OverHttp
+from tests.unit.app.processes import Start, kubeconfig_of, starting
+from tests.unit.app.server import Server
 
 Manifest = Callable[..., str]
-Start = Callable[..., subprocess.Popen[str]]
-ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True)
@@ -47,54 +45,49 @@ class Gate(Protocol):
     """Runs a command with options as a file would have them; names come after it."""
 
     def __call__(self, command: str, *names: Any, **options: Any) -> Ended:
-        """`output` is json unless it is told otherwise."""
+        """`output` is json unless told otherwise; `environ` is the environment, else empty."""
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
-    """Return an API server with the namespace shop, which this process reaches by calls."""
-    server = ApiServer()
-    monkeypatch.setattr("gate.kube.api.Api.request", ByCall(server).request)
-    try:
-        yield server
-    finally:
-        server.close()
+def server(bed: Bed) -> Server:
+    """Return the API server of a sandbox with the namespace shop."""
+    return Server(bed)
 
 
 @pytest.fixture
-def kubeconfig(server: ApiServer, tmp_path: Path) -> str:
-    """Return the path of a kubeconfig for the server, its namespace being shop."""
-    return write_kubeconfig(tmp_path / "kubeconfig", URL)
-
-
-def write_kubeconfig(file: Path, url: str) -> str:
-    """Write a kubeconfig for a server and return its path."""
-    context = {"cluster": "c", "user": "ci", "namespace": "shop"}
-    document = {
-        "current-context": "here",
-        "clusters": [{"name": "c", "cluster": {"server": url}}],
-        "users": [{"name": "ci", "user": {"token": "sesame"}}],
-        "contexts": [{"name": "here", "context": context}],
-    }
-    file.touch(mode=0o600)
-    file.write_text(json.dumps(document))
-    return str(file)
-
-
-@pytest.fixture
-def gate(kubeconfig: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Gate]:
-    """Return a runner of commands against the server."""
+def gate(server: Server, tmp_path: Path) -> Gate:
+    """Return a runner of commands against the server; checks are asked as in a real run."""
 
     def run(command: str, *names: Any, **options: Any) -> Ended:
-        given = {"output": "json", **options}
-        if command != "replay":
-            given = {"kubeconfig": kubeconfig, "allow_insecure": True, **given}
-        settings = load(command, given, environ={}, folder=tmp_path)
+        environ: dict[str, str] = options.pop("environ", {})
+        settings = load(command, {"output": "json", **options}, environ={}, folder=tmp_path)
+
+        def work(world: World) -> int:
+            form, level = settings.log_format, settings.log_level
+            log.configure(form, level, quiet=settings.quiet, stream=world.stderr)
+            here = replace(world, environ=environ, sources=outside().sources)
+            code: int = getattr(entry, command)(here, settings, *names)
+            return code
+
+        server.running = server.played.start(work, user=server.user)
+        code = server.running.finish()
+        return Ended(code, server.running.stdout.getvalue(), server.running.stderr.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Gate]:
+    """Return a runner of commands that need no cluster, in real time."""
+
+    def run(command: str, *names: Any, **options: Any) -> Ended:
+        environ: dict[str, str] = options.pop("environ", {})
+        settings = load(command, {"output": "json", **options}, environ={}, folder=tmp_path)
         log.configure(settings.log_format, settings.log_level, quiet=settings.quiet)
         capsys.readouterr()
-        code = getattr(entry, command)(outside(), settings, *names)
-        out, err = capsys.readouterr()
-        return Ended(code, out, err)
+        world = replace(outside(), environ=environ)
+        code = getattr(entry, command)(world, settings, *names)
+        return Ended(code, *capsys.readouterr())
 
     yield run
     log.configure("console", "info")
@@ -120,30 +113,8 @@ def metrics() -> Iterator[Metrics]:
 
 
 @pytest.fixture
-def start(server: ApiServer, tmp_path: Path) -> Iterator[Start]:
-    """Return what starts the program in an empty folder, with the server on loopback."""
-    started: list[subprocess.Popen[str]] = []
-    listening = OverHttp(server)
-    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", listening.url)
-
-    def run(
-        *arguments: str, program: Sequence[str] = ("-m", "gate"), **options: Any
-    ) -> subprocess.Popen[str]:
-        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "KUBECONFIG": kubeconfig}
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [sys.executable, *program, *arguments]
-        process = subprocess.Popen(
-            command, text=True, env=environ, cwd=tmp_path, **{**streams, **options}
-        )
-        started.append(process)
-        return process
-
-    yield run
-    for process in started:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
-    server.close()
-    listening.close()
+def start(server: Server, tmp_path: Path) -> Iterator[Start]:
+    """Return what starts the program against version 1 of web, which serves."""
+    server.put(web())
+    with kubeconfig_of(server, tmp_path) as kubeconfig, starting(kubeconfig, tmp_path) as run:
+        yield run

@@ -13,12 +13,22 @@ from gate.core.checks.questions import Answers, Errored, Questions, Trouble
 from gate.core.model.objects import CleanText
 from gate.report.check_report.figures import number
 from gate.sources.source import Sources
+from tests.unit.app.server import Server
 
 BASE = "https://prom.example"
 URL = f"{BASE}/api/v1/query"
 QUERY = 'sum(rate(errors{pod=~"${replicaset}-.*"}[${window}]))'
-ASKED = 'sum(rate(errors{pod=~"web-hash1-.*"}[60s]))'
 CHECK = f"errors: {QUERY} <= 0.5"
+
+
+def asked_of(server: Server, name: str = "web", tag: str = "1") -> str:
+    """Return the query about the ReplicaSet that a Deployment has for a version."""
+    (replica_set,) = (
+        each["metadata"]["name"]
+        for each in server.objects.list_all("replicasets", f"app={name}")
+        if each["spec"]["template"]["spec"]["containers"][0]["image"] == f"shop/web:{tag}"
+    )
+    return QUERY.replace("${replicaset}", replica_set).replace("${window}", "60s")
 
 
 class Metrics:

@@ -11,19 +11,8 @@ import pytest
 from gate.cli.catalog import COMMANDS, PROGRAM
 from tests.unit.app.bodies import marked, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.server import ApiServer
-from tests.unit.kube.scripted import as_json, as_status
-
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/shop/leases/rollout-gate.deployment.web"
-HELD = {
-    "metadata": {
-        "name": "rollout-gate.deployment.web",
-        "namespace": "shop",
-        "uid": "u1",
-        "resourceVersion": "1",
-    },
-    "spec": {"holderIdentity": "ci/7", "renewTime": "2026-11-21T12:00:00.000000Z"},
-}
+from tests.unit.app.server import Server
+from tests.unit.kube.scripted import as_status
 
 
 def command_in(hint: str) -> list[str]:
@@ -33,38 +22,40 @@ def command_in(hint: str) -> list[str]:
     return shlex.split(found[0])
 
 
-def managed(gate: Gate, server: ApiServer, manifest: Manifest) -> Ended:
+def managed(gate: Gate, server: Server, manifest: Manifest) -> Ended:
     """Helm has it: `verify` is pointed to."""
     server.put(marked(web(), annotations={"meta.helm.sh/release-name": "shop"}))
     return gate("apply", file=[manifest(web("2"))])
 
 
-def paused(gate: Gate, server: ApiServer, _: Manifest) -> Ended:
+def paused(gate: Gate, server: Server, _: Manifest) -> Ended:
     """A restart would start nothing: `resume` is pointed to."""
     server.put(web(paused=True))
     return gate("restart", "web")
 
 
-def without_earlier_revision(gate: Gate, server: ApiServer, _: Manifest) -> Ended:
+def without_earlier_revision(gate: Gate, server: Server, _: Manifest) -> Ended:
     """There is nothing to go back to: `history` is pointed to."""
     server.put(web())
     return gate("undo", "web")
 
 
-def locked(gate: Gate, server: ApiServer, manifest: Manifest) -> Ended:
+def locked(gate: Gate, server: Server, manifest: Manifest) -> Ended:
     """Somebody works on it: `locks --release` is pointed to."""
-    server.put(web())
-    server.on("GET", LEASE, as_json(HELD))
-    return gate("apply", file=[manifest(web("2"))], lock_wait=0)
+    name = "rollout-gate.deployment.web"
+    spec = {"holderIdentity": "ci/7", "leaseDurationSeconds": 60}
+    spec |= {"renewTime": "2026-01-01T00:00:00.000000Z"}
+    server.objects.create("leases", {"metadata": {"name": name}, "spec": spec})
+    return gate("apply", file=[manifest(web())], lock_wait=0)
 
 
-def without_the_right_to_lock(gate: Gate, server: ApiServer, manifest: Manifest) -> Ended:
+def without_the_right_to_lock(gate: Gate, server: Server, manifest: Manifest) -> Ended:
     """The Role is to be printed."""
-    server.rules = []
+    server.limit()
     return gate("apply", file=[manifest(web())], require_lock=True)
 
 
-def forbidden(gate: Gate, server: ApiServer, _: Manifest) -> Ended:
+def forbidden(gate: Gate, server: Server, _: Manifest) -> Ended:
     """Nor may it be read."""
     server.put(web())
     said = 'cannot list resource "pods" in API group ""'
@@ -72,13 +63,13 @@ def forbidden(gate: Gate, server: ApiServer, _: Manifest) -> Ended:
     return gate("status", "web")
 
 
-def without_lock(gate: Gate, server: ApiServer, _: Manifest) -> Ended:
+def without_lock(gate: Gate, server: Server, _: Manifest) -> Ended:
     """There is none to be given back: `locks` is pointed to."""
     server.put(web())
     return gate("locks", release="web")
 
 
-def without_namespace(gate: Gate, _: ApiServer, manifest: Manifest) -> Ended:
+def without_namespace(gate: Gate, _: Server, manifest: Manifest) -> Ended:
     """It can be made."""
     return gate("apply", file=[manifest(web(namespace="nowhere"))])
 
@@ -98,11 +89,11 @@ REFUSALS: dict[Any, str] = {
 @pytest.mark.contract("B653")
 @pytest.mark.parametrize("refuse", REFUSALS, ids=lambda refuse: refuse.__name__)
 def test_a_command_of_a_hint_names_the_cluster(
-    gate: Gate, server: ApiServer, manifest: Manifest, kubeconfig: str, refuse: Any
+    gate: Gate, server: Server, manifest: Manifest, refuse: Any
 ) -> None:
-    """The context that was chosen, and the kubeconfig that was named, as in a report."""
+    """The context that was chosen, as in a report."""
     ended = refuse(gate, server, manifest)
     assert ended.code == 3, ended.err
     program, *words = command_in(ended.err.partition("hint: ")[2])
-    assert words == [*REFUSALS[refuse].split(), "--context", "here", "--kubeconfig", kubeconfig]
+    assert words == [*REFUSALS[refuse].split(), "--context", "sandbox"]
     assert program == "kubectl" or words[0] in COMMANDS

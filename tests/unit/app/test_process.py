@@ -8,48 +8,28 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import Manifest, Start
-from tests.unit.app.server import ApiServer
+from tests.unit.app.conftest import Manifest
+from tests.unit.app.processes import (
+    DEPLOYMENT,
+    LONGEST_SECONDS,
+    ROOT,
+    Start,
+    applying,
+    arrival,
+    ended,
+)
+from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Hang, Seen
-
-ROOT = Path(__file__).parents[3]
-LONGEST_SECONDS = 60
-DEPLOYMENT = "/apis/apps/v1/namespaces/shop/deployments/web"
 
 APPLY_USES = {"click", "kubernetes", "msgspec", "tenacity", "urllib3", "yaml"}
 THESE_NEED = {"cython_runtime", "typing_extensions"}
 """Libraries of others: those of a run, and what those need themselves."""
 PARTS = {"client", "utils"}
 """Of the official client: the second is what the first imports."""
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for the end; return the exit code, stdout and stderr."""
-    out, err = process.communicate(timeout=LONGEST_SECONDS)
-    return process.returncode, out, err
-
-
-def once(server: ApiServer, is_meant: Callable[[Seen], bool]) -> threading.Event:
-    """Return what is set when a request of that kind arrives."""
-    arrived = threading.Event()
-
-    def happen(seen: Seen) -> None:
-        if is_meant(seen):
-            arrived.set()
-
-    server.on_request = happen
-    return arrived
-
-
-def applying(*arguments: str) -> list[str]:
-    """Return the arguments of an apply with a document."""
-    return ["apply", "--allow-insecure", "--output", "json", *arguments]
 
 
 def ignore_all() -> None:
@@ -61,10 +41,9 @@ def ignore_all() -> None:
 @pytest.mark.long
 @pytest.mark.contract("B16", "B20", "B177")
 def test_it_ends_with_its_verdict_though_its_watches_still_run(
-    start: Start, server: ApiServer, manifest: Manifest
+    start: Start, server: Server, manifest: Manifest
 ) -> None:
     """Promptly, with a stderr that is closed, and without a word of the interpreter."""
-    server.put(web())
     code, out, _ = ended(start(*applying("-f", manifest(web("2"))), preexec_fn=lambda: os.close(2)))
     assert (code, json.loads(out)["outcome"]) == (0, "verified")
     code, out, err = ended(start(*applying("-f", manifest(web("crash")))))
@@ -76,11 +55,11 @@ def test_it_ends_with_its_verdict_though_its_watches_still_run(
 
 @pytest.mark.long
 @pytest.mark.contract("B29", "B150", "B155")
-def test_a_signal_in_preflight_ends_it(start: Start, server: ApiServer, manifest: Manifest) -> None:
+def test_a_signal_in_preflight_ends_it(start: Start, server: Server, manifest: Manifest) -> None:
     """Also where the parent had it ignored, in the middle of a question to the server."""
     server.on("GET", DEPLOYMENT, Hang())
-    asked = once(server, lambda seen: seen.path == DEPLOYMENT)
-    process = start(*applying("-f", manifest(web())), preexec_fn=ignore_all)
+    asked = arrival(server, lambda seen: seen.path == DEPLOYMENT)
+    process = start(*applying("-f", manifest(web("2"))), preexec_fn=ignore_all)
     assert asked.wait(LONGEST_SECONDS)
     process.send_signal(signal.SIGINT)
     code, out, err = ended(process)
@@ -89,38 +68,16 @@ def test_a_signal_in_preflight_ends_it(start: Start, server: ApiServer, manifest
 
 
 @pytest.mark.long
-@pytest.mark.contract("B29", "B151", "B153")
-def test_a_signal_in_mid_flight_leaves_the_rollout(
-    start: Start, server: ApiServer, manifest: Manifest
-) -> None:
-    """Without evidence against it, it is left as it is; the report says so."""
-    server.put(web())
-    applied = once(server, lambda seen: seen in server.writes())
-    process = start(*applying("-f", manifest(web("pending"))), preexec_fn=ignore_all)
-    assert applied.wait(LONGEST_SECONDS)
-    process.send_signal(signal.SIGTERM)
-    code, out, _ = ended(process)
-    document = json.loads(out)
-    assert (code, document["outcome"], document["exit_code"]) == (143, "interrupted", 143)
-    assert len(server.writes()) == 1
-
-
-@pytest.mark.long
 @pytest.mark.contract("B153")
-def test_a_second_signal_ends_it_at_once(
-    start: Start, server: ApiServer, manifest: Manifest
-) -> None:
+def test_a_second_signal_ends_it_at_once(start: Start, server: Server, manifest: Manifest) -> None:
     """Whatever it waits for: here, for the answer to its write."""
-    server.put(web())
+    writing = threading.Event()
 
     def hang(seen: Seen) -> None:
-        if seen.method == "PATCH":
-            server.forget("PATCH", DEPLOYMENT)
-            if seen.query.get("dryRun") != "All":
-                server.on("PATCH", DEPLOYMENT, Hang())
-                writing.set()
+        if seen.method == "PATCH" and seen.path == DEPLOYMENT and "dryRun" not in seen.query:
+            server.on("PATCH", DEPLOYMENT, Hang())
+            writing.set()
 
-    writing = threading.Event()
     server.on_request = hang
     process = start(*applying("-f", manifest(web("2"))))
     assert writing.wait(LONGEST_SECONDS)
@@ -135,7 +92,7 @@ def test_a_second_signal_ends_it_at_once(
 
 
 @pytest.mark.contract("B203", "B462")
-def test_an_apply_loads_what_it_uses(start: Start, server: ApiServer, manifest: Manifest) -> None:
+def test_an_apply_loads_what_it_uses(start: Start, manifest: Manifest) -> None:
     """A whole run, without checks, metrics, a terminal, or a log in JSON."""
     program = """
 import json, sys
@@ -144,8 +101,7 @@ before = set(sys.modules)
 code = run(sys.argv[1:])
 print(json.dumps({"code": code, "loaded": sorted(set(sys.modules) - before)}))
 """
-    server.put(web())
-    arguments = ("apply", "--allow-insecure", "-f", manifest(web("2")))
+    arguments = ("apply", "-n", "shop", "-f", manifest(web("2")))
     _, out, err = ended(start(*arguments, program=("-c", program)))
     said = json.loads(out.splitlines()[-1])
     assert said["code"] == 0, err

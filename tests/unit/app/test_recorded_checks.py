@@ -144,39 +144,6 @@ def test_a_run_that_a_check_failed_is_judged_again(record: Recording, again: Aga
 
 
 @pytest.mark.long
-@pytest.mark.contract("B467")
-def test_a_run_that_was_verified_is_complete_again(record: Recording, again: Again) -> None:
-    """Each check has the measurements that it had, the one that is run once too."""
-    run = record()
-    assert (run.code, run.document["outcome"]) == (0, "verified")
-    found = again("replay", run.trace).document
-    assert (found["verdict"], found["reason"]) == ("complete", "Complete")
-    assert found["decided_at"] is not None
-    measured = {row["name"]: row["measurements"] for row in run.document["checks"]}
-    assert {row["name"]: row["measurements"] for row in found["checks"]} == measured
-    assert measured["smoke"] == 1
-    told = again("replay", run.trace, output="text").out
-    assert "errors: 0 is <= 0.1" in told
-
-
-@pytest.mark.long
-@pytest.mark.contract("B467", "B468")
-def test_a_run_that_could_not_tell_cannot_tell_again(record: Recording, again: Again) -> None:
-    """Nor does a check that it never asked; a flag replaces the recorded check of its name."""
-    run = record("checks: {errors: {10s: unreachable}}")
-    assert (run.code, run.document["reason"]) == (7, "CheckError")
-    found = again("replay", run.trace).document
-    assert (found["verdict"], found["reason"]) == ("inconclusive", "CheckError")
-    other = again("replay", run.trace, check=["errors: other <= 1"]).document
-    assert (other["verdict"], other["reason"]) == ("inconclusive", "CheckInconclusive")
-    (row,) = [row for row in other["checks"] if row["name"] == "errors"]
-    assert "the recording's check of that name asked something else" in row["message"]
-    assert len(other["checks"]) == len(CHECKS)
-    passing = again("replay", run.trace, on_inconclusive="pass").document
-    assert passing["verdict"] == "complete"
-
-
-@pytest.mark.long
 @pytest.mark.contract("B468")
 def test_the_bake_window_is_that_of_the_run(record: Recording, again: Again) -> None:
     """What a longer one would ask nobody measured; without checks there is none."""

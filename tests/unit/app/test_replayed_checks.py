@@ -165,16 +165,6 @@ def test_what_was_measured_before_the_question_is_no_answer() -> None:
     assert row["measurements"] == 0
 
 
-def test_of_several_checks_each_has_its_own_answers() -> None:
-    """By name: two may ask the same query with other bounds."""
-    strict = metric(name="strict", most=0.0, required=False)
-    both = [metric(), strict]
-    more = every_ten_seconds(*[value(0.1)] * 9, name="strict")
-    judged = replayed(both, both, *ALL_GOOD, *more)
-    verdicts = {row["name"]: row["verdict"] for row in judged.checks}
-    assert (judged.verdict, verdicts) == (Stands.COMPLETE, {"errors": "pass", "strict": "fail"})
-
-
 # -- judged by others ------------------------------------------------------------------------------
 
 

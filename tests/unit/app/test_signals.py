@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Ended, Gate, Manifest
-from tests.unit.app.server import ApiServer
+from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
 
 
@@ -23,21 +23,21 @@ def run(gate: Gate, command: str, manifest: Manifest) -> Ended:
             return gate(command, "web")
 
 
-def interrupt(server: ApiServer, path: str, *, time: int) -> None:
+def interrupt(server: Server, path: str, *, time: int) -> None:
     """Let a signal come while a path is asked for, for the so-manyeth time."""
     seen_before: list[Seen] = []
 
-    def raise_signal(seen: Seen) -> None:
+    def send_signal(seen: Seen) -> None:
         if seen.path.endswith(path):
             seen_before.append(seen)
             if len(seen_before) == time:
-                signal.raise_signal(signal.SIGINT)
+                server.running.send(signal.SIGINT)
 
-    server.on_request = raise_signal
+    server.on_request = send_signal
 
 
 @pytest.fixture
-def served(server: ApiServer) -> None:
+def served(server: Server) -> None:
     """Two versions have run; the second serves."""
     server.put(web("1"))
     server.put(web("2"))
@@ -72,7 +72,7 @@ READS = "/deployments/web"
 )
 @pytest.mark.usefixtures("served")
 def test_a_signal_ends_each_command_at_once(
-    gate: Gate, server: ApiServer, manifest: Manifest, command: str, path: str, time: int
+    gate: Gate, server: Server, manifest: Manifest, command: str, path: str, time: int
 ) -> None:
     """Nothing was written, and the report says so; after a guard not even a lock was taken."""
     interrupt(server, path, time=time)

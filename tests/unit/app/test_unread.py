@@ -6,9 +6,7 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,21 +14,18 @@ import pytest
 
 from tests.long import longer
 from tests.unit.app.bodies import web
-from tests.unit.app.conftest import ROOT, Manifest, Start
-from tests.unit.app.server import ApiServer
-from tests.unit.app.test_process import DEPLOYMENT, LONGEST_SECONDS, applying, once
+from tests.unit.app.conftest import Manifest
+from tests.unit.app.processes import (
+    DEPLOYMENT,
+    LONGEST_SECONDS,
+    Start,
+    applying,
+    arrival,
+    ended,
+)
+from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Hang, Seen
 from tests.unit.test_output import Pipe
-
-DOCUMENT = """
-import sys, time
-from gate.cli import streams
-from gate.clock import SystemClock
-stdout, stderr = streams.harden()
-sys.stdout.write("0123456789" * 200_000 + chr(10))
-streams.finish(stdout, stderr, SystemClock(), time.monotonic(), has_document=True)
-"""
-"""Two megabytes, of which a Linux pipe holds half of one at the most."""
 
 
 @pytest.fixture
@@ -38,6 +33,7 @@ def unread() -> Iterator[Pipe]:
     """Return a full pipe that nobody reads."""
     pipe = Pipe()
     yield pipe
+    pipe.end()
     pipe.close()
 
 
@@ -48,13 +44,11 @@ def code_of(process: subprocess.Popen[str]) -> int:
 
 @pytest.mark.contract("B152", "B179")
 def test_a_stderr_that_nobody_reads_holds_up_no_rollback(
-    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe
+    start: Start, server: Server, manifest: Manifest, unread: Pipe
 ) -> None:
     """The bad version is applied and rolled back; who reads later misses nothing."""
-    server.put(web())
-    process = start(*applying("-f", manifest(web("crash"))), stderr=unread.theirs)
-    out, _ = process.communicate(timeout=LONGEST_SECONDS)
-    assert (process.returncode, json.loads(out)["outcome"]) == (4, "rolled-back")
+    code, out, _ = ended(start(*applying("-f", manifest(web("crash"))), stderr=unread.theirs))
+    assert (code, json.loads(out)["outcome"]) == (4, "rolled-back")
     assert len(server.writes()) == 2
     assert "applied     deployment/web" in unread.rest()
     assert unread.rest().endswith(" 2 of 2 old pods available\n")
@@ -64,25 +58,21 @@ def test_a_stderr_that_nobody_reads_holds_up_no_rollback(
 @pytest.mark.contract("B152", "B179")
 @pytest.mark.parametrize("output", ["json", "text"])
 def test_a_stdout_that_nobody_reads_changes_no_exit_code(
-    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, output: str
+    start: Start, manifest: Manifest, unread: Pipe, output: str
 ) -> None:
     """Nor does both of them being one full pipe."""
-    server.put(web())
-    crashing = manifest(web("crash"))
-    command = ("apply", "--allow-insecure", "--output", output, "-f", crashing)
+    command = ("apply", "-n", "shop", "--output", output, "-f", manifest(web("crash")))
     assert code_of(start(*command, stdout=unread.theirs)) == 4
-    both = start(*command, stdout=unread.theirs, stderr=unread.theirs)
-    assert code_of(both) == 4
+    assert code_of(start(*command, stdout=unread.theirs, stderr=unread.theirs)) == 4
 
 
 @pytest.mark.contract("B153", "B152")
 @pytest.mark.parametrize("number", [signal.SIGTERM, longer(signal.SIGINT)])
 def test_a_signal_ends_it_though_nobody_reads(
-    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, number: signal.Signals
+    start: Start, server: Server, manifest: Manifest, unread: Pipe, number: signal.Signals
 ) -> None:
     """In mid-flight, with both streams full."""
-    server.put(web())
-    applied = once(server, lambda seen: seen in server.writes())
+    applied = arrival(server, lambda seen: seen in server.writes())
     arguments = applying("-f", manifest(web("pending")))
     process = start(*arguments, stdout=unread.theirs, stderr=unread.theirs)
     assert applied.wait(LONGEST_SECONDS)
@@ -92,20 +82,17 @@ def test_a_signal_ends_it_though_nobody_reads(
 
 @pytest.mark.long
 @pytest.mark.contract("B153", "B152")
-@pytest.mark.parametrize("phase", ["preflight", "attempt"])
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
 def test_a_second_signal_ends_it_though_nobody_reads(
-    start: Start, server: ApiServer, manifest: Manifest, unread: Pipe, phase: str
+    start: Start, server: Server, manifest: Manifest, unread: Pipe, method: str
 ) -> None:
     """In preflight and in the attempt, where the server hangs as well."""
-    server.put(web())
     hanging = threading.Event()
 
     def hang(seen: Seen) -> None:
-        is_meant = seen.path == DEPLOYMENT
-        if phase == "attempt":
-            is_meant = seen.method == "PATCH" and seen.query.get("dryRun") != "All"
-        if is_meant:
-            server.on(seen.method, DEPLOYMENT, Hang())
+        asked = (seen.method, seen.path, seen.query.get("dryRun"))
+        if asked == (method, DEPLOYMENT, None):
+            server.on(method, DEPLOYMENT, Hang())
             hanging.set()
 
     server.on_request = hang
@@ -117,73 +104,13 @@ def test_a_second_signal_ends_it_though_nobody_reads(
 
 
 @pytest.mark.long
-@pytest.mark.contract("B153", "B154")
-def test_a_signal_while_a_manifest_is_read_ends_it(start: Start) -> None:
-    """From a pipe to which nobody writes: 128 and its number, and a document."""
-    process = start(*applying("-f", "-"), stdin=subprocess.PIPE)
-    while "pipe" not in Path(f"/proc/{process.pid}/wchan").read_text(encoding="utf-8"):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=LONGEST_SECONDS)
-    assert (process.returncode, json.loads(out)["outcome"]) == (143, "interrupted")
-    assert "SIGTERM ended it before anything was written" in err
-
-
-@pytest.mark.contract("B179")
-def test_a_slow_reader_gets_the_whole_document() -> None:
-    """Two megabytes, for as long as somebody reads on."""
-    process = subprocess.Popen([sys.executable, "-c", DOCUMENT], stdout=subprocess.PIPE, cwd=ROOT)
-    assert process.stdout is not None
-    read = bytearray()
-    with process.stdout:
-        while some := os.read(process.stdout.fileno(), 40_000):
-            read += some
-            time.sleep(0.02)  # what makes the reader slow
-    assert (len(read), process.wait(LONGEST_SECONDS)) == (2_000_001, 0)
-
-
-@pytest.mark.contract("B179")
-def test_what_is_missing_of_a_document_is_said(unread: Pipe) -> None:
-    """On stderr, and the process ends."""
-    process = subprocess.run(
-        [sys.executable, "-c", DOCUMENT],
-        stdout=unread.theirs,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        text=True,
-        check=True,
-        timeout=LONGEST_SECONDS,
-    )
-    assert process.stderr.startswith("warning: stdout ends before its last ")
-    assert process.stderr.endswith(" bytes: the reader closed the pipe\n")
-
-
-@pytest.mark.long
 @pytest.mark.contract("B171")
 def test_a_report_into_a_pipe_that_nobody_reads_is_a_warning(
-    start: Start, server: ApiServer, manifest: Manifest, tmp_path: Path
+    start: Start, manifest: Manifest, tmp_path: Path
 ) -> None:
     """The verdict and its exit code stand."""
-    server.put(web())
     pipe = tmp_path / "report"
     os.mkfifo(pipe)
-    process = start(*applying("-f", manifest(web("2")), "--report", f"text={pipe}"))
-    out, err = process.communicate(timeout=LONGEST_SECONDS)
-    assert (process.returncode, json.loads(out)["outcome"]) == (0, "verified")
+    code, out, err = ended(start(*applying("-f", manifest(web("2")), "--report", f"text={pipe}")))
+    assert (code, json.loads(out)["outcome"]) == (0, "verified")
     assert f"the report text={pipe} could not be written: nobody reads this pipe" in err
-
-
-@pytest.mark.long
-@pytest.mark.contract("B171")
-def test_a_recording_into_a_pipe_that_nobody_reads_is_refused(
-    start: Start, server: ApiServer, manifest: Manifest, tmp_path: Path
-) -> None:
-    """Before anything is written."""
-    server.put(web())
-    pipe = tmp_path / "recording"
-    os.mkfifo(pipe)
-    process = start(*applying("-f", manifest(web("2")), "--record", str(pipe)))
-    _, err = process.communicate(timeout=LONGEST_SECONDS)
-    assert (process.returncode, server.writes()) == (2, [])
-    assert "cannot record to it: nobody reads this pipe" in err

@@ -236,27 +236,6 @@ def test_the_policy_has_every_check_and_what_doubt_means(folder: Folder) -> None
     assert policy(Settings()) == Policy()
 
 
-@pytest.mark.parametrize(
-    ("command", "takes"),
-    [
-        ("apply", True),
-        ("preflight", True),
-        ("verify", True),
-        ("rehearse", True),
-        ("checks", True),
-        ("replay", True),
-        ("backtest", True),
-        ("undo", False),
-        ("status", False),
-    ],
-)
-def test_commands_that_judge_a_new_version_take_checks(
-    folder: Folder, command: str, takes: bool
-) -> None:
-    """A file is shared by commands: one that returns to an old version asks nothing."""
-    assert bool(all_checks(folder.load(ONE, command=command))) == takes
-
-
 BY_TEST = (
     "name: slow\n"
     'query: errors{pod=~"${replicaset}-.*"}\n'

@@ -79,17 +79,6 @@ def test_of_a_holder_on_this_machine_it_is_said_that_it_runs() -> None:
 
 
 @pytest.mark.contract("B528")
-def test_of_a_dead_holder_nothing_may_still_run() -> None:
-    """Its process was of this machine and has ended."""
-    dead = replace(HELD, holder=replace(HELD.holder, process=replace(HERE, pid=8)))
-    outside = Outside(b"y\n", terminal=True)
-    assert ask_for_consent(cast("World", outside), dead)
-    said = outside.stderr.getvalue()
-    assert "whose process has ended. Release it? [y/N] " in said
-    assert "still run" not in said
-
-
-@pytest.mark.contract("B528")
 def test_elsewhere_it_takes_a_flag() -> None:
     """A pipeline cannot be asked."""
     with pytest.raises(UsageError, match="confirmation"):

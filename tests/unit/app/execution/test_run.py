@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-import threading
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
@@ -25,10 +25,8 @@ from gate.report.document.run import Run
 from gate.report.schema.result import Result
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
-from tests.unit.app.server import ApiServer
+from tests.unit.app.server import Server
 from tests.unit.kube.scripted import Seen
-
-LONGEST_SECONDS = 5.0
 
 
 def gives_back(seen: Seen) -> bool:
@@ -40,30 +38,32 @@ def gives_back(seen: Seen) -> bool:
 @pytest.mark.parametrize(("tag", "code"), [("2", 0), ("crash", 4)])
 def test_nothing_is_watched_once_it_is_decided(
     gate: Gate,
-    server: ApiServer,
+    server: Server,
     manifest: Manifest,
     monkeypatch: pytest.MonkeyPatch,
     tag: str,
     code: int,
 ) -> None:
     """The watches end while the lock is given back: the exit waits for neither after the other."""
-    stopped = threading.Event()
-    in_time: list[bool] = []
-    stop = Watching.stop
-
-    def noted(watching: Watching) -> None:
-        stop(watching)
-        stopped.set()
+    stopping: list[Watching] = []
+    given_back: list[bool] = []
 
     def wait(seen: Seen) -> None:
         if gives_back(seen):
-            in_time.append(stopped.wait(LONGEST_SECONDS))
+            is_stopping = partial(bool, stopping)
+            given_back.append(server.running.signals.group.wait_until(is_stopping, 5.0))
 
-    monkeypatch.setattr(Watching, "stop", noted)
+    stop = Watching.stop
+
+    def note(watching: Watching) -> None:
+        stop(watching)
+        stopping.append(watching)
+
+    monkeypatch.setattr(Watching, "stop", note)
     server.put(web())
     server.on_request = wait
     assert gate("apply", file=[manifest(web(tag))]).code == code
-    assert in_time == [True]
+    assert given_back == [True]
 
 
 @pytest.mark.contract("B912")
@@ -76,7 +76,7 @@ def test_nothing_is_watched_once_it_is_decided(
 )
 def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
     gate: Gate,
-    server: ApiServer,
+    server: Server,
     manifest: Manifest,
     monkeypatch: pytest.MonkeyPatch,
     signalled: bool,
@@ -92,7 +92,7 @@ def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
     def interrupt(seen: Seen) -> None:
         is_write = seen.method == "PATCH" and seen.path.endswith("/deployments/web")
         if signalled and is_write and "dryRun" not in seen.query:
-            signal.raise_signal(signal.SIGTERM)
+            server.running.send(signal.SIGTERM)
 
     monkeypatch.setattr("gate.app.runtime.end_report.document", ask_for_word)
     server.put(web())
@@ -105,22 +105,20 @@ def test_a_second_signal_after_the_end_and_before_the_report_has_its_word(
 
 
 def test_connections_are_made_while_it_goes_on(
-    gate: Gate, server: ApiServer, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a thread that nothing waits for; a dry run, which reads nothing later, makes none."""
-    made, never = threading.Event(), threading.Event()
+    """A dry run, which reads nothing later, makes none."""
+    made: list[Client] = []
 
-    def keep(_: Client) -> None:
-        made.set()
-        never.wait()
+    def note(client: Client) -> None:
+        made.append(client)
 
-    monkeypatch.setattr(Client, "keep_ready", keep)
+    monkeypatch.setattr(Client, "keep_ready", note)
     server.put(web())
     assert gate("apply", file=[manifest(web("2"))], dry_run=True).code == 0
-    assert not made.is_set()
+    assert not made
     assert gate("apply", file=[manifest(web("2"))]).code == 0
-    assert made.wait(LONGEST_SECONDS)
-    never.set()
+    assert len(made) == 1
 
 
 @pytest.mark.contract("B771")

@@ -14,7 +14,7 @@ from gate.cluster_name import ClusterName
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
-from gate.kube.failures import Forbidden, ResourceVersionConflict, TimedOut
+from gate.kube.failures import ResourceVersionConflict, TimedOut
 from gate.kube.lease import Held, Leases
 from gate.signals import Signalled
 from gate.virtual_time import VirtualClock
@@ -145,27 +145,6 @@ def test_what_we_hold_already_is_free_to_us() -> None:
     assert asking.free_at(held_by(OTHER)) > asking.clock.now()
 
 
-@pytest.mark.contract("B539")
-def test_the_lock_of_a_process_that_is_gone_is_free() -> None:
-    """Nobody waits for the Lease of a gate that was killed on this machine."""
-    stored = Stored(held_by(OTHER))
-    asking = taking(stored, Machine(MACHINE.pid))
-    assert asking.free_at(stored.read(LOCK)) == asking.clock.now()
-
-
-def test_what_was_surely_not_done_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refusal is one."""
-    stored = Stored()
-
-    def refused(*_: Any) -> Held:
-        raise Forbidden("no")
-
-    asking = taking(stored)
-    monkeypatch.setattr(stored, "create", refused)
-    with pytest.raises(Forbidden):
-        asking.take({LOCK: None})
-
-
 @pytest.mark.contract("B545")
 @pytest.mark.parametrize("at", [1, 2, 3])
 @pytest.mark.parametrize("after", [True, False], ids=["done", "not-done"])
@@ -287,12 +266,3 @@ def test_waiting_says_for_whom_and_until_when() -> None:
         f"deployment/web is locked by ci 2 {runs_out}; waiting until 2026-01-01T12:00:20Z at most"
     )
     assert refused.value.message.endswith(f"{runs_out}; waited for 20s")
-
-
-@pytest.mark.contract("B521", "B522")
-def test_a_wait_ends_when_the_lease_does() -> None:
-    """What the line said comes true where nobody renews."""
-    notes, asking = Notes(), taking(Stored(held_by(OTHER)))
-    taken = take_within(asking, 600.0, cast("Console", notes), [LOCK])
-    assert taken[0].holder.identity == ME.identity
-    assert asking.clock.wall().strftime("%H:%M:%S") == "12:01:00"

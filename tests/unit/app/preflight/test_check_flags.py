@@ -15,7 +15,7 @@ from gate.config.limits import all_checks
 from gate.report.words.check_advice import ask_again
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate
-from tests.unit.app.server import ApiServer
+from tests.unit.app.server import Server
 from tests.unit.report.results import told
 
 QUERY = 'slow: sum(rate(errors{pod=~"${replicaset}-.*"}[${window}])) <= 0.5'
@@ -106,7 +106,7 @@ def test_what_the_default_file_has_needs_no_flag(tmp_path: Path) -> None:
 
 @pytest.mark.contract("B461", "B463")
 def test_the_advised_command_asks_the_same_as_it_is_printed(
-    gate: Gate, server: ApiServer, tmp_path: Path
+    gate: Gate, server: Server, tmp_path: Path
 ) -> None:
     """Typed in by whoever reads the report, it needs nothing added."""
     server.put(web())

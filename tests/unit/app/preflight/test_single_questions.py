@@ -12,12 +12,11 @@ from gate.clock import Clock, SystemClock
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.measurement import Kind
 from gate.core.checks.questions import Answers, Errored, MetricQuestion, Questions, Trouble
-from gate.core.checks.spec import Check, Command, without_comparison
 from gate.core.model.objects import CleanText
 from gate.errors import UsageError
 from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
-from tests.unit.core.checks_world import SUBJECT, a_check, answer, metric, min_samples, pair, query
+from tests.unit.core.checks_world import SUBJECT, a_check, answer, metric, min_samples, query
 
 STARTED = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -116,16 +115,6 @@ def test_without_another_version_the_value_alone_is_asked_for(
     assert found.measurement.kind is Kind.FAIL
 
 
-def test_with_another_version_both_are_asked_for() -> None:
-    """At the same time, over the same window."""
-    check = a_check(metric(compare=Ratio(2.0)))
-    told = Told(pair(0.4, 0.1))
-    (found,) = ask_all(told, SystemClock(), [job(check, "", SUBJECT, 100.0)], 30.0)
-    assert found.measurement.kind is Kind.FAIL
-    ((_, questions),) = told.asked
-    assert questions.baseline is not None
-
-
 def test_what_is_not_known_is_asked_of_nobody() -> None:
     """A ReplicaSet that does not exist yet has no name."""
     told = Told(answer(0.1))
@@ -144,9 +133,3 @@ def test_a_value_that_breaks_a_query_is_marked_in_it() -> None:
         job(check, "", replace(SUBJECT, deployment="web-shop"), 100.0)
     assert caught.value.message.startswith("check errors: ${deployment} cannot stand outside")
     assert caught.value.hint.splitlines()[1:] == ["sum(", "  ${deployment})", "  ^"]
-
-
-def test_only_queries_lose_their_comparison() -> None:
-    """A command has none."""
-    check = Check("smoke", Command(("true",)))
-    assert without_comparison(check) is check

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,7 +19,6 @@ from gate.core.checks.questions import (
     CommandQuestion,
     Exit,
     HttpQuestion,
-    HttpReply,
     MetricQuestion,
     Question,
     Questions,
@@ -32,11 +29,10 @@ from gate.core.checks.questions import Errored as NoAnswer
 from gate.core.checks.run import Tick
 from gate.core.model.objects import CleanText
 from gate.core.protocol.effects import Ask
-from gate.core.protocol.events import Answered, Errored
+from gate.core.protocol.events import Answered
 from gate.errors import UsageError
 from tests.unit.app.metrics import BASE, CHECK, Metrics
 
-ROOT = Path(__file__).resolve().parents[4]
 SERVICE = "https://shop.example/live"
 EVERY: dict[str, Any] = {
     "prometheus_url": BASE,
@@ -78,18 +74,6 @@ def test_a_query_is_answered_by_prometheus(metrics: Metrics) -> None:
     assert metrics.asked == ["sum(up)"]
 
 
-@pytest.mark.contract("B462")
-def test_services_and_programs_are_asked_by_their_own_sources(service: None) -> None:
-    """One tick of each kind."""
-    made = sources(settings(**EVERY), SystemClock())
-    said = made.ask(Questions(HttpQuestion(SERVICE)), "live")
-    assert isinstance(said, Answers)
-    assert isinstance(said.value, HttpReply)
-    said = made.ask(Questions(CommandQuestion(("echo", "well"))), "echo")
-    assert isinstance(said, Answers)
-    assert said.value == Exit(0, CleanText("well"))
-
-
 @pytest.mark.contract("B426")
 @pytest.mark.parametrize(("given", "says"), [((), ""), (("SHOP_TOKEN",), "s3cret")])
 def test_a_command_has_the_variables_that_it_was_given(
@@ -101,16 +85,6 @@ def test_a_command_has_the_variables_that_it_was_given(
     said = made.ask(Questions(CommandQuestion(("sh", "-c", 'printf %s "$SHOP_TOKEN"'))), "echo")
     assert isinstance(said, Answers)
     assert said.value == Exit(0, CleanText(says))
-
-
-@pytest.mark.contract("B462")
-def test_an_error_is_an_event_too(metrics: Metrics) -> None:
-    """Nobody could tell: the check hears why."""
-    metrics.refuses(400, "1:1: parse error")
-    clock = SystemClock()
-    event = performer(sources(settings(**EVERY), clock), clock)(the_ask(MetricQuestion("(", 0.0)))
-    assert isinstance(event, Errored)
-    assert (event.effect_id, event.error.trouble) == (7, Trouble.BAD_QUERY)
 
 
 @pytest.mark.contract("B462")
@@ -144,23 +118,6 @@ def test_only_what_is_checked_is_made(options: dict[str, Any], question: Questio
     said = sources(settings(**options), SystemClock()).ask(Questions(question))
     assert isinstance(said, NoAnswer)
     assert said.trouble is Trouble.ADDRESS
-
-
-@pytest.mark.long
-@pytest.mark.contract("B462")
-@pytest.mark.parametrize("options", [{"prometheus_url": BASE}, {"smoke_test": ["true"]}])
-def test_a_run_without_requests_does_not_load_them(options: dict[str, Any]) -> None:
-    """The library takes a tenth of a second, which a deployment without checks has no use for."""
-    program = f"""
-import sys
-from pathlib import Path
-from gate.app.runtime.check_sources import sources
-from gate.clock import SystemClock
-from gate.config import load
-sources(load("apply", {options!r}, environ={{}}, folder=Path("/nowhere")), SystemClock())
-assert "requests" not in sys.modules, "loaded"
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
 @pytest.mark.contract("B462", "B428")

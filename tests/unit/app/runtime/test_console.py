@@ -82,31 +82,6 @@ def test_levels_leave_lines_out(
         assert [line.split()[1] for line in lines] == events
 
 
-@pytest.mark.contract("B174")
-def test_json_lines_carry_the_same() -> None:
-    """The level, the seconds since the start, the text."""
-    first, _, last = [json.loads(line) for line in said(log_format="json").splitlines()]
-    assert (first["level"], first["at_seconds"]) == ("info", 0.0)
-    assert first["text"] == "https://10.0.0.1"
-    assert (last["level"], last["at_seconds"], last["text"]) == ("warning", 31.5, "mind the gap")
-
-
-def test_what_is_not_shown_is_in_the_document() -> None:
-    """Timeline and warnings are kept, signs of life are not."""
-    clock = VirtualClock(5.0)
-    console = Console(clock, lambda _announce, _at: None, "verify")
-    console.on_announce(Announce(5.0, "applied", "deployment/web changed"))
-    console.warn("odd")
-    console.about({"server": "https://10.0.0.1", "context": "prod"})
-    clock.advance_to(9.0)
-    run = console.run()
-    assert [line.event for line in run.timeline] == ["applied"]
-    assert run.warnings == ("odd",)
-    assert (run.command, run.server, run.context) == ("verify", "https://10.0.0.1", "prod")
-    assert (run.clock_start, run.clock_end) == (5.0, 9.0)
-    assert len(run.attempt_id) == 12
-
-
 class Full(io.StringIO):
     """A stream on a full disk."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import cast
+from typing import Never, cast
 
 import pytest
 
@@ -16,10 +16,22 @@ from gate.core.attempt.transitions import State
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
 from gate.kube.client import Client
-from gate.kube.connection import Options, connect
 from gate.kube.failures import ApiError, Forbidden, Unreachable
+from gate.kube.in_process import Place, connection_to
+from gate.virtual_time import VirtualClock
 
 END_SECONDS = 150.0
+
+
+def unused_client() -> Client:
+    """Return a client of a server that is never asked."""
+
+    def serve(*_: object) -> Never:
+        raise AssertionError("it was asked")
+
+    clock = VirtualClock()
+    place = Place("https://nowhere", "here", "shop", "t0ken")
+    return Client(connection_to(serve, clock.wait_until, clock, place), clock)
 
 
 class Timeline:
@@ -44,13 +56,16 @@ class Timeline:
 class Scene:
     """A watch whose Lease says `renewed`, or cannot be read."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self) -> None:
         """Begin with a rollout that has stood still since 0, and a Lease that is not renewed."""
         self.clock = Timeline()
         self.put: list[ControllersSilent | ControllersActed] = []
         self.renewed: str | ApiError | None = "once"
         self.watch = ControllerManagerWatch(
-            cast("Clock", self.clock), client, self.put.append, threading.Event()
+            cast("Clock", self.clock),
+            unused_client(),
+            self.put.append,
+            threading.Event(),
         )
         self.watch._leases = self  # type: ignore[assignment]
         self.move(State.FOLLOWING)
@@ -88,10 +103,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(kubeconfig: str) -> Scene:
+def scene() -> Scene:
     """Return a scene; its client is never asked."""
-    options = Options(kubeconfig=kubeconfig, allow_insecure=True)
-    return Scene(Client(connect(options, environ={}), cast("Clock", None)))
+    return Scene()
 
 
 SILENT_FROM_30 = [("ControllersSilent", 30.0)]

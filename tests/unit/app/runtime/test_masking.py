@@ -35,7 +35,7 @@ def echoing(metrics: Metrics, value: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("encoded", [False, True])
 def test_a_token_that_a_server_shows_as_a_label_is_in_no_answer(
-    gate: Gate,
+    here: Gate,
     metrics: Metrics,
     monkeypatch: pytest.MonkeyPatch,
     form: dict[str, Any],
@@ -46,7 +46,7 @@ def test_a_token_that_a_server_shows_as_a_label_is_in_no_answer(
     monkeypatch.setenv("ROLLOUT_GATE_PROMETHEUS_TOKEN", TOKEN)
     shown = base64.b64encode(TOKEN.encode()).decode() if encoded else TOKEN
     echoing(metrics, shown)
-    ended = gate("checks", (), prometheus_url=BASE, check=["up: sum(up) <= 0.5"], **form)
+    ended = here("checks", (), prometheus_url=BASE, check=["up: sum(up) <= 0.5"], **form)
     assert ended.code == 6, said(ended)
     assert shown not in said(ended)
     if form != {"output": "text"}:
@@ -56,12 +56,12 @@ def test_a_token_that_a_server_shows_as_a_label_is_in_no_answer(
 @pytest.mark.contract("B258")
 @pytest.mark.parametrize("form", FORMS)
 def test_what_a_command_is_given_is_in_no_answer(
-    gate: Gate, monkeypatch: pytest.MonkeyPatch, form: dict[str, Any]
+    here: Gate, monkeypatch: pytest.MonkeyPatch, form: dict[str, Any]
 ) -> None:
     """Neither in what it prints, nor where it stands among its arguments."""
     monkeypatch.setenv("SHOP_TOKEN", GIVEN)
     smoke = f"sh -c 'echo it is $SHOP_TOKEN; exit 3' {GIVEN}"
-    ended = gate("checks", (), smoke_test=[smoke], smoke_test_env=["SHOP_TOKEN"], **form)
+    ended = here("checks", (), smoke_test=[smoke], smoke_test_env=["SHOP_TOKEN"], **form)
     assert ended.code == 6, said(ended)
     assert GIVEN not in said(ended)
     assert "***" in said(ended)

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from gate.app.runtime import terminal
-from gate.app.runtime.live_tree import LiveTree, live_tree, on_terminals, reflows, shows
+from gate.app.runtime.live_tree import LiveTree, live_tree, reflows, shows
 from gate.app.runtime.terminal import Terminal, TerminalStream, height_for, tell_when_continued
-from gate.app.runtime.world import outside
 from gate.config import Settings
 from gate.report.live.canvas import Painted
 from gate.report.live.view import Mark, View
@@ -281,13 +280,6 @@ def test_who_wants_no_tree_gets_none(played: Played, options: dict[str, object])
 def test_which_terminals_break_lines_anew(environ: dict[str, str], expected: bool) -> None:
     """Told by what they say of themselves."""
     assert reflows(environ) is expected
-
-
-def test_off_a_terminal_the_streams_are_the_worlds_own() -> None:
-    """Nothing stands between a pipe and who writes to it."""
-    with on_terminals(outside()) as world:
-        assert not isinstance(world.stderr, TerminalStream)
-        assert not isinstance(world.stdout, TerminalStream)
 
 
 @pytest.mark.contract("B637")

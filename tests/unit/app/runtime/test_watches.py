@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 import pytest
 
-from gate.app.runtime.live_state import judge_now, read_live
+from gate.app.rehearsal.virtual_world import PlayedSignals
+from gate.app.runtime.live_state import read_live, judge_now
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.world import outside
 from gate.config import load
-from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
-from gate.core.model.fact import Absent, Known
+from gate.core.kinds.deployment.objects import DEPLOYMENT, deployment_ref
 from gate.core.model.outcome import Reason
 from gate.core.protocol.events import AccessRefused, ContactLost
 from gate.core.rollout.observations import Kind, Listed, Observed
@@ -20,8 +20,7 @@ from gate.errors import RefusedError
 from gate.sources.source import Sources
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
-from tests.unit.app.server import ApiServer
-from tests.unit.report.cluster import Workload
+from tests.unit.app.server import Server
 
 WEB = deployment_ref("shop", "web")
 SELECTOR = {"matchLabels": {"app": "web"}}
@@ -34,12 +33,13 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def session(kubeconfig: str, clock: VirtualClock) -> Iterator[Session]:
-    """Return a session whose time is virtual."""
-    flags = {"kubeconfig": kubeconfig, "allow_insecure": True}
-    with connect_session(
-        load("status", flags, environ={}), clock, outside().connect, Sources({})
-    ) as session:
+def session(server: Server, clock: VirtualClock) -> Iterator[Session]:
+    """Return a session with version "pending" of web, whose time is apart from the sandbox's."""
+    server.put(web("pending"))
+    signals = PlayedSignals(server.played.clock.group())
+    world = server.played.world(signals, io.StringIO(), io.StringIO(), user=server.user)
+    settings = load("status", {}, environ={})
+    with connect_session(settings, clock, world.connect, Sources({})) as session:
         yield session
 
 
@@ -52,28 +52,6 @@ def watching(session: Session) -> Watching:
 def listed(session: Session, kind: Kind, *things: object) -> None:
     """Let a list be heard."""
     session.inbox.put(Listed(100.0, kind, WEB, things))  # type: ignore[arg-type]
-
-
-def test_it_settles_once_everything_is_listed(session: Session, watching: Watching) -> None:
-    """What serves is known then; events are not waited for."""
-    workload = Workload(replicas=2).serving("shop/web:1", 1)
-    deployment = workload.deployment()
-    listed(session, DEPLOYMENT, deployment)
-    listed(session, REPLICA_SET, *workload.core_sets())
-    listed(session, Kind.POD, *workload.core_pods())
-    watching.settle(5.0)
-    baseline = watching.target(WEB).baseline
-    assert isinstance(baseline, Known)
-    assert baseline.value.revision == 1
-    assert watching.snapshot(WEB).live == deployment
-
-
-def test_what_is_not_listed_is_not_there(session: Session, watching: Watching) -> None:
-    """A first deployment has no baseline."""
-    for kind in (DEPLOYMENT, REPLICA_SET, Kind.POD):
-        listed(session, kind)
-    watching.settle(5.0)
-    assert watching.target(WEB).baseline == Absent()
 
 
 @pytest.mark.contract("B243")
@@ -102,10 +80,9 @@ def test_a_right_that_is_missing_is_a_refusal_at_once(
 
 
 def test_following_folds_one_event_at_a_time(
-    session: Session, server: ApiServer, watching: Watching, clock: VirtualClock
+    session: Session, watching: Watching, clock: VirtualClock
 ) -> None:
     """Where nothing comes, time passes until it may change the verdict."""
-    server.put(web("pending"))
     live = read_live(session, "web")
     rollout = judge_now(live, clock.now())
     (replica_set,) = live.snapshot.revisions.values()
@@ -117,11 +94,8 @@ def test_following_folds_one_event_at_a_time(
 
 
 @pytest.mark.contract("B188")
-def test_a_standstill_is_counted_from_now_on(
-    session: Session, server: ApiServer, clock: VirtualClock
-) -> None:
+def test_a_standstill_is_counted_from_now_on(session: Session, clock: VirtualClock) -> None:
     """`status --watch` does not take the time before it for its own."""
-    server.put(web("pending"))
     rollout = judge_now(read_live(session, "web"), clock.now())
     assert rollout.verdict(100.0 + 600).kind == "progressing"
     assert rollout.verdict(100.0 + 606).reason == "ProgressDeadlineExceeded"

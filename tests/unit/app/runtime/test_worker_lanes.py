@@ -18,18 +18,15 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Announce, Collect, Read, Release, SaveRecord, Write
+from gate.core.protocol.effects import Announce, Collect, Read, Write
 from gate.core.protocol.events import (
     Answered,
     Collected,
     ReadBack,
-    Recorded,
-    Released,
     UsersFound,
     Written,
 )
 from gate.core.rollout.policy import Policy
-from gate.core.versions.history import Closed
 from gate.engine import Broken, Inbox
 from gate.kube.reads import MOST_READ_SINGLY
 
@@ -158,13 +155,6 @@ def test_many_rollouts_of_a_namespace_are_read_together(scene: Scene) -> None:
     scene.lanes.dispatch(*reads[1:])
     scene.answers(MOST_READ_SINGLY)
     assert len(scene.together) == 1
-
-
-def test_the_journal_is_answered_at_once(scene: Scene) -> None:
-    """There is nobody to write to yet."""
-    scene.lanes.dispatch(SaveRecord(1, RECORD))
-    scene.lanes.dispatch(Release(2, Closed(left_open=False)))
-    assert scene.answers(2) == [Recorded(5.0, 1), Released(5.0, 2)]
 
 
 @pytest.mark.contract("B21")

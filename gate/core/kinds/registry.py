@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.model.lock import Lock, lock_of, lock_of_objects
@@ -16,6 +16,10 @@ KINDS: Final[tuple[AnyKind, ...]] = (DeploymentKind(),)
 _BY_NAME: Final[Mapping[tuple[str, str], AnyKind]] = {
     (kind.api_version, kind.name): kind for kind in KINDS
 }
+
+
+BOOKKEEPING: Final = frozenset().union(*(kind.bookkeeping for kind in KINDS))
+"""The annotations that controllers write into workloads: a change of them is nobody's."""
 
 
 def is_workload(ref: Ref) -> bool:
@@ -38,6 +42,11 @@ def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
 def kind_of(ref: Ref) -> AnyKind:
     """Return the kind of a workload; KeyError if its rollout is not judged."""
     return _BY_NAME[ref.api_version, ref.kind]
+
+
+def kind_of_body(body: Mapping[str, Any]) -> AnyKind | None:
+    """Return the kind of an object given as its JSON, None if its rollout is not judged."""
+    return _BY_NAME.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
 def unseen(ref: Ref) -> Snapshot:

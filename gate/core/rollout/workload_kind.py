@@ -187,6 +187,20 @@ class WorkloadKind(Protocol[W, R_contra]):
     def longest_legal_seconds(self, live: W) -> float:
         """Return how long the rollout can legally take: the total budget `auto`."""
 
+    # -- its way back ------------------------------------------------------------------------------
+
+    @property
+    def default_replicas(self) -> int | None:
+        """The `spec.replicas` that the server sets where nobody does, None without that field."""
+
+    @property
+    def pause_field(self) -> str:
+        """The boolean of `spec` that holds its rollout, "" if it cannot be paused."""
+
+    @property
+    def bookkeeping(self) -> frozenset[str]:
+        """The annotations that its controller writes into it, which make no other version."""
+
 
 AnyKind: TypeAlias = WorkloadKind[Any, Any]
 """A kind as the judge holds it: with the workloads that it recognises."""

@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
+    BOOKKEEPING,
+    DEFAULT_REPLICAS,
     DEPLOYMENT,
     NO_DEADLINE_SECONDS,
+    PAUSE_FIELD,
     REPLICA_SET,
     Deployment,
     ReplicaSet,
@@ -34,6 +37,9 @@ class DeploymentKind:
     name: Kind = DEPLOYMENT
     revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
+    default_replicas: int = DEFAULT_REPLICAS
+    pause_field: str = PAUSE_FIELD
+    bookkeeping: frozenset[str] = BOOKKEEPING
 
     # -- its revisions and their pods --------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Watched
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.protocol.effects import (
     Announce,
@@ -102,7 +102,7 @@ class Judged:
     """
 
     verdict: Stands
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     causes: tuple[Cause, ...]
     decided_at: float | None

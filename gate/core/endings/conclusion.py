@@ -24,7 +24,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Workload
-from gate.core.model.outcome import Outcome, Reason, worst
+from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
@@ -311,7 +311,7 @@ def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
 
 def _unless_in_doubt(
-    attempt: Attempt, ref: Ref | None, reason: Reason, message: CleanText
+    attempt: Attempt, ref: Ref | None, reason: AnyReason, message: CleanText
 ) -> Ending:
     """Return the ending of what is complete.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.objects import CleanText, ClusterEvent, Pod, Ref, Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.causes import Cause, Trouble, has_crashed, order_causes, sum_up_troubles
@@ -295,7 +295,7 @@ class Rollout:
         """Tell whether the strict predicate holds: our generation is observed, and all is there."""
         return self._completion(live) is not None
 
-    def _completion(self, live: Workload) -> Reason | None:
+    def _completion(self, live: Workload) -> AnyReason | None:
         if not self._is_observed(live):
             return None
         return self.snapshot.kind.completion(self.snapshot, live, self.policy)

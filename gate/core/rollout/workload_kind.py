@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
@@ -103,6 +103,10 @@ class WorkloadKind(Protocol[W, R_contra]):
     def revision_kind(self) -> Kind:
         """The kind of the objects that keep its revisions."""
 
+    @property
+    def reasons(self) -> Iterable[AnyReason]:
+        """The reasons that it alone gives, beside those of `Reason`."""
+
     # -- its revisions and their pods --------------------------------------------------------------
 
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
@@ -128,7 +132,7 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     # -- when it is done ---------------------------------------------------------------------------
 
-    def completion(self, view: View[R_contra], live: W, policy: Policy) -> Reason | None:
+    def completion(self, view: View[R_contra], live: W, policy: Policy) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is.
 
         The caller has checked that the controller observed our generation.

@@ -8,7 +8,7 @@ from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.protocol.effects import Announce
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
@@ -65,7 +65,7 @@ def document(attempt: Attempt, run: Run) -> Result:
 def minimal(
     outcome: Outcome,
     exit_code: int | None,
-    reason: Reason,
+    reason: AnyReason,
     message: str,
     run: Run,
     *,

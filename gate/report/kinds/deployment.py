@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.report.kinds.kind import WorkloadKind
 
-DEPLOYMENT: Final = WorkloadKind("Deployment", version="ReplicaSet", parts="replicasets,pods")
+_UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
+
+DEPLOYMENT: Final = WorkloadKind(
+    "Deployment",
+    version="ReplicaSet",
+    parts="replicasets,pods",
+    hindrances=frozenset({_UNCREATED}),
+    steps={_UNCREATED: ("mend what the controller could not create, then apply again", "")},
+    limits={_UNCREATED: "replicaset-create"},
+)

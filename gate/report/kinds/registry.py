@@ -14,6 +14,19 @@ WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.DEPLOYMENT,)
 UNNAMED: Final = deployment.DEPLOYMENT
 """What an entry of a document is about that has no `kind`, as all of `rollout-gate/result/v1`."""
 
+HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
+"""The reasons of kinds that keep any version from starting."""
+
+STEPS: Final[Mapping[str, tuple[str, str]]] = {
+    reason: step for one in WORKLOADS for reason, step in one.steps.items()
+}
+"""What to do about the reasons of kinds."""
+
+LIMITS: Final[Mapping[str, str]] = {
+    reason: limit for one in WORKLOADS for reason, limit in one.limits.items()
+}
+"""The classes of `--fail-fast` that decide the reasons of kinds."""
+
 _BY_NAME: Final = {one.name: one for one in WORKLOADS}
 
 

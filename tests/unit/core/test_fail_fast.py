@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
@@ -491,7 +492,7 @@ def test_a_replica_set_that_cannot_be_created_gets_15_s(observed: int) -> None:
     rollout = after(scene_.rollout(), 5.0, later(web, 200))
     assert rollout.verdict(14.9).kind is PROGRESSING
     verdict = rollout.verdict(15.0)
-    assert (verdict.kind, verdict.reason) == (FAILED, Reason.REPLICA_SET_CREATE_ERROR)
+    assert (verdict.kind, verdict.reason) == (FAILED, DeploymentReason.REPLICA_SET_CREATE_ERROR)
     assert verdict.causes[0].message == "quota for replicasets"
 
 

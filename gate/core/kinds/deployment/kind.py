@@ -18,8 +18,9 @@ from gate.core.kinds.deployment.objects import (
     Deployment,
     ReplicaSet,
 )
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition, Pod
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
@@ -40,6 +41,7 @@ class DeploymentKind:
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
     bookkeeping: frozenset[str] = BOOKKEEPING
+    reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 

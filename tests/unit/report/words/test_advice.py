@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from gate.cli.catalog import COMMANDS, PROGRAM
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.kinds.registry import all_reasons
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
 from gate.report.schema.result import (
     CauseResult,
@@ -46,8 +47,8 @@ def words(result: Result) -> str:
     return "\n".join(f"{step.text} {step.command}" for step in next_steps(result))
 
 
-@pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
-def test_every_reason_has_advice(reason: Reason) -> None:
+@pytest.mark.parametrize("reason", [reason for reason in all_reasons() if reason not in SILENT])
+def test_every_reason_has_advice(reason: AnyReason) -> None:
     """Either with a Deployment or before there is one, nobody is left alone."""
     followed = next_steps(result_of(deployment_result(Outcome.ROLLED_BACK, reason, "baseline")))
     alone = next_steps(minimal(Outcome.REFUSED, 3, reason, "said", RUN))
@@ -117,8 +118,8 @@ def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool
 
 
 @pytest.mark.contract("B653")
-@pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in SILENT])
-def test_each_command_leads_to_the_cluster_of_the_run(reason: Reason) -> None:
+@pytest.mark.parametrize("reason", [reason for reason in all_reasons() if reason not in SILENT])
+def test_each_command_leads_to_the_cluster_of_the_run(reason: AnyReason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
     told = deployment_result(Outcome.FAILED, reason)
     told["evidence"] = [log_result()]

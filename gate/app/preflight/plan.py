@@ -12,6 +12,7 @@ from typing import Any
 
 from gate.app.locks.memory import Memory
 from gate.app.preflight.guards import (
+    NO_PAUSE,
     conflict_refusal,
     refuse_deleting,
     refuse_empty,
@@ -19,6 +20,7 @@ from gate.app.preflight.guards import (
     refuse_managed,
     refuse_paused,
     refuse_scaled,
+    require_pause,
 )
 from gate.app.preflight.rejections import rejection
 from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
@@ -34,8 +36,9 @@ from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target
 from gate.core.plan.rollback_plan import content
+from gate.core.plan.workload_body import resume_body
 from gate.core.protocol.effects import Write
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.ssa import unions
 from gate.duration import format_seconds
 from gate.errors import RefusedError
@@ -112,6 +115,9 @@ def guard(
         refuse_managed(lives, session.connection.cluster, name)
     if not settings.resume:
         refuse_paused((live for live in lives if live.ref not in paused_by_us), name)
+    if settings.on_failure is OnFailure.PAUSE:
+        for ref in (item.ref for item in items if item.is_workload):
+            require_pause(ref, name, hint=NO_PAUSE)
     refuse_scaled(items, name)
     refuse_excluded(items, name)
 
@@ -280,12 +286,12 @@ def plan_of(
 
 def resumption(ref: Ref) -> PlannedWrite:
     """Return the write that resumes a paused Deployment."""
-    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": None}}))
+    return PlannedWrite(ref, Verb.MERGE, resume_body(ref))
 
 
 def _is_paused(item: Prepared) -> bool:
     """Tell whether it would be paused after the apply."""
-    asked = item.body.get("spec", {}).get("paused")
+    asked = item.body.get("spec", {}).get(kind_of(item.ref).pause_field)
     live = item.live.workload if item.live is not None else None
     return bool(asked) or (asked is None and live is not None and live.paused)
 

@@ -20,7 +20,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.target_set import TargetSet
-from gate.core.plan.workload_body import without_pause
+from gate.core.plan.workload_body import pause_body, without_pause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa import managed_fields
 from gate.core.ssa.applied_fields import named_body
@@ -122,13 +122,11 @@ def writes_back(
         case OnFailure.KEEP:
             return ()
         case OnFailure.PAUSE:
-            return tuple(_pause(ref) for ref in sorted(failed - departed) if ref in written)
+            paused = (ref for ref in sorted(failed - departed) if ref in written)
+            bodies = ((ref, pause_body(ref)) for ref in paused)
+            return tuple(PlannedWrite(ref, Verb.MERGE, body) for ref, body in bodies if body)
         case OnFailure.ROLLBACK:
             return _rollback(plan, written, departed)
-
-
-def _pause(ref: Ref) -> PlannedWrite:
-    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
 
 
 def _rollback(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from gate.core.kinds.registry import kind_of_body
+from gate.core.kinds.registry import is_workload, kind_of, kind_of_body
+from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Template
+from gate.core.model.objects import Ref, Template
 from gate.core.ssa import managed_fields
 
 
@@ -37,6 +38,17 @@ def without_pause(value: dict[str, Any]) -> dict[str, Any]:
         return value
     spec = {key: entry for key, entry in value["spec"].items() if key != kind.pause_field}
     return {**value, "spec": spec}
+
+
+def pause_body(ref: Ref) -> Body | None:
+    """Return the merge patch that pauses a workload, None for what cannot be paused."""
+    field = kind_of(ref).pause_field if is_workload(ref) else ""
+    return Body.of({"spec": {field: True}}) if field else None
+
+
+def resume_body(ref: Ref) -> Body:
+    """Return the merge patch that resumes a paused workload."""
+    return Body.of({"spec": {kind_of(ref).pause_field: None}})
 
 
 def _without_null(template: Template) -> dict[str, Any]:

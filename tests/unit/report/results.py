@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gate.core.kinds.registry import reason_of
-from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run
 from gate.report.schema.course import CheckHistory

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
@@ -106,6 +107,10 @@ class WorkloadKind(Protocol[W, R_contra]):
     @property
     def reasons(self) -> Iterable[AnyReason]:
         """The reasons that it alone gives, beside those of `Reason`."""
+
+    @property
+    def variables(self) -> WorkloadVariables:
+        """The names by which queries of checks ask for it and its revisions."""
 
     # -- its revisions and their pods --------------------------------------------------------------
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
+from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
@@ -26,6 +28,8 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
 
+VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_hash")
+
 ENOUGH_DOOMED_PODS = 2
 """One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 
@@ -41,6 +45,7 @@ class DeploymentKind:
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
     bookkeeping: frozenset[str] = BOOKKEEPING
+    variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
 
     # -- its revisions and their pods --------------------------------------------------------------

@@ -83,8 +83,6 @@ OF_ALL_KINDS = {"gate.core.kinds.registry", "gate.core.kinds.check_variables"}
 
 MAY_NAME_A_KIND = {
     "gate/app/rehearsal/demo.py": "the demo's own manifest is a Deployment",
-    "gate/app/runtime/metrics.py": "a group of the Pushgateway has a label `deployment`",
-    "gate/app/commands/locks.py": "a lock's name on the command line",
     "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
 }
 """Files outside of these packages that name a kind, and why."""

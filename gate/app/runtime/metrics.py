@@ -27,6 +27,7 @@ from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
 from gate.metrics.run import About, Place, RunMetrics
 from gate.metrics.samples import samples_of
 from gate.metrics.stale import Existing
+from gate.report.kinds.registry import DEFAULT
 from gate.wire.files import put
 
 if TYPE_CHECKING:
@@ -215,5 +216,5 @@ class _Delivery:
         if pushed.unswept:
             self._console.warn(f"stale groups may stand in the Pushgateway: {pushed.unswept}")
         for namespace, name in pushed.removed:
-            gone = f"deployment/{name} of {namespace} is gone, and so is its group"
+            gone = f"{DEFAULT.call(name)} of {namespace} is gone, and so is its group"
             self._console.note(NOTE, f"{gone} in the Pushgateway")

@@ -11,8 +11,9 @@ from gate.report.kinds.kind import WorkloadKind
 
 WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.DEPLOYMENT,)
 
-UNNAMED: Final = deployment.DEPLOYMENT
-"""What an entry of a document is about that has no `kind`, as all of `rollout-gate/result/v1`."""
+DEFAULT: Final = deployment.DEPLOYMENT
+"""What a name alone means, and an entry of a document without `kind`, as each of
+`rollout-gate/result/v1`."""
 
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""
@@ -37,7 +38,7 @@ def of_ref(ref: Ref) -> WorkloadKind:
 
 def of_entry(entry: Mapping[str, Any]) -> WorkloadKind:
     """Return the kind of a workload by its entry in a document."""
-    return _BY_NAME.get(entry.get("kind", UNNAMED.name), UNNAMED)
+    return _BY_NAME.get(entry.get("kind", DEFAULT.name), DEFAULT)
 
 
 def is_workload(kind: str) -> bool:

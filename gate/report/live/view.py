@@ -65,7 +65,7 @@ class DeploymentView:
     words: str
     cause: str = ""
     replica_sets: tuple[ReplicaSetView, ...] = ()
-    kind: WorkloadKind = registry.UNNAMED
+    kind: WorkloadKind = registry.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gate.report.document.samples import history
 from gate.report.formats.files import Format, render_result, write_report
 from gate.report.schema.reading import read_result, result_of
 from gate.report.schema.recorded_result import with_recorded_end
-from gate.report.schema.result import Result
+from gate.report.schema.result import Result, workloads_of
 
 _HEADER_BYTES: Final = 64 * 1024
 _OF_A_RECORDING: Final = '"trace"'
@@ -78,7 +78,7 @@ def from_recording(file: str, settings: Settings) -> Result:
     if loaded.end is not None:
         return result_of(with_recorded_end(result, loaded.end), Path(file))
     result["exit_code"] = None
-    for one in result["deployments"]:
+    for one in workloads_of(result):
         one["running"] = "unknown"
     return result
 

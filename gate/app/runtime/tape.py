@@ -15,12 +15,12 @@ from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.run import Tick
 from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
+from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS
 from gate.report.document.document import document
 from gate.report.document.run import Run
 from gate.report.schema.recorded_result import recorded_end
 from gate.wire.recorder import Recorder
 
-_KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits until its recording is written."""
 
@@ -53,11 +53,11 @@ class Tape:
     ) -> None:
         """Take a response of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
-        if kind not in _KINDS:
+        if kind not in WATCHED_PLURALS:
             return
         if method == "GET" and not name:
             self._on_list(path, body)
-        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
+        elif method == "PATCH" and kind in WORKLOAD_PLURALS and _is_apply(query):
             self._applied_one(body)
 
     def line(self, line: bytes) -> None:

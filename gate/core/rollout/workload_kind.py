@@ -109,6 +109,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons that it alone gives, beside those of `Reason`."""
 
     @property
+    def unproven(self) -> frozenset[AnyReason]:
+        """The reasons of completion with which no pod has shown the version to work."""
+
+    @property
     def variables(self) -> WorkloadVariables:
         """The names by which queries of checks ask for it and its revisions."""
 

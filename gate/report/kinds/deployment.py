@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.kinds.deployment.reasons import DeploymentReason
+from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import WorkloadKind
 
 _UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
@@ -13,6 +14,7 @@ DEPLOYMENT: Final = WorkloadKind(
     "Deployment",
     version="ReplicaSet",
     parts="replicasets,pods",
+    ends={Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs"},
     hindrances=frozenset({_UNCREATED}),
     steps={_UNCREATED: ("mend what the controller could not create, then apply again", "")},
     limits={_UNCREATED: "replicaset-create"},

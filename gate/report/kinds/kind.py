@@ -13,7 +13,8 @@ class WorkloadKind:
     """A kind whose rollouts are judged.
 
     `name` and `version` are the API's names of the kind and of the objects that keep its versions.
-    `parts` are the resources that `kubectl get` shows of what belongs to it. Of its own reasons,
+    `parts` are the resources that `kubectl get` shows of what belongs to it. `ends` say of reasons
+    of completion, where that is not plainly the new version, what `{name}` is. Of its own reasons,
     `hindrances` keep any version from starting, `steps` say what to do about each (a sentence and a
     command, as in `FIXED_STEPS`), and `limits` are the classes of `--fail-fast` that decide them.
     """
@@ -21,6 +22,7 @@ class WorkloadKind:
     name: str
     version: str
     parts: str
+    ends: Mapping[str, str] = field(default_factory=dict)
     hindrances: frozenset[AnyReason] = frozenset()
     steps: Mapping[AnyReason, tuple[str, str]] = field(default_factory=dict)
     limits: Mapping[AnyReason, str] = field(default_factory=dict)

@@ -280,10 +280,9 @@ def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
                 first = "this run finished what an attempt had left"
                 return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
-        case Reason.VACUOUS:
-            return f"{name} has 0 replicas: it is as asked for, and nothing runs"
-        case _:
-            return f"{name} runs {new}"
+        case reason:
+            end = registry.of_entry(deployment).ends.get(reason)
+            return end.format(name=name) if end is not None else f"{name} runs {new}"
 
 
 def _is_mixed(deployment: DeploymentResult) -> bool:

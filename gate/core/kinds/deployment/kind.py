@@ -47,6 +47,7 @@ class DeploymentKind:
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
+    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS})
 
     # -- its revisions and their pods --------------------------------------------------------------
 

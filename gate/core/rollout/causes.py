@@ -232,8 +232,10 @@ def _runs(track: PodTrack) -> bool:
 
 
 def _rank(reason: AnyReason) -> int:
-    other = len(_RANK) + 1 if isinstance(reason, Reason) else _RANK_OF_KINDS
-    return _RANK.get(reason, other)
+    rank = _RANK.get(reason)
+    if rank is not None:
+        return rank
+    return len(_RANK) + 1 if isinstance(reason, Reason) else _RANK_OF_KINDS
 
 
 def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:

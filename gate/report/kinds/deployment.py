@@ -6,11 +6,11 @@ from typing import Final
 
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import WorkloadKind
+from gate.report.kinds.kind import WorkloadWords
 
 _UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
 
-DEPLOYMENT: Final = WorkloadKind(
+DEPLOYMENT: Final = WorkloadWords(
     "Deployment",
     version="ReplicaSet",
     parts="replicasets,pods",

@@ -9,7 +9,7 @@ from gate.core.model.outcome import AnyReason
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadKind:
+class WorkloadWords:
     """A kind whose rollouts are judged.
 
     `name` and `version` are the API's names of the kind and of the objects that keep its versions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.wire.kinds import deployment, registry
-from gate.wire.kinds.kind import WorkloadKind
+from gate.wire.kinds.kind import WorkloadFormat
 
 
 def test_a_recording_names_a_deployment_by_its_name_alone() -> None:
@@ -14,7 +14,7 @@ def test_a_recording_names_a_deployment_by_its_name_alone() -> None:
 
 def test_a_recording_names_another_workload_with_its_kind() -> None:
     """The header of a kind without a key of its own has kind and name under `workload`."""
-    other = WorkloadKind(deployment.WORKLOAD.watched)
+    other = WorkloadFormat(deployment.WORKLOAD.watched)
     assert other.header("db") == {"workload": {"kind": "Deployment", "name": "db"}}
 
 

@@ -304,7 +304,7 @@ class Attempt:
     @property
     def leg_seconds(self) -> float:
         """The leg's budget without its bake window."""
-        budgets = [rollout.total_seconds for rollout in self.workloads.rollouts.values()]
+        budgets = [rollout.budget.seconds for rollout in self.workloads.rollouts.values()]
         if budgets:
             return max(budgets)
         chosen = leg_timeout(self.plan.policy, self.course.leg)

@@ -27,6 +27,7 @@ from gate.core.model.objects import CleanText, Ref, Workload
 from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.ssa import field_set
@@ -330,7 +331,7 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     The evidence against it at that time stays among its causes.
     """
     own = attempt.workloads.rollouts[ref]
-    causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
+    causes = own.causes(attempt.now) if has_evidence(own, attempt.now) else ()
     for other, rollout in attempt.workloads.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:

@@ -12,6 +12,7 @@ from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
+from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.policy import FailFast, Policy
@@ -635,4 +636,4 @@ def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool)
 
     Nor is a crash forgotten while its container runs again, before that is ready.
     """
-    assert scene_.seen().has_evidence(2.0) is speaks
+    assert has_evidence(scene_.seen(), 2.0) is speaks

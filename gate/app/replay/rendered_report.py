@@ -14,7 +14,7 @@ from gate.config import Settings
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.report.document.document import document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
 from gate.report.document.samples import history
 from gate.report.formats.files import Format, render_result, write_report
 from gate.report.schema.reading import read_result, result_of
@@ -63,15 +63,11 @@ def from_recording(file: str, settings: Settings) -> Result:
     loaded = recording.load(file, settings)
     (judged,) = judge(loaded.recording, replace(loaded.now, observe=True))
     attempt = judged.attempt
+    made_of = f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}"
     run = Run(
-        version=__version__,
-        attempt_id="",
-        command="",
-        started_at="",
-        clock_start=0.0,
-        clock_end=attempt.now,
-        timeline=judged.timeline,
-        warnings=(f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}",),
+        RunIdentity(__version__),
+        RunTimes(clock_end=attempt.now),
+        lines=RunLines(judged.timeline, (made_of,)),
         course=judged.course,
     )
     result = document(attempt, run) if attempt.ended else _document_undecided(judged, run)

@@ -141,14 +141,14 @@ class _Delivery:
         """Take a step; at the first one, start a thread that lists the cluster's Deployments."""
         first = self._run.latest is None
         if first and not self._run.ended:
-            self._run.cluster_uid = self._console.run().cluster_uid
+            self._run.cluster_uid = self._console.run().cluster.uid
         self._run.on_step(attempt)
         if first and self._settings.pushgateway is not None and self._existing is None:
             self._clock.start(self._look, "metrics")
 
     def deliver(self) -> None:
         """Write the file, then push."""
-        self._run.cluster_uid = self._console.run().cluster_uid
+        self._run.cluster_uid = self._console.run().cluster.uid
         if self._settings.metrics_textfile is not None:
             self._write(Path(self._settings.metrics_textfile))
         if self._settings.pushgateway is not None:

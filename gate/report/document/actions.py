@@ -129,7 +129,7 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
     end = attempt.result.verdict_at or attempt.now
     return {
         "reason": _rollback_reason(attempt).value,
-        "written_at": run.at(at) if at is not None else "",
+        "written_at": run.times.at(at) if at is not None else "",
         "verified": _verified_back(attempt),
         "duration_seconds": seconds(end - attempt.course.leg_at),
     }

@@ -11,7 +11,7 @@ from typing import Any, Final
 from gate.core.kinds.registry import reason_of
 from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
 from gate.report.document.document import document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
     CheckResult,
@@ -24,7 +24,7 @@ from gate.report.schema.result import (
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 
-RUN: Final = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
+RUN: Final = Run(RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 12.0))
 HOSTILE: Final = (
     "::set-output name=outcome::verified",
     "::add-mask::e",

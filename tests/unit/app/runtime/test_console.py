@@ -100,11 +100,15 @@ def test_what_is_not_shown_is_in_the_document() -> None:
     console.about({"server": "https://10.0.0.1", "context": "prod"})
     clock.advance_to(9.0)
     run = console.run()
-    assert [line.event for line in run.timeline] == ["applied"]
-    assert run.warnings == ("odd",)
-    assert (run.command, run.server, run.context) == ("verify", "https://10.0.0.1", "prod")
-    assert (run.clock_start, run.clock_end) == (5.0, 9.0)
-    assert len(run.attempt_id) == 12
+    assert [line.event for line in run.lines.timeline] == ["applied"]
+    assert run.lines.warnings == ("odd",)
+    assert (run.identity.command, run.cluster.server, run.cluster.context) == (
+        "verify",
+        "https://10.0.0.1",
+        "prod",
+    )
+    assert (run.times.clock_start, run.times.clock_end) == (5.0, 9.0)
+    assert len(run.identity.attempt_id) == 12
 
 
 class Full(io.StringIO):

@@ -22,7 +22,7 @@ from gate.core.protocol.events import (
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
 from gate.report.schema.json_schema import result_schema
 from gate.report.schema.result import Result
 from tests.table import each
@@ -283,7 +283,11 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
 def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
     """A thousand pods make thousands of lines; the document stays small and says what is cut."""
     lines = tuple(Announce(float(index), "pod", f"line {index}") for index in range(2000))
-    run = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0, timeline=lines)
+    run = Run(
+        RunIdentity("1", "id", "apply"),
+        RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0),
+        lines=RunLines(lines),
+    )
     timeline = minimal(Outcome.USAGE, 2, Reason.USAGE, "no", run)["timeline"]
     assert len(timeline) == MOST_TIMELINE_LINES
     assert timeline[0]["message"] == "line 0"
@@ -293,7 +297,11 @@ def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
 
 def test_a_run_without_an_attempt_has_the_same_keys() -> None:
     """Usage errors, refusals and bugs are documents too."""
-    run = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 5.0, 5.25, warnings=("a", "b", "a"))
+    run = Run(
+        RunIdentity("1", "id", "apply"),
+        RunTimes("2026-11-21T12:00:00Z", 5.0, 5.25),
+        lines=RunLines(warnings=("a", "b", "a")),
+    )
     result = minimal(Outcome.REFUSED, 3, Reason.FORBIDDEN, "may not patch", run)
     VALIDATOR.validate(json.loads(json.dumps(result)))
     assert list(result) == KEYS
@@ -304,15 +312,15 @@ def test_a_run_without_an_attempt_has_the_same_keys() -> None:
 def test_an_attempt_that_has_not_ended_is_an_internal_error() -> None:
     """A loop that stops early is never reported as a verdict."""
     attempt, _ = begin(Plan("apply", (), (), (), Policy()), 0.0)
-    run = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0)
+    run = Run(RunIdentity("1", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0))
     result = document(attempt, run)
     assert (result["outcome"], result["exit_code"]) == ("internal-error", 1)
 
 
 def test_an_unreadable_start_leaves_times_empty() -> None:
     """A wrong clock string spoils a time, not the report."""
-    run = Run("1", "id", "apply", "yesterday", 0.0, 1.0)
-    assert run.at(3.0) == ""
+    run = Run(RunIdentity("1", "id", "apply"), RunTimes("yesterday", 0.0, 1.0))
+    assert run.times.at(3.0) == ""
 
 
 def test_an_interrupt_before_new_pods_is_no_baseline() -> None:

@@ -94,11 +94,19 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
+class Playback:
+    """What a recording played: the attempt in its last state, how it got there, what it said."""
+
+    attempt: Attempt
+    course: Course
+    timeline: tuple[Announce, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The result of `replay`; of several Deployments, for the one that counts (`Stands`).
 
-    `decided_at` is in seconds of the recording, None while undecided. `attempt` is the attempt in
-    its last state, `course` how it got there.
+    `decided_at` is in seconds of the recording, None while undecided.
     """
 
     verdict: Stands
@@ -108,9 +116,7 @@ class Judged:
     decided_at: float | None
     new_revision: bool
     baseline: Fact[Baseline]
-    timeline: tuple[Announce, ...]
-    attempt: Attempt
-    course: Course
+    playback: Playback
     checks: tuple[CheckResult, ...] = ()
 
     def document(self) -> dict[str, Any]:
@@ -132,7 +138,7 @@ class Judged:
 
     def text(self, *, is_quiet: bool = False) -> str:
         """Return text for people: the timeline unless quiet, the verdict, its causes."""
-        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.timeline]
+        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.playback.timeline]
         when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
         lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
         lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)
@@ -291,9 +297,7 @@ class _Player:
             decided_at=attempt.result.verdict_at if attempt.ended else None,
             new_revision=any(r.applied.new_template for r in attempt.workloads.rollouts.values()),
             baseline=attempt.plan.target(ref).baseline,
-            timeline=tuple(self.timeline),
-            attempt=attempt,
-            course=self.course,
+            playback=Playback(attempt, self.course, tuple(self.timeline)),
             checks=tuple(check_rows(attempt)),
         )
 

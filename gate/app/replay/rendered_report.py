@@ -62,13 +62,13 @@ def from_recording(file: str, settings: Settings) -> Result:
     """
     loaded = recording.load(file, settings)
     (judged,) = judge(loaded.recording, replace(loaded.now, observe=True))
-    attempt = judged.attempt
+    attempt = judged.playback.attempt
     made_of = f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}"
     run = Run(
         RunIdentity(__version__),
         RunTimes(clock_end=attempt.now),
-        lines=RunLines(judged.timeline, (made_of,)),
-        course=judged.course,
+        lines=RunLines(judged.playback.timeline, (made_of,)),
+        course=judged.playback.course,
     )
     result = document(attempt, run) if attempt.ended else _document_undecided(judged, run)
     if loaded.end is not None:
@@ -86,5 +86,5 @@ def _document_undecided(judged: Judged, run: Run) -> Result:
     message = f"the recording ends {'paused' if held else 'undecided'}: {judged.message}"
     result = minimal(outcome, EXIT_CODES[outcome], judged.reason, message, run)
     result["checks"] = list(judged.checks)
-    result["history"] = history(judged.attempt.plan.policy.checks, run)
+    result["history"] = history(judged.playback.attempt.plan.policy.checks, run)
     return result

@@ -12,7 +12,7 @@ from gate.app.runtime.recorded_policy import recorded_policy
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
 from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS

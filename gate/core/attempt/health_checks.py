@@ -13,8 +13,9 @@ from dataclasses import replace
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks import tick_questions
 from gate.core.checks.query_variables import Subject, Version
-from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, During, OnInconclusive
+from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.kinds.check_variables import variables_of
 from gate.core.model.body import FrozenMap

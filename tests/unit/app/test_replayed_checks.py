@@ -27,7 +27,6 @@ from gate.core.checks.questions import (
     Series,
     Trouble,
 )
-from gate.core.checks.run import Tick
 from gate.core.checks.spec import (
     Bounds,
     Check,
@@ -38,6 +37,7 @@ from gate.core.checks.spec import (
     Schedule,
     Tolerances,
 )
+from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent

@@ -14,8 +14,9 @@ from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Command, During, Http, Schedule
+from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.kinds.deployment.kind import VARIABLES
 from gate.core.model.outcome import Reason

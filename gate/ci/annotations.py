@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, Result, workloads_of
 from gate.report.words.advice import worst_deployment
 from gate.report.words.facts import outcome_words
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
@@ -69,7 +69,7 @@ def _of_all(result: Result) -> Iterator[Annotation]:
 def _of_deployments(result: Result) -> Iterator[Annotation]:
     """Yield what else failed: each Deployment but the one that `_of_all` is about."""
     headline_subject = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
-    for deployment in result["deployments"]:
+    for deployment in workloads_of(result):
         level = _level(result, grade(deployment["outcome"]))
         if level is not None and deployment is not headline_subject:
             causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gate.report.schema.result import Result
+from gate.report.schema.result import Result, workloads_of
 from gate.report.words.facts import piece_title
 from gate.report.words.object_names import deployment_name
 
@@ -62,7 +62,7 @@ class Plain:
 
 def evidence(result: Result) -> Iterator[tuple[str, str]]:
     """Yield the evidence against each Deployment: a title, and text that ends in a line feed."""
-    for deployment in result["deployments"]:
+    for deployment in workloads_of(result):
         pieces = [
             f"{piece_title(deployment, one)}\n{one['text']}\n" for one in deployment["evidence"]
         ]

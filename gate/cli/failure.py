@@ -119,11 +119,11 @@ def _document(failure: Failure, call: Call) -> Result:
     """Return the result document of a run that came to no attempt."""
     from gate.ci.tracing import trace_context
     from gate.report.document.document import minimal
-    from gate.report.document.run import Run
+    from gate.report.document.run import Run, RunIdentity, RunTimes
 
     started_at = call.wall().isoformat(timespec="milliseconds")
     traceparent = trace_context(call.environ).traceparent
-    run = Run(__version__, "", "", started_at, 0.0, 0.0, traceparent=traceparent)
+    run = Run(RunIdentity(__version__, traceparent=traceparent), RunTimes(started_at))
     message = "; ".join(problem for problem, _ in failure.problems)
     hint = "\n".join(dict.fromkeys(hint for _, hint in failure.problems if hint))
     return minimal(failure.outcome, failure.exit_code, failure.reason, message, run, hint=hint)

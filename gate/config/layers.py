@@ -23,7 +23,7 @@ from gate.config.secret_variables import SECRET_VARIABLES
 from gate.config.settings import CONFIG_FILE, Settings, collect_settings, taken_by
 from gate.config.taking import Fault, inside
 from gate.config.together import Conflict, conflicts
-from gate.core.checks.tick_questions import COMMAND_VARIABLES
+from gate.core.kinds.check_variables import COMMAND_VARIABLES
 from gate.errors import UsageErrors
 from gate.manifests.source import escape_line
 
@@ -86,7 +86,7 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """
     options = [item.variable for item in collect_settings().values() if item.option.in_environment]
     known = {*options, *SECRET_VARIABLES, *GATEWAY_VARIABLES}
-    strangers = sorted(filter(_is_ours, environ.keys() - known - {*COMMAND_VARIABLES}))
+    strangers = sorted(filter(_is_ours, environ.keys() - known - COMMAND_VARIABLES))
     return tuple(_unknown_variable(name, known) for name in strangers)
 
 

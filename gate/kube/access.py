@@ -16,7 +16,7 @@ from gate.core.model.objects import Ref
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer, NotFound
 from gate.kube.kinds import registry
-from gate.kube.kinds.kind import Right, WorkloadKind
+from gate.kube.kinds.kind import Right, WorkloadResources
 from gate.kube.kinds.pod import EVENT
 from gate.kube.resource import Resource
 from gate.kube.resources import (
@@ -105,7 +105,7 @@ def one_change(resources: Resources, ref: Ref) -> tuple[Permission, ...]:
     )
 
 
-def following(namespace: str, workload: WorkloadKind) -> set[Permission]:
+def following(namespace: str, workload: WorkloadResources) -> set[Permission]:
     """Return what following and judging rollouts of a kind takes, without a write."""
     watched = [one.resource for one in (workload.watched, *workload.children, EVENT)]
     rights = (

@@ -1,4 +1,4 @@
-"""The Secret beside a Deployment's lock that keeps what no Lease may hold of verified versions.
+"""The Secret beside a workload's lock that keeps what no Lease may hold of verified versions.
 
 Each key of its data holds one body and is named by the body's digest. It is owned by the Lease and
 deleted with it. The Secret of an open record is a different one (`gate.kube.kept_secrets`), with
@@ -12,20 +12,25 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gate.core.model.lock import OF_DEPLOYMENT, PREFIX, Lock
+from gate.core.model.lock import PREFIX, Lock, fit_name, prefix_of
 from gate.kube.client import MERGE_PATCH, Client
 from gate.kube.failures import AlreadyExists, BadAnswer, NotFound
+from gate.kube.kinds.registry import DEFAULT
 from gate.kube.lease import Held
 from gate.kube.resources import LEASES, SECRETS
 
+_OF_DEFAULT: Final = prefix_of(DEFAULT.watched.kind)
 _OF_VERIFIED: Final = f"{PREFIX}verified."
-"""Shorter than `OF_DEPLOYMENT`, so that no name grows too long; no lock's name begins with it."""
+_OF_OTHERS: Final = f"{PREFIX}verified-"
+"""No lock's name begins with either, and no workload's name with a hyphen: none is another's."""
 _TYPE: Final = "rollout-gate/verified"
 
 
 def secret_name(lock: Lock) -> str:
-    """Return the name of the Secret beside a Deployment's lock."""
-    return _OF_VERIFIED + lock.name.removeprefix(OF_DEPLOYMENT)
+    """Return the name of the Secret beside a workload's lock; of most kinds it has the kind."""
+    if lock.name.startswith(_OF_DEFAULT):
+        return fit_name(_OF_VERIFIED, lock.name.removeprefix(_OF_DEFAULT))
+    return fit_name(_OF_OTHERS, lock.name.removeprefix(PREFIX))
 
 
 class VerifiedSecrets:

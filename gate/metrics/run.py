@@ -17,7 +17,7 @@ from gate.core.checks.measurement import Kind as Verdict
 from gate.core.checks.spec import Check, Command, Http
 from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome
 from gate.metrics.api_requests import ApiRequests
 from gate.metrics.families import Probe
 from gate.metrics.phases import Phases
@@ -40,7 +40,7 @@ class Ended:
     place: Place
     command: str
     outcome: Outcome
-    reason: Reason
+    reason: AnyReason
     at: float
     duration_seconds: float
 
@@ -113,7 +113,7 @@ class RunMetrics:
         if attempt.ended:
             self._end(attempt)
 
-    def on_refusal(self, outcome: Outcome, reason: Reason) -> None:
+    def on_refusal(self, outcome: Outcome, reason: AnyReason) -> None:
         """Take an end without a verdict; it also ends an attempt that was under way."""
         now = self.clock.now()
         places = _places_of_plan(self.latest) if self.latest is not None else self.places
@@ -162,7 +162,7 @@ class RunMetrics:
         self.latest = None
         self.begun_at = self._finished_at = attempt.now
 
-    def _as_ended(self, place: Place, outcome: Outcome, reason: Reason, now: float) -> Ended:
+    def _as_ended(self, place: Place, outcome: Outcome, reason: AnyReason, now: float) -> Ended:
         at = self.clock.wall().timestamp()
         return Ended(place, self.about.command, outcome, reason, at, now - self.begun_at)
 
@@ -175,7 +175,7 @@ def _measurements(attempt: Attempt) -> Iterator[Measured]:
             yield _probe(run.check), verdict, count
 
 
-def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, Reason]]:
+def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, AnyReason]]:
     """Yield how it ended for each Deployment; an attempt that only observes failed none of them."""
     whole = attempt.result.ending
     if whole is None:

@@ -16,7 +16,7 @@ from msgspec.json import Decoder
 
 from gate.core.checks import questions as core
 from gate.core.checks.questions import Answer, Answers, Errored
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.objects import CleanText
 from gate.wire.untrusted import clean, clean_line
 

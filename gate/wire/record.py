@@ -13,10 +13,10 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
+from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Reason
 from gate.core.plan.journal_record import Followed, Kept, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
@@ -246,4 +246,4 @@ def cause(one: Cause) -> dict[str, Any]:
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
     """Read a cause."""
-    return Cause(Reason(value["reason"]), clean_line(value["message"]), int(value["pods"]))
+    return Cause(reason_of(value["reason"]), clean_line(value["message"]), int(value["pods"]))

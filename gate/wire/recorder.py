@@ -20,7 +20,7 @@ from msgspec.json import Decoder, encode
 
 from gate.clock import Clock
 from gate.core.checks.questions import Answers, Errored
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.errors import UsageError
 from gate.wire import measurements
 from gate.wire.files import open_new

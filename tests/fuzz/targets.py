@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks.query_template import Query, QueryError
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.questions import Samples
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.errors import UsageError
 from gate.manifests.bounds import Limits
 from gate.manifests.load import load

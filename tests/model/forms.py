@@ -46,7 +46,7 @@ _FROM_NOW: Final = frozenset(
     {
         "at",
         "baked_since",
-        "budget_from",
+        "begins_at",
         "closing_since",
         "confirming_since",
         "forward_ended_at",

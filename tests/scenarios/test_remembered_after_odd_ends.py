@@ -75,7 +75,8 @@ def test_what_a_recovery_verified_is_remembered_whole(scene: Scene, program: Pla
     scene.objects.wait_complete("web")
     assert recover(scene, "web").exit_code == 0
     result = undo(scene)
-    assert_refused(result, "SetIncomplete", "has changed since, and its content at that time is not")
+    changed = "has changed since, and its content at that time is not"
+    assert_refused(result, "SetIncomplete", changed)
     assert "somebody else" not in result.stderr
 
 

@@ -72,10 +72,11 @@ WORKLOAD_WORDS = {
 ROOMS_WITH_KINDS = ("app", "ci", "kube", "manifests", "report", "wire")
 """Rooms of the adapters: what differs between kinds stands in their packages `kinds` alone."""
 
+OF_ALL_KINDS = {"gate.core.kinds.registry", "gate.core.kinds.check_variables"}
+"""What other rooms may ask about kinds, without naming one."""
+
 MAY_NAME_A_KIND = {
     "gate/app/rehearsal/demo.py": "the demo's own manifest is a Deployment",
-    "gate/app/runtime/metrics_delivery.py": "a group of the Pushgateway has a label `deployment`",
-    "gate/app/commands/locks.py": "a lock's name on the command line",
     "gate/report/schema/earlier_words.py": "documents of versions that knew one kind",
 }
 """Files outside of these packages that name a kind, and why."""
@@ -299,7 +300,7 @@ def kinds_named_by(path: Path) -> Iterator[str]:
             case ast.Attribute(attr="is_deployment"):
                 yield "is_deployment"
             case ast.ImportFrom(module=str(module)):
-                if module.startswith("gate.core.kinds.") and module != "gate.core.kinds.registry":
+                if module.startswith("gate.core.kinds.") and module not in OF_ALL_KINDS:
                     yield module
 
 

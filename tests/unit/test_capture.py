@@ -28,7 +28,7 @@ def moments(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Attempt, float]]:
     found: list[tuple[Attempt, float]] = []
 
     def on_step(console: Console, attempt: Attempt) -> None:
-        found.append((attempt, console.run().clock_start))
+        found.append((attempt, console.run().times.clock_start))
 
     monkeypatch.setattr(Console, "on_step", on_step)
     world = replace(

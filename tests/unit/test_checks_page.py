@@ -12,8 +12,8 @@ import yaml
 from gate.config import load
 from gate.config.checks.keys import FORMS, keys_of
 from gate.config.limits import all_checks
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import Schedule, Tolerances
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.sources.ready_made import READY_MADE
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")

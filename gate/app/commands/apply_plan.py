@@ -15,6 +15,7 @@ from gate.app.preflight.manifest_rights import read_with_rights
 from gate.app.preflight.rejections import with_places
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.target_age import within_age
+from gate.app.preflight.trials import Trials, rehearse_on_server
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
@@ -67,11 +68,11 @@ def plan_apply(context: CommandContext, manifest: Manifest) -> Ready:
     return Ready(context, plan, watching)
 
 
-def _try_writes(context: CommandContext, manifest: Manifest, items: Items) -> preflight.Trials:
+def _try_writes(context: CommandContext, manifest: Manifest, items: Items) -> Trials:
     """Return what the server would make of each object; a rejection names its place in a file."""
     made_here = created_namespaces(manifest)
     try:
-        return preflight.rehearse_on_server(context.session, items, context.console.warn, made_here)
+        return rehearse_on_server(context.session, items, context.console.warn, made_here)
     except RefusedError as error:
         raise with_places(error, manifest) from error
 
@@ -79,7 +80,7 @@ def _try_writes(context: CommandContext, manifest: Manifest, items: Items) -> pr
 def _lay_out(
     context: CommandContext,
     items: Items,
-    trials: preflight.Trials,
+    trials: Trials,
     watching: Watching,
     paused: Collection[Ref],
 ) -> Plan:
@@ -119,7 +120,7 @@ def _is_paused(live: LiveObject) -> bool:
 
 
 def _warn(
-    context: CommandContext, manifest: Manifest, plan: Plan, items: Items, trials: preflight.Trials
+    context: CommandContext, manifest: Manifest, plan: Plan, items: Items, trials: Trials
 ) -> None:
     """Warn of what refuses nothing but may surprise: about the memory, replicas, the manifest."""
     session, settings, console = context.session, context.settings, context.console

@@ -29,6 +29,7 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
+from gate.core.kinds.check_variables import variables_of
 from gate.core.model.objects import Ref, Revision
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
@@ -118,7 +119,14 @@ def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) 
 
 def _nobody(namespace: str, at: float) -> Subject:
     """Return the subject of a check that is about no Deployment."""
-    return Subject(namespace, "", Version(), at - BEGUN_SECONDS_AGO, first_available_at=-math.inf)
+    return Subject(
+        namespace,
+        "",
+        Version(),
+        at - BEGUN_SECONDS_AGO,
+        first_available_at=-math.inf,
+        variables=variables_of(()),
+    )
 
 
 def _subject(live: Live, at: float) -> Subject:
@@ -129,12 +137,13 @@ def _subject(live: Live, at: float) -> Subject:
     current, other = live.snapshot.current(), _other(live)
     return Subject(
         namespace=live.object.ref.namespace,
-        deployment=live.object.ref.name,
+        workload=live.object.ref.name,
         new=_version(current) or Version(),
         started_at=at - BEGUN_SECONDS_AGO,
         baseline=_version(other),
         revision=live.workload.revision,
         first_available_at=-math.inf,
+        variables=live.snapshot.kind.variables,
     )
 
 

@@ -31,7 +31,6 @@ from gate.processes import Processes
 from gate.report.views.locks import LockRow, locks_table
 
 _YES = (b"y", b"yes")
-_DEPLOYMENT = "deployment/"
 _RENEWAL = format_seconds(RENEWAL_SECONDS)
 
 
@@ -70,9 +69,10 @@ def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
 
 
 def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
-    """Return the command that finishes a lock's record, given the locked object."""
-    name = locks.removeprefix(_DEPLOYMENT) if locks.startswith(_DEPLOYMENT) else ""
-    return recovery_command(cluster, name, namespace)
+    """Return the command that finishes a lock's record: by name where a name alone means it."""
+    name = locks.partition("/")[2]
+    is_meant = str(lock_of(workload_ref(namespace, name))) == locks
+    return recovery_command(cluster, name if is_meant else "", namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:

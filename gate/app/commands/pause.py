@@ -8,12 +8,12 @@ from gate.app.command_context import CommandContext, connect
 from gate.app.commands.single_deployment import guard_namespace, read_guarded_alone
 from gate.app.execution.concurrent_run import warn_of_run
 from gate.app.execution.run import Ready, run
+from gate.app.preflight.guards import require_pause
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
-from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
@@ -46,7 +46,6 @@ def run_pause(start: CommandStart, name: str) -> Attempt:
 def plan_pause(context: CommandContext, name: str) -> Ready:
     """Prepare to pause a Deployment."""
     live = read_guarded_alone(context, name)
-    body = Body.of({"spec": {"paused": True}})
-    write = PlannedWrite(live.ref, Verb.MERGE, body, over_any_change=True)
+    write = PlannedWrite(live.ref, Verb.MERGE, require_pause(live.ref), over_any_change=True)
     planned = PlannedObject(live.ref, Known(live))
     return Ready(context, Plan("pause", (), (planned,), (write,), policy(context.settings)))

@@ -12,7 +12,7 @@ from typing import Final
 from gate import signals
 from gate.app.command_context import CommandContext, connect
 from gate.app.commands.locks import read_locks
-from gate.app.execution.recovery import ENDS_ALL, Recovery, Unfinished
+from gate.app.execution.recovery import ENDS_ALL, Recovery, UnusableRecord
 from gate.app.locks.acquisition import Locked, record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import Keeper
@@ -246,7 +246,7 @@ def _finish_under(recovery: Recovery, keeper: Keeper | None, ends: _Ends) -> Non
         ends.records.add(place)
         try:
             ended = recovery.finish(keeper, place)
-        except (RefusedError, Unfinished) as error:
+        except (RefusedError, UnusableRecord) as error:
             _tell_error(recovery, ends, error)
         else:
             ends.attempts += [ended] if ended is not None else []

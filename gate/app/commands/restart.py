@@ -9,7 +9,7 @@ from gate.app.command_context import CommandContext
 from gate.app.commands.single_deployment import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
 from gate.app.preflight.guards import refuse_paused
-from gate.app.preflight.plan import NO_DRY_RUN, Warn
+from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.session import Session
 from gate.app.runtime.world import World

@@ -18,8 +18,8 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
+from gate.core.plan.workload_body import body_with_template, without_pause
 from gate.core.ssa.applied_fields import applied_body
-from gate.core.ssa.template_body import body_with_template, without_pause
 from gate.core.versions.judged_version import JudgedVersion, is_restarted, template_digest
 from gate.core.versions.shared_members import shared_members, with_shared_members
 from gate.core.versions.undo_choice import Choice, choice_name, revision_name

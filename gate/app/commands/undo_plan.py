@@ -15,6 +15,7 @@ from gate.app.preflight import plan as preflight
 from gate.app.preflight.guards import refuse_deleting, refuse_managed, refuse_protected_plan
 from gate.app.preflight.server_dry_run import Prepared
 from gate.app.preflight.target_age import within_age
+from gate.app.preflight.trials import Trials, rehearse_on_server
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.watches import Watching
@@ -61,7 +62,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
         refuse_managed(lives, session.connection.cluster)
 
     # Try each write on the server, as a dry run, and compare the result with that version.
-    trials = preflight.rehearse_on_server(session, items, console.warn)
+    trials = rehearse_on_server(session, items, console.warn)
     _check_trials(found, choice, items, trials)
 
     # Watch: what the watches list is what serves before the first write.
@@ -122,9 +123,7 @@ def _check_access(context: CommandContext, name: str, items: Items) -> None:
     first_questions.check_access(context.session, name, needs, wished)
 
 
-def _check_trials(
-    found: UndoSubject, choice: Choice, items: Items, trials: preflight.Trials
-) -> None:
+def _check_trials(found: UndoSubject, choice: Choice, items: Items, trials: Trials) -> None:
     """Refuse an undo that would not bring its version back; warn of what it ends or leaves."""
     warn = found.console.warn
     for item in items:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gate.app.preflight.plan import managers_taken_over
 from gate.app.preflight.server_dry_run import Prepared
+from gate.app.preflight.trials import managers_taken_over
 from gate.core.model.live_object import LiveObject
 from gate.core.model.outcome import Reason
 from gate.core.ssa.template_owners import fields_that_stay

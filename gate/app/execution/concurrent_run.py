@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
-from gate.app.preflight.plan import Warn
+from gate.app.preflight.trials import Warn
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import workload_ref
 from gate.core.model.lock import lock_of

@@ -41,7 +41,7 @@ ENDS_ALL = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """If a recovery ends like this, nothing else is started."""
 
 
-class Unfinished(GateError):
+class UnusableRecord(GateError):
     """A record that cannot be continued from: it needs a person. Exit 5."""
 
     outcome = Outcome.ROLLBACK_FAILED
@@ -142,7 +142,7 @@ class Recovery:
                 self.context.world.secrets.add_secret(one.before.value.body.thaw())
 
     def _read_allowed_record(self, keeper: Keeper, lock: Lock) -> Record:
-        """Return the record; Unfinished if it cannot be read or names more than it may.
+        """Return the record; UnusableRecord if it cannot be read or names more than it may.
 
         It may name kinds that a manifest may hold, in namespaces where its attempt held locks:
         whoever may write a Lease in one namespace must not be able to write to another through it.
@@ -153,13 +153,13 @@ class Recovery:
             refs = _list_refs(record)
             require_allowed(_as_manifest(lock, refs), self.context.settings.allow_kind)
         except DecodeError as error:
-            raise Unfinished(
+            raise UnusableRecord(
                 f"the record of {lock} cannot be read: {error}",
                 reason=Reason.NO_BASELINE,
                 hint="was it written by another version of rollout-gate? recover with that one",
             ) from error
         except ManifestError as error:
-            raise Unfinished(error.message, reason=Reason.USAGE, hint=error.hint) from error
+            raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
         _require_locked(lock, refs, keeper.namespaces_of(lock))
         return record
 
@@ -171,11 +171,11 @@ def _list_refs(record: Record) -> list[Ref]:
 
 
 def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]) -> None:
-    """Raise Unfinished for objects in other namespaces; cluster-scoped ones need `--allow-kind`."""
+    """Raise UnusableRecord for objects elsewhere; cluster-scoped ones need `--allow-kind`."""
     outside = sorted(ref for ref in refs if ref.namespace and ref.namespace not in namespaces)
     if outside:
         named = ", ".join(f"{ref} in {ref.namespace}" for ref in outside)
-        raise Unfinished(
+        raise UnusableRecord(
             f"the record of {lock} names objects in namespaces where its attempt had no lock:"
             f" {named}",
             reason=Reason.NO_BASELINE,
@@ -231,7 +231,7 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
     for lock in keeper.open_records:
         try:
             ended = recovery.finish(keeper, lock)
-        except Unfinished as error:
+        except UnusableRecord as error:
             context.console.warn(error.message)
             continue
         if ended is None:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from gate.app.command_context import CommandContext
+from gate.app.execution.end_at_once import describe_end_at_once, describe_ended
 from gate.app.execution.shared_objects import answer_with_users
-from gate.app.execution.unfinished import describe_ended, describe_unfinished
 from gate.app.locks.held_locks import LookAtLocks
 from gate.app.locks.tasks import LockLane
 from gate.app.runtime.check_sources import performer
@@ -84,7 +84,7 @@ def run(ready: Ready) -> Attempt:
         clock.start(partial(_prepare_end, clock, client, has_written, stopping), "connections")
         clock.start(watch.run, "controllers")
     try:
-        word = partial(_describe_unfinished, ready, lanes)
+        word = partial(_describe_end_at_once, ready, lanes)
         interrupted = context.world.delivered(
             lambda number: inbox.put(Interrupted(clock.now(), number))
         )
@@ -180,9 +180,9 @@ def _looked_around(clock: Clock, client: Client, console: Console, attempt: Atte
     return attempt
 
 
-def _describe_unfinished(ready: Ready, lanes: Lanes, number: int) -> str:
+def _describe_end_at_once(ready: Ready, lanes: Lanes, number: int) -> str:
     is_locked, cluster = ready.context.lock_lane is not None, ready.context.console.cluster
-    return describe_unfinished(ready.plan, lanes.sent, cluster, number, is_locked=is_locked)
+    return describe_end_at_once(ready.plan, lanes.sent, cluster, number, is_locked=is_locked)
 
 
 def _describe_ended(attempt: Attempt, unfinished: Word, number: int) -> str:

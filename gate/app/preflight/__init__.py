@@ -16,5 +16,6 @@ __all__ = [
     "server_dry_run",
     "single_questions",
     "target_age",
+    "trials",
     "way_back_dry_run",
 ]

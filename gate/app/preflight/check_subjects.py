@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gate.config import Settings
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import Check, Command, Metric
+from gate.core.kinds.check_variables import OF_A_WORKLOAD
 from gate.core.model.objects import Ref
 from gate.errors import UsageError, UsageErrors
 
-OF_A_DEPLOYMENT: Final = BUILT_IN - {"namespace", "window", "elapsed"}
-"""The variables that need a single Deployment for their value."""
 _MOST_NAMED: Final = 5
 
 
@@ -41,7 +39,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
         raise UsageError(why, hint=there)
     if len(found) == 1:
         return found[0]
-    variables = sorted(named_by(check) & OF_A_DEPLOYMENT)
+    variables = sorted(named_by(check) & OF_A_WORKLOAD)
     if not variables:
         return None
     first = f"check {check.name}: ${{{variables[0]}}} is of one Deployment"

@@ -26,6 +26,7 @@ from gate.core.checks.measurement import Kind
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Questions
 from gate.core.checks.spec import Check, Http, Metric, without_comparison
+from gate.core.kinds.check_variables import variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
@@ -101,15 +102,22 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
 
     If none serves, use a name that no pods have: the server still checks the query's syntax.
     """
-    deployment = "" if target is None else target.ref.name
+    name = "" if target is None else target.ref.name
     version, revision = Version(), None
     if target is not None:
-        version, revision = Version(f"{deployment}-0", "0"), 1
+        version, revision = Version(f"{name}-0", "0"), 1
     if target is not None and isinstance(target.baseline, Known):
         served = target.baseline.value
         version, revision = Version(served.replica_set, served.label_value), served.revision
     return Subject(
-        namespace, deployment, version, at - BEGUN_SECONDS_AGO, version, revision, -math.inf
+        namespace,
+        name,
+        version,
+        at - BEGUN_SECONDS_AGO,
+        version,
+        revision,
+        -math.inf,
+        variables=variables_of(() if target is None else (target.ref,)),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gate.app.preflight.managers import signs_of_management
 from gate.app.preflight.server_dry_run import Prepared
 from gate.cluster_name import ClusterName
+from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import Naming
@@ -15,10 +16,12 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Plan
 from gate.core.plan.replica_ownership import Decision
+from gate.core.plan.workload_body import pause_body
 from gate.core.ssa import managed_fields, unions
-from gate.errors import RefusedError
+from gate.errors import RefusedError, UsageError
 from gate.kube.failures import FieldConflict
 
+NO_PAUSE = "--on-failure rollback returns to what served before, and keep writes nothing"
 _RESUME = "find out why it was paused; to resume it, pass --resume"
 
 
@@ -42,6 +45,14 @@ def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str 
     for live in lives:
         if live.workload is not None and live.workload.paused:
             raise RefusedError(f"{name(live.ref)} is paused", reason=Reason.PAUSED, hint=hint)
+
+
+def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
+    """Return the patch that pauses a workload; UsageError if the API cannot pause its kind."""
+    body = pause_body(ref)
+    if body is None:
+        raise UsageError(f"{name(ref)} cannot be paused: no {ref.kind} can be", hint=hint)
+    return body
 
 
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:

@@ -1,4 +1,4 @@
-"""The parts of a preflight: what is there, the server's dry run, and the plan.
+"""The parts of a preflight: what is there, what guards refuse of it, and the plan.
 
 `commands.apply_plan` and `commands.undo_plan` put them in order. Nothing here writes.
 """
@@ -6,52 +6,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gate.app.locks.memory import Memory
 from gate.app.preflight.guards import (
-    conflict_refusal,
+    NO_PAUSE,
     refuse_deleting,
     refuse_empty,
     refuse_excluded,
     refuse_managed,
     refuse_paused,
     refuse_scaled,
+    require_pause,
 )
-from gate.app.preflight.rejections import rejection
 from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
 from gate.app.preflight.server_dry_run import Prepared, prepare
+from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.kinds.registry import kind_of
-from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.naming import Naming, naming
+from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target
 from gate.core.plan.rollback_plan import content
-from gate.core.protocol.effects import Write
-from gate.core.rollout.policy import Policy
-from gate.core.ssa import unions
+from gate.core.plan.workload_body import resume_body
+from gate.core.rollout.policy import OnFailure, Policy
 from gate.duration import format_seconds
-from gate.errors import RefusedError
-from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
 from gate.kube.reads import Reader
-from gate.kube.writes import Writer
 from gate.manifests.manifest import Manifest, ManifestObject
-from gate.side_by_side import each
 
-Warn = Callable[[str], None]
-Trials = Mapping[Ref, LiveObject]
-"""What the server would make of each object; an object that could not be tried is missing."""
-
-NO_DRY_RUN = "does not support dry run"
-"""The API server's words about a webhook with side effects, in a 400 response."""
-_REPLICAS = ".spec.replicas"
 LEAST_START_SECONDS = 1.0
 """The least time that a pod takes from its creation to being ready."""
 
@@ -112,6 +100,9 @@ def guard(
         refuse_managed(lives, session.connection.cluster, name)
     if not settings.resume:
         refuse_paused((live for live in lives if live.ref not in paused_by_us), name)
+    if settings.on_failure is OnFailure.PAUSE:
+        for ref in (item.ref for item in items if item.is_workload):
+            require_pause(ref, name, hint=NO_PAUSE)
     refuse_scaled(items, name)
     refuse_excluded(items, name)
 
@@ -129,91 +120,6 @@ def guard_outcome(
     if not settings.resume:
         others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
         refuse_paused(others, name, hint="take spec.paused out of the manifest, or --resume")
-
-
-def rehearse_on_server(
-    session: Session, items: Collection[Prepared], warn: Warn, made_here: Collection[str] = ()
-) -> Trials:
-    """Dry-run every apply on the server, and return what it would make of each object.
-
-    Raises the refusal of the first object that it rejects. Warns of what cannot be tried: objects
-    in a namespace that the manifest itself creates, and those whose webhooks support no dry run.
-    """
-    writer = Writer(session.client, session.resources, session.clock)
-    items = tuple(items)
-    name = naming(item.ref for item in items)
-    results = each(session.clock, lambda item: _try_dry_run(writer, item, made_here, name), items)
-    trials: dict[Ref, LiveObject] = {}
-    for item, result in zip(items, results, strict=True):
-        if isinstance(result, str):
-            warn(result)
-        else:
-            trials[item.ref] = result
-    return trials
-
-
-def _try_dry_run(
-    writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
-) -> LiveObject | str:
-    """Return what the server would make of it, or a warning that says why that is unknown."""
-    try:
-        return _dry_run(writer, item, name)
-    except NotFound as error:
-        if item.ref.namespace in made_here:
-            return f"{name(item.ref)} was not tried: its namespace does not exist yet"
-        raise rejection(item, error, name) from None
-    except RefusedError as error:
-        if NO_DRY_RUN in error.message:
-            return f"{name(item.ref)} was not tried: {error.message}"
-        raise rejection(item, error, name) from None
-
-
-def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
-    """Try without force first: only a conflict says whose fields would be taken."""
-    try:
-        return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
-    except FieldManagerConflict as error:
-        foreign = [one for one in error.conflicts if not _is_settled(item, one)]
-        if foreign:
-            raise conflict_refusal(item, foreign, name) from error
-        return _complete_trial(item, writer.dry_run(_trial(item, force=True)))
-
-
-def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
-    """Return what the server will make of an object, adding the unions that were not tried.
-
-    A dry run cannot change ownership first, and would refuse what the claims make possible.
-    """
-    if item.claims is None:
-        return trial
-    body = unions.with_unions(trial.body.thaw(), item.body)
-    workload = trial.workload
-    if workload is not None:
-        workload = kind_of(trial.ref).without_rolling_update(workload)
-    return replace(trial, body=Body.of(body), workload=workload)
-
-
-def managers_taken_over(item: Prepared) -> set[str]:
-    """Return the managers whose entries the take-over removes."""
-    if item.live is None or item.taken is None:
-        return set()
-    before = {str(entry.get("manager")) for entry in item.live.managed.thaw()["managedFields"]}
-    return before - {str(entry.get("manager")) for entry in item.taken}
-
-
-def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
-    """Tell whether the take-over, or `--replicas apply`, settles a conflict before the apply."""
-    if item.imposes_replicas and conflict.path == _REPLICAS:
-        return True
-    return not conflict.subresource and item.takes_over(conflict.manager)
-
-
-def _trial(item: Prepared, *, force: bool) -> Write:
-    uid = item.live.uid if item.live is not None else None
-    body = item.sent_body()
-    if item.claims is not None:
-        body = unions.without_unions(body)
-    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
 
 
 def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:
@@ -283,12 +189,12 @@ def plan_of(
 
 def resumption(ref: Ref) -> PlannedWrite:
     """Return the write that resumes a paused Deployment."""
-    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": None}}))
+    return PlannedWrite(ref, Verb.MERGE, resume_body(ref))
 
 
 def _is_paused(item: Prepared) -> bool:
     """Tell whether it would be paused after the apply."""
-    asked = item.body.get("spec", {}).get("paused")
+    asked = item.body.get("spec", {}).get(kind_of(item.ref).pause_field)
     live = item.live.workload if item.live is not None else None
     return bool(asked) or (asked is None and live is not None and live.paused)
 

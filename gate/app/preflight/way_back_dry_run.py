@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gate.app.preflight.plan import NO_DRY_RUN, Warn
+from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.session import Session
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gate.app.rehearsal.trouble import End, Trouble
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
 
 _LIMITS: Final[dict[str, str]] = {
     Reason.CRASH_LOOP: "crash",
@@ -14,7 +15,7 @@ _LIMITS: Final[dict[str, str]] = {
     Reason.IMAGE_PULL: "image-pull",
     Reason.CONTAINER_CONFIG: "container-config",
     Reason.POD_CREATE_DENIED: "pod-create",
-    Reason.REPLICA_SET_CREATE_ERROR: "replicaset-create",
+    **registry.LIMITS,
 }
 """The kind of `--fail-fast` for each reason."""
 _CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.NOT_READY)

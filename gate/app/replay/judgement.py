@@ -23,7 +23,7 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Watched
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.protocol.effects import (
     Announce,
@@ -94,23 +94,29 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
+class Playback:
+    """What a recording played: the attempt in its last state, how it got there, what it said."""
+
+    attempt: Attempt
+    course: Course
+    timeline: tuple[Announce, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The result of `replay`; of several Deployments, for the one that counts (`Stands`).
 
-    `decided_at` is in seconds of the recording, None while undecided. `attempt` is the attempt in
-    its last state, `course` how it got there.
+    `decided_at` is in seconds of the recording, None while undecided.
     """
 
     verdict: Stands
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     causes: tuple[Cause, ...]
     decided_at: float | None
     new_revision: bool
     baseline: Fact[Baseline]
-    timeline: tuple[Announce, ...]
-    attempt: Attempt
-    course: Course
+    playback: Playback
     checks: tuple[CheckResult, ...] = ()
 
     def document(self) -> dict[str, Any]:
@@ -132,7 +138,7 @@ class Judged:
 
     def text(self, *, is_quiet: bool = False) -> str:
         """Return text for people: the timeline unless quiet, the verdict, its causes."""
-        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.timeline]
+        lines = [] if is_quiet else [timeline_line(line, 0.0) for line in self.playback.timeline]
         when = "undecided" if self.decided_at is None else f"after {self.decided_at:.1f} s"
         lines.append(f"{self.verdict}: {self.reason} ({when}): {self.message}")
         lines.extend(f"  {cause.reason}: {cause.message}" for cause in self.causes)
@@ -291,9 +297,7 @@ class _Player:
             decided_at=attempt.result.verdict_at if attempt.ended else None,
             new_revision=any(r.applied.new_template for r in attempt.workloads.rollouts.values()),
             baseline=attempt.plan.target(ref).baseline,
-            timeline=tuple(self.timeline),
-            attempt=attempt,
-            course=self.course,
+            playback=Playback(attempt, self.course, tuple(self.timeline)),
             checks=tuple(check_rows(attempt)),
         )
 

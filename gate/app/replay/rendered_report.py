@@ -14,13 +14,13 @@ from gate.config import Settings
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.report.document.document import document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
 from gate.report.document.samples import history
 from gate.report.formats.files import render_result, write_report
 from gate.report.formats.format import Format
 from gate.report.schema.reading import read_result, result_of
 from gate.report.schema.recorded_result import with_recorded_end
-from gate.report.schema.result import Result
+from gate.report.schema.result import Result, workloads_of
 
 _HEADER_BYTES: Final = 64 * 1024
 _OF_A_RECORDING: Final = '"trace"'
@@ -63,23 +63,19 @@ def from_recording(file: str, settings: Settings) -> Result:
     """
     loaded = recording.load(file, settings)
     (judged,) = judge(loaded.recording, replace(loaded.now, observe=True))
-    attempt = judged.attempt
+    attempt = judged.playback.attempt
+    made_of = f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}"
     run = Run(
-        version=__version__,
-        attempt_id="",
-        command="",
-        started_at="",
-        clock_start=0.0,
-        clock_end=attempt.now,
-        timeline=judged.timeline,
-        warnings=(f"made of the recording {file}: {_NO_LOGS if loaded.end else _NO_END}",),
-        course=judged.course,
+        RunIdentity(__version__),
+        RunTimes(clock_end=attempt.now),
+        lines=RunLines(judged.playback.timeline, (made_of,)),
+        course=judged.playback.course,
     )
     result = document(attempt, run) if attempt.ended else _document_undecided(judged, run)
     if loaded.end is not None:
         return result_of(with_recorded_end(result, loaded.end), Path(file))
     result["exit_code"] = None
-    for one in result["deployments"]:
+    for one in workloads_of(result):
         one["running"] = "unknown"
     return result
 
@@ -91,5 +87,5 @@ def _document_undecided(judged: Judged, run: Run) -> Result:
     message = f"the recording ends {'paused' if held else 'undecided'}: {judged.message}"
     result = minimal(outcome, EXIT_CODES[outcome], judged.reason, message, run)
     result["checks"] = list(judged.checks)
-    result["history"] = history(judged.attempt.plan.policy.checks, run)
+    result["history"] = history(judged.playback.attempt.plan.policy.checks, run)
     return result

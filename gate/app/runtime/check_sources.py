@@ -16,8 +16,8 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks import questions
 from gate.core.checks.questions import CommandQuestion, HttpQuestion, MetricQuestion, Question
-from gate.core.checks.run import Tick
 from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.tick_grid import Tick
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.sources.access import Access

@@ -28,7 +28,15 @@ from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.protocol.effects import Announce
 from gate.last_word import Word
 from gate.report.document.course import Course
-from gate.report.document.run import Run
+from gate.report.document.run import (
+    CheckCall,
+    Run,
+    RunCluster,
+    RunIdentity,
+    RunLines,
+    RunRecord,
+    RunTimes,
+)
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line, waiting_for
 
@@ -186,30 +194,32 @@ class Console:
 
     def run(self) -> Run:
         """Return the run as it is now."""
+        about = self._about
         return Run(
-            version=__version__,
-            attempt_id=self._attempt_id,
-            command=self._command,
-            started_at=self._started_at,
-            clock_start=self._started_clock,
-            clock_end=self.clock.now(),
-            run_url=self.origin.run_url,
-            traceparent=self._about.get("traceparent", ""),
-            server=self._about.get("server", ""),
-            context=self._about.get("context", ""),
-            kubeconfig=self._about.get("kubeconfig", ""),
-            check_flags=self.check_flags,
-            check_variables=self.check_variables,
-            cluster_uid=self._about.get("cluster_uid", ""),
-            timeline=tuple(self._timeline),
-            warnings=(*self._recoveries, *self._warnings),
-            cautions=frozenset(self._cautions),
-            places=self._places,
-            course=self._course,
-            is_locked=self.is_locked,
-            has_open_record=self.has_open_record,
-            has_recovered=self.has_recovered,
-            going_namespaces=self.going_namespaces,
+            RunIdentity(
+                __version__,
+                self._attempt_id,
+                self._command,
+                self.origin.run_url,
+                about.get("traceparent", ""),
+            ),
+            RunTimes(self._started_at, self._started_clock, self.clock.now()),
+            RunCluster(
+                about.get("server", ""),
+                about.get("context", ""),
+                about.get("kubeconfig", ""),
+                about.get("cluster_uid", ""),
+            ),
+            CheckCall(self.check_flags, self.check_variables),
+            RunLines(
+                tuple(self._timeline),
+                (*self._recoveries, *self._warnings),
+                frozenset(self._cautions),
+            ),
+            RunRecord(self.is_locked, self.has_open_record, self.has_recovered),
+            self._course,
+            self._places,
+            self.going_namespaces,
         )
 
 

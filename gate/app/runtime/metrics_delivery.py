@@ -21,6 +21,7 @@ from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
 from gate.metrics.run import Place, RunMetrics
 from gate.metrics.samples import samples_of
 from gate.metrics.stale import Existing
+from gate.report.kinds.registry import DEFAULT
 from gate.wire.files import put
 
 AFTER_SIGNAL_SECONDS: Final = 5.0
@@ -76,14 +77,14 @@ class Delivery:
         """Take a step; at the first one, start a thread that lists the cluster's Deployments."""
         first = self._run.latest is None
         if first and not self._run.ended:
-            self._run.cluster_uid = self._console.run().cluster_uid
+            self._run.cluster_uid = self._console.run().cluster.uid
         self._run.on_step(attempt)
         if first and self._settings.pushgateway is not None and self._existing is None:
             self._clock.start(self._look, "metrics")
 
     def deliver(self) -> None:
         """Write the file, then push."""
-        self._run.cluster_uid = self._console.run().cluster_uid
+        self._run.cluster_uid = self._console.run().cluster.uid
         if self._settings.metrics_textfile is not None:
             self._write(Path(self._settings.metrics_textfile))
         if self._settings.pushgateway is not None:
@@ -151,5 +152,5 @@ class Delivery:
         if pushed.unswept:
             self._console.warn(f"stale groups may stand in the Pushgateway: {pushed.unswept}")
         for namespace, name in pushed.removed:
-            gone = f"deployment/{name} of {namespace} is gone, and so is its group"
+            gone = f"{DEFAULT.call(name)} of {namespace} is gone, and so is its group"
             self._console.note(NOTE, f"{gone} in the Pushgateway")

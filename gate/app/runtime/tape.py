@@ -11,15 +11,15 @@ from gate.app.runtime.command_start import CommandStart
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
+from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS
 from gate.report.document.run import Run
 
 if TYPE_CHECKING:
     from gate.wire.recorder import Recorder
 
-_KINDS = ("deployments", "replicasets", "pods", "events")
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits until its recording is written."""
 
@@ -52,11 +52,11 @@ class Tape:
     ) -> None:
         """Take a response of the server."""
         kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
-        if kind not in _KINDS:
+        if kind not in WATCHED_PLURALS:
             return
         if method == "GET" and not name:
             self._on_list(path, body)
-        elif method == "PATCH" and kind == "deployments" and _is_apply(query):
+        elif method == "PATCH" and kind in WORKLOAD_PLURALS and _is_apply(query):
             self._applied_one(body)
 
     def line(self, line: bytes) -> None:

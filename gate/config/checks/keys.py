@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from gate.config.checks import values
 from gate.config.checks.variables import parse_variables
 from gate.config.taking import BadValueError, Fault
-from gate.core.checks.query_variables import OF_ONE_VERSION
 from gate.core.checks.spec import Reduce
+from gate.core.kinds.check_variables import OF_ONE_VERSION
 from gate.core.model.body import FrozenMap
 
 JSON = dict[str, Any]
@@ -241,9 +241,9 @@ class QueryKeys(MetricKeys):
             yield Fault((), "has no bounds: give min, max or compare")
         if self.compare is None:
             return
-        if not self.query.names & OF_ONE_VERSION:
-            names = "needs a query that names ${replicaset} or ${pod_template_hash}"
-            yield Fault(("compare",), names)
+        if self.query.names.isdisjoint(OF_ONE_VERSION):
+            names = " or ".join(f"${{{name}}}" for name in OF_ONE_VERSION)
+            yield Fault(("compare",), f"needs a query that names {names}")
         if self.reduce in (Reduce.ALL, Reduce.ANY):
             one = "needs one number a side: reduce by max, min, sum or avg"
             yield Fault(("compare",), one)

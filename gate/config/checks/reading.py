@@ -21,8 +21,8 @@ from gate.config.checks.keys import (
 from gate.config.checks.mapping import read_mapping, unknown_key
 from gate.config.checks.scalars import quote_value
 from gate.config.taking import BadValueError, Fault, Path, inside
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import Check
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 from gate.sources.ready_made import ReadyMade, find

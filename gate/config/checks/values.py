@@ -16,8 +16,8 @@ from gate.config.parsing import parse_duration, parse_limit, parse_text
 from gate.config.taking import DURATION_PATTERN
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError

@@ -11,6 +11,7 @@ from gate.config.option import closest
 from gate.config.taking import BadValueError, Fault
 from gate.core.checks.query_template import Query, QueryError
 from gate.core.checks.query_variables import user_variable_fault
+from gate.core.kinds.check_variables import BUILT_IN, OF_VERSIONS
 from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
 
@@ -33,14 +34,14 @@ def _fault(name: str, text: Any) -> Fault | None:
     if not isinstance(text, str):
         hint = "put it in quotes"
         return Fault((name,), f"not text: {quote_value(text)}", hint)
-    wrong = user_variable_fault(name, text)
+    wrong = user_variable_fault(name, text, BUILT_IN)
     return Fault((name,), wrong) if wrong else None
 
 
 def parse_query(text: str, known: Collection[str]) -> Query:
     """Read a query; UsageError names the position, and the variable that may be meant."""
     try:
-        return Query.parse(text, known)
+        return Query.parse(text, known, OF_VERSIONS)
     except QueryError as error:
         match = _NAMED.match(text, error.position - 1)
         name = match[1] if match else ""

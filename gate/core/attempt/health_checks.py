@@ -13,9 +13,11 @@ from dataclasses import replace
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks import tick_questions
 from gate.core.checks.query_variables import Subject, Version
-from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, During, OnInconclusive
+from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
+from gate.core.kinds.check_variables import variables_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
@@ -138,12 +140,13 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     live = rollout.snapshot.live
     return Subject(
         namespace=ref.namespace,
-        deployment=ref.name,
+        workload=ref.name,
         new=new,
         started_at=rollout.applied.at,
         baseline=baseline,
         revision=live.revision if live is not None else None,
         first_available_at=rollout.progress.first_available_at,
+        variables=rollout.kind.variables,
     )
 
 
@@ -155,7 +158,14 @@ def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:
     known = [at for at in available if at is not None]
     first = max(known, default=attempt.course.leg_at) if len(known) == len(available) else None
     namespace = next(iter(namespaces)) if len(namespaces) == 1 else ""
-    return Subject(namespace, "", Version(), attempt.course.leg_at, first_available_at=first)
+    return Subject(
+        namespace,
+        "",
+        Version(),
+        attempt.course.leg_at,
+        first_available_at=first,
+        variables=variables_of(refs),
+    )
 
 
 # -- what they say ---------------------------------------------------------------------------------

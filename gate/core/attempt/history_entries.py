@@ -10,7 +10,7 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import find_failure, is_known_failure
-from gate.core.kinds.registry import is_workload
+from gate.core.kinds.registry import is_workload, kind_of
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -214,10 +214,10 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to. With 0 replicas nothing was shown to work.
+    return to, nor is one that no pod has shown to work.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    if not is_whole or _is_empty(attempt, ref):
+    if not is_whole or _is_empty(attempt, ref) or ending.reason in kind_of(ref).unproven:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:

@@ -19,7 +19,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
@@ -69,7 +69,7 @@ class Ending:
     """How the attempt ended, for one Deployment or as a whole."""
 
     outcome: Outcome
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     causes: tuple[Cause, ...] = ()
 
@@ -79,7 +79,7 @@ class Rejection:
     """A write that the server refused for good; `paths` are the fields in conflict."""
 
     ref: Ref
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     paths: tuple[str, ...] = ()
 
@@ -304,7 +304,7 @@ class Attempt:
     @property
     def leg_seconds(self) -> float:
         """The leg's budget without its bake window."""
-        budgets = [rollout.total_seconds for rollout in self.workloads.rollouts.values()]
+        budgets = [rollout.budget.seconds for rollout in self.workloads.rollouts.values()]
         if budgets:
             return max(budgets)
         chosen = leg_timeout(self.plan.policy, self.course.leg)

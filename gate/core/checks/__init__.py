@@ -11,6 +11,7 @@ __all__ = [
     "run",
     "sample_spacing",
     "spec",
+    "tick_grid",
     "tick_measurement",
     "tick_questions",
 ]

@@ -13,8 +13,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gate.core.checks.query_variables import OF_VERSIONS
-
 MOST_CHARACTERS: Final = 8192
 """The longest query; proxies refuse longer ones, and nobody writes them."""
 
@@ -101,8 +99,11 @@ class Query:
     parts: tuple[str | Variable, ...] = field(repr=False)
 
     @classmethod
-    def parse(cls, text: str, known: Collection[str]) -> Query:
-        """Read a query that may name the variables in `known`; QueryError with its position."""
+    def parse(cls, text: str, known: Collection[str], quoted: Collection[str] = ()) -> Query:
+        """Read a query that may name the variables in `known`; QueryError with its position.
+
+        Those in `quoted` may stand in strings alone.
+        """
         if not text.strip():
             raise QueryError("the query is empty", 1)
         if len(text) > MOST_CHARACTERS:
@@ -110,7 +111,7 @@ class Query:
         parts = tuple(_join_texts(_parts(text)))
         for part in parts:
             if isinstance(part, Variable):
-                _check(part, known)
+                _check(part, known, quoted)
         return cls(text, parts)
 
     @property
@@ -185,16 +186,16 @@ def _join_texts(parts: Iterator[str | Variable] | list[str | Variable]) -> Itera
         yield "".join(text)
 
 
-def _check(variable: Variable, known: Collection[str]) -> None:
+def _check(variable: Variable, known: Collection[str], quoted: Collection[str]) -> None:
     """Refuse a variable without a value, and one whose value only a string can hold.
 
-    The name of a ReplicaSet is never a token, and it is chance whether a hash is one: a query that
+    The name of a revision is never a token, and it is chance whether a hash is one: a query that
     works for one version could break in the middle of a rollout to the next.
     """
     if variable.name not in known:
         hint = f"known are {', '.join(sorted(known)) or 'none'}"
         raise QueryError(f"unknown variable ${{{variable.name}}}", variable.position, hint)
-    if variable.name in OF_VERSIONS and variable.place is Place.BARE:
+    if variable.name in quoted and variable.place is Place.BARE:
         raise _make_unquoted_error(variable)
 
 

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.model.objects import SUBDOMAIN
 
-_NAMES: Final = (
-    "namespace",
-    "deployment",
-    "replicaset",
-    "pod_template_hash",
-    "baseline_replicaset",
-    "baseline_pod_template_hash",
-    "revision",
-)
-BUILT_IN: Final = frozenset({*_NAMES, "window", "elapsed"})
-"""The variables that every query can name."""
-OF_ONE_VERSION: Final = frozenset({"replicaset", "pod_template_hash"})
-"""Those that tell one version from another; a comparison has to name one of them."""
-OF_VERSIONS: Final = OF_ONE_VERSION | {"baseline_replicaset", "baseline_pod_template_hash"}
-"""Those whose values nobody can choose, or know before the version exists."""
+OF_ALL: Final = frozenset({"namespace", "window", "elapsed"})
+"""The variables that do not need a single workload for their value."""
+_NUMBER: Final = "revision"
 
 SHORTEST_WINDOW_SECONDS: Final = 1
 """PromQL refuses `[0s]`."""
@@ -36,28 +24,58 @@ _LABEL_VALUE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """The pods of one version: their ReplicaSet and its `pod-template-hash`, "" while unknown."""
+class WorkloadVariables:
+    """The names of the variables that one kind of workload has, besides its revision's number.
 
-    replicaset: str = ""
-    pod_template_hash: str = ""
+    `workload` is for its own name, `revision` for the name of the object that keeps a revision,
+    `label` for the value of the label by which metrics tell the pods of a revision.
+    """
+
+    workload: str
+    revision: str
+    label: str
+
+    @property
+    def of_one_version(self) -> tuple[str, str]:
+        """Those that tell one version from another; a comparison has to name one of them."""
+        return self.revision, self.label
+
+    @property
+    def of_baseline(self) -> tuple[str, str]:
+        """The same of the version that served before."""
+        return f"baseline_{self.revision}", f"baseline_{self.label}"
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The variables that need a single workload for their value."""
+        return (self.workload, *self.of_one_version, *self.of_baseline, _NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The pods of one version: the name of their revision and its label's value, "" if unknown."""
+
+    name: str = ""
+    label_value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is judged: a Deployment on its way from `baseline` to `new`.
+    """What is judged: a workload on its way from `baseline` to `new`, "" for no single one.
 
-    Times are monotonic seconds; `first_available_at` is when the first new pod became available,
-    None before. `baseline` is None if nothing served before.
+    `variables` are the names that its kind has for these values. Times are monotonic seconds;
+    `first_available_at` is when the first new pod became available, None before. `baseline` is None
+    if nothing served before.
     """
 
     namespace: str
-    deployment: str
+    workload: str
     new: Version
     started_at: float
     baseline: Version | None = None
     revision: int | None = None
     first_available_at: float | None = None
+    variables: WorkloadVariables = field(kw_only=True)
 
     def as_baseline(self) -> Subject:
         """Return the subject with the baseline in the new version's place.
@@ -88,26 +106,30 @@ def values(
     """
     baseline = subject.baseline or Version()
     revision = "" if subject.revision is None else str(subject.revision)
+    names, new = subject.variables, subject.new
     given = (
         subject.namespace,
-        subject.deployment,
-        subject.new.replicaset,
-        subject.new.pod_template_hash,
-        baseline.replicaset,
-        baseline.pod_template_hash,
+        subject.workload,
+        new.name,
+        new.label_value,
+        baseline.name,
+        baseline.label_value,
         revision,
     )
-    named = {name: text for name, text in zip(_NAMES, given, strict=True) if text}
+    named = {
+        name: text for name, text in zip(("namespace", *names.all), given, strict=True) if text
+    }
+    labels = (names.label, names.of_baseline[1])
     for name, text in named.items():
-        _validate(name, text)
+        _validate(name, text, _LABEL_VALUE if name in labels else SUBDOMAIN)
     return {**user, **named, **dict(_durations(subject, now, configured_window_seconds))}
 
 
-def user_variable_fault(name: str, value: str) -> str | None:
+def user_variable_fault(name: str, value: str, built_in: Container[str]) -> str | None:
     """Return what is wrong with a user's variable, None if nothing is."""
     if _USER_NAME.fullmatch(name) is None:
         return f"not a variable's name: {name[:60]!a}"
-    if name in BUILT_IN:
+    if name in built_in:
         return f"${{{name}}} is built in"
     if not value or len(value) > _LONGEST_USER_VALUE or not value.isprintable():
         return f"${{{name}}} is not one line of at most {_LONGEST_USER_VALUE} characters"
@@ -123,8 +145,6 @@ def _durations(subject: Subject, now: float, configured: float) -> Iterator[tupl
         yield "elapsed", f"{elapsed}s"
 
 
-def _validate(name: str, text: str) -> None:
-    label = name in ("pod_template_hash", "baseline_pod_template_hash")
-    form = _LABEL_VALUE if label else SUBDOMAIN
+def _validate(name: str, text: str, form: re.Pattern[str]) -> None:
     if form.fullmatch(text) is None:
         raise ValueError(f"not a {name}: {text[:60]!a}")

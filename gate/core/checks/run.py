@@ -15,6 +15,7 @@ from gate.core.checks.metric_measurement import by_test
 from gate.core.checks.questions import Answers, Errored, Trouble
 from gate.core.checks.sample_spacing import overlaps, sample_test
 from gate.core.checks.spec import Check, without_comparison
+from gate.core.checks.tick_grid import Tick, TickGrid
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.model.objects import CleanText
@@ -38,17 +39,6 @@ class Conclusion:
     message: CleanText
     reason: Reason | None = None
     check: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """One time to ask: `number` counts the grid from 0, `at` is the time that is asked for.
-
-    After an error `at` can lie between two points of the grid.
-    """
-
-    number: int
-    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +76,14 @@ class Tally:
 class CheckRun:
     """One check in its phase; times are monotonic seconds.
 
-    `grid_from` is the first tick. `outstanding` is the tick that was asked and has no answer yet.
-    `retry_at` is set after an error. `failure` is the measurement that decided.
+    `outstanding` is the tick that was asked and has no answer yet. `failure` is the measurement
+    that decided.
     """
 
     check: Check
-    grid_from: float
+    grid: TickGrid
     tally: Tally = field(default_factory=Tally)
-    last_number: int = -1
     outstanding: Tick | None = None
-    retry_at: float = math.inf
     last: Measurement | None = None
     last_pass_at: float = -math.inf
     last_at: float = -math.inf
@@ -105,7 +93,8 @@ class CheckRun:
     @classmethod
     def start(cls, check: Check, at: float) -> CheckRun:
         """Begin at the start of its phase."""
-        return cls(check, at + check.schedule.initial_delay_seconds)
+        schedule = check.schedule
+        return cls(check, TickGrid(at + schedule.initial_delay_seconds, schedule.interval_seconds))
 
     @property
     def last_kind(self) -> Kind | None:
@@ -126,28 +115,14 @@ class CheckRun:
         """Return when to ask next; infinity while an answer is awaited, or once it is finished."""
         if self.finished or self.outstanding is not None:
             return math.inf
-        return min(self._grid_at(self.last_number + 1), self.retry_at)
+        return self.grid.next_at
 
     def due(self, now: float) -> Tick | None:
         """Return the tick to ask at `now`, None while there is none.
 
         Of several that are due it is the latest: missed ones are not made up for.
         """
-        if self.wake_at > now:
-            return None
-        number = self._number_at(now)
-        on_grid = self._grid_at(number)
-        if number > self.last_number and on_grid <= now:
-            return Tick(number, on_grid)
-        return Tick(self.last_number, self.retry_at)
-
-    def _number_at(self, now: float) -> int:
-        """Return the latest point of the grid at or before `now`, whatever the rounding."""
-        number = math.floor((now - self.grid_from) / self.check.schedule.interval_seconds)
-        return number + 1 if self._grid_at(number + 1) <= now else number
-
-    def _grid_at(self, number: int) -> float:
-        return self.grid_from + number * self.check.schedule.interval_seconds
+        return None if self.wake_at > now else self.grid.latest(now)
 
     # -- what came back ----------------------------------------------------------------------------
 
@@ -155,7 +130,7 @@ class CheckRun:
         """Await the answer to a tick; ValueError while another one is awaited."""
         if self.outstanding is not None:
             raise ValueError(f"{self.check.name} awaits the answer of {self.outstanding}")
-        return replace(self, outstanding=tick, last_number=tick.number, retry_at=math.inf)
+        return replace(self, outstanding=tick, grid=self.grid.after_question(tick))
 
     def after_answer(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Measure what came back at `at`; ValueError unless that tick is awaited."""
@@ -203,11 +178,12 @@ class CheckRun:
         self._require_awaited(tick)
         tally = self.tally.plus(what.kind)
         erred = what.kind is Kind.ERROR
+        retry_at = at + self.check.schedule.retry_seconds if erred else math.inf
         return replace(
             self,
             tally=tally,
             outstanding=None,
-            retry_at=at + self.check.schedule.retry_seconds if erred else math.inf,
+            grid=replace(self.grid, retry_at=retry_at),
             last=what,
             last_at=at,
             last_pass_at=at if what.kind is Kind.PASS else self.last_pass_at,

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from gate.core.checks import query_variables
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import Subject
+from gate.core.checks.query_variables import Subject, WorkloadVariables
 from gate.core.checks.questions import CommandQuestion, MetricQuestion, Questions
 from gate.core.checks.spec import Check, Command, During, Http, Metric
-
-COMMAND_VARIABLES: Final = (
-    "ROLLOUT_GATE_NAMESPACE",
-    "ROLLOUT_GATE_DEPLOYMENT",
-    "ROLLOUT_GATE_REPLICASET",
-    "ROLLOUT_GATE_POD_TEMPLATE_HASH",
-    "ROLLOUT_GATE_REVISION",
-    "ROLLOUT_GATE_PHASE",
-)
-"""What tells the program of a command check what it judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +50,7 @@ def _metric_questions(
     if metric.compare is not None:
         theirs = query_variables.values(subject.as_baseline(), at, metric.window_seconds, user)
         if metric.query.missing(theirs) is not None:
-            return Unaskable("baseline_replicaset")
+            return Unaskable(subject.variables.of_baseline[0])
         baseline = question(metric.query, theirs)
     return Questions(
         question(metric.query),
@@ -79,13 +68,19 @@ def _age(selector: Query) -> Query:
     return selector.within("time() - max(timestamp(", "\n))")
 
 
+def environment_names(names: WorkloadVariables) -> tuple[str, ...]:
+    """Return the variables that tell the program of a command check what it judges."""
+    of_version = ("namespace", names.workload, *names.of_one_version, "revision", "phase")
+    return tuple(f"ROLLOUT_GATE_{name.upper()}" for name in of_version)
+
+
 def _environment(subject: Subject, phase: During) -> tuple[tuple[str, str], ...]:
     values = (
         subject.namespace,
-        subject.deployment,
-        subject.new.replicaset,
-        subject.new.pod_template_hash,
+        subject.workload,
+        subject.new.name,
+        subject.new.label_value,
         "" if subject.revision is None else str(subject.revision),
         phase.value,
     )
-    return tuple(zip(COMMAND_VARIABLES, values, strict=True))
+    return tuple(zip(environment_names(subject.variables), values, strict=True))

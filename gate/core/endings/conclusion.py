@@ -24,9 +24,10 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Workload
-from gate.core.model.outcome import Outcome, Reason, worst
+from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.ssa import field_set
@@ -311,7 +312,7 @@ def _forward(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
 
 def _unless_in_doubt(
-    attempt: Attempt, ref: Ref | None, reason: Reason, message: CleanText
+    attempt: Attempt, ref: Ref | None, reason: AnyReason, message: CleanText
 ) -> Ending:
     """Return the ending of what is complete.
 
@@ -330,7 +331,7 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     The evidence against it at that time stays among its causes.
     """
     own = attempt.workloads.rollouts[ref]
-    causes = own.causes(attempt.now) if own.has_evidence(attempt.now) else ()
+    causes = own.causes(attempt.now) if has_evidence(own, attempt.now) else ()
     for other, rollout in attempt.workloads.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:

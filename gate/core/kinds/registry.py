@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.model.lock import Lock, lock_of, lock_of_objects
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.workload_kind import AnyKind
 
@@ -16,6 +17,29 @@ KINDS: Final[tuple[AnyKind, ...]] = (DeploymentKind(),)
 _BY_NAME: Final[Mapping[tuple[str, str], AnyKind]] = {
     (kind.api_version, kind.name): kind for kind in KINDS
 }
+
+
+BOOKKEEPING: Final = frozenset().union(*(kind.bookkeeping for kind in KINDS))
+"""The annotations that controllers write into workloads: a change of them is nobody's."""
+
+
+_REASONS: Final[Mapping[str, AnyReason]] = {
+    reason.value: reason
+    for reason in (*Reason, *(reason for kind in KINDS for reason in kind.reasons))
+}
+
+
+def reason_of(text: str) -> AnyReason:
+    """Return the reason of that name; ValueError if nothing gives it."""
+    reason = _REASONS.get(text)
+    if reason is None:
+        raise ValueError(f"{text!r:.60} is no reason")
+    return reason
+
+
+def all_reasons() -> tuple[AnyReason, ...]:
+    """Return the closed set of reasons: those that all kinds share, then those of each kind."""
+    return tuple(_REASONS.values())
 
 
 def is_workload(ref: Ref) -> bool:
@@ -38,6 +62,11 @@ def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
 def kind_of(ref: Ref) -> AnyKind:
     """Return the kind of a workload; KeyError if its rollout is not judged."""
     return _BY_NAME[ref.api_version, ref.kind]
+
+
+def kind_of_body(body: Mapping[str, Any]) -> AnyKind | None:
+    """Return the kind of an object given as its JSON, None if its rollout is not judged."""
+    return _BY_NAME.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
 def unseen(ref: Ref) -> Snapshot:

@@ -13,7 +13,6 @@ from typing import Final
 from gate.core.model.objects import Ref
 
 PREFIX: Final = "rollout-gate."
-OF_DEPLOYMENT: Final = f"{PREFIX}deployment."
 OF_OBJECTS: Final = f"{PREFIX}objects."
 MOST_CHARACTERS: Final = 253
 """The longest name of a Lease: a DNS subdomain (RFC 1123)."""
@@ -35,12 +34,22 @@ class Lock:
 
 
 def lock_of(ref: Ref) -> Lock:
-    """Return the lock of a workload; a long name is cut and made unique by its hash."""
-    name = f"{PREFIX}{ref.kind.lower()}.{ref.name}"
-    if len(name) > MOST_CHARACTERS:
-        digits = _hash(ref.name)
-        name = f"{name[: MOST_CHARACTERS - len(digits) - 1].rstrip('.-')}-{digits}"
-    return Lock(ref.namespace, name)
+    """Return the lock of a workload."""
+    return Lock(ref.namespace, fit_name(prefix_of(ref.kind), ref.name))
+
+
+def prefix_of(kind: str) -> str:
+    """Return what the names of the locks of a kind of workload begin with."""
+    return f"{PREFIX}{kind.lower()}."
+
+
+def fit_name(prefix: str, name: str) -> str:
+    """Return both as the name of an object; a long one is cut and made unique by its hash."""
+    whole = f"{prefix}{name}"
+    if len(whole) <= MOST_CHARACTERS:
+        return whole
+    digits = _hash(name)
+    return f"{whole[: MOST_CHARACTERS - len(digits) - 1].rstrip('.-')}-{digits}"
 
 
 def lock_of_objects(refs: Iterable[Ref], namespace: str) -> Lock:

@@ -66,8 +66,16 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return min(outcomes, key=_WORST_FIRST.index, default=Outcome.VERIFIED)
 
 
-class Reason(enum.StrEnum):
-    """The rule that decided, or what was wrong underneath; stable CamelCase."""
+class AnyReason(enum.StrEnum):
+    """The rule that decided, or what was wrong underneath; stable CamelCase.
+
+    A closed set: `Reason` has what all kinds of workload share, and each kind brings what it alone
+    gives (`WorkloadKind.reasons`).
+    """
+
+
+class Reason(AnyReason):
+    """The reasons that do not depend on the kind of a workload."""
 
     COMPLETE = "Complete"
     NO_CHANGE = "NoChange"
@@ -85,7 +93,6 @@ class Reason(enum.StrEnum):
     NOT_READY = "NotReady"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
-    REPLICA_SET_CREATE_ERROR = "ReplicaSetCreateError"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     SIBLING_FAILED = "SiblingFailed"
     CHECK_FAILED = "CheckFailed"
@@ -115,13 +122,17 @@ class Reason(enum.StrEnum):
     INTERNAL_ERROR = "InternalError"
 
 
-MOST_TELLING: Final = (
+MORE_TELLING: Final = (
     Reason.OUT_OF_MEMORY,
     Reason.CRASH_LOOP,
     Reason.IMAGE_PULL,
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
-    Reason.REPLICA_SET_CREATE_ERROR,
+)
+"""What may be wrong underneath, in the order in which a reader sees it, before what a kind of
+workload gives."""
+
+LESS_TELLING: Final = (
     Reason.UNSCHEDULABLE,
     Reason.READINESS_LOST,
     Reason.AVAILABILITY_LOST,
@@ -129,7 +140,7 @@ MOST_TELLING: Final = (
     Reason.CONFLICT,
     Reason.NOT_READY,
 )
-"""What may be wrong underneath, in the order in which a reader is told."""
+"""What comes after that, in the same order."""
 
 LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
 """Endings that say nothing about what runs: whoever took the lock may not have written anything."""

@@ -9,4 +9,5 @@ __all__ = [
     "replica_ownership",
     "rollback_plan",
     "target_set",
+    "workload_body",
 ]

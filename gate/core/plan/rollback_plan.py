@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gate.core.kinds.registry import BOOKKEEPING, kind_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -19,20 +20,18 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
 from gate.core.plan.target_set import TargetSet
+from gate.core.plan.workload_body import pause_body, without_pause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa import managed_fields
 from gate.core.ssa.applied_fields import named_body
 from gate.core.ssa.field_set import Fields, extract
 from gate.core.ssa.irreversible_changes import why_irreversible
 from gate.core.ssa.last_applied import has_last_applied, with_last_applied
-from gate.core.ssa.template_body import without_pause
 from gate.core.ssa.unions import with_allocations
 from gate.core.ssa.unowned_fields import claims_for_apply, claims_for_return
 
 _WITHOUT_DEFAULTS = ("ConfigMap", "Secret")
 """Kinds whose unowned values nobody would set again; in others those are server defaults."""
-_DEFAULT_REPLICAS = 1
-"""`spec.replicas` of an apps/v1 Deployment that does not set it."""
 _VOLATILE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -93,7 +92,8 @@ def content(body: Body) -> dict[str, Any]:
     for key in _VOLATILE:
         metadata.pop(key, None)
     annotations = metadata.get("annotations", {})
-    annotations.pop("deployment.kubernetes.io/revision", None)
+    for key in BOOKKEEPING:
+        annotations.pop(key, None)
     if not annotations:
         metadata.pop("annotations", None)
     return value
@@ -122,13 +122,11 @@ def writes_back(
         case OnFailure.KEEP:
             return ()
         case OnFailure.PAUSE:
-            return tuple(_pause(ref) for ref in sorted(failed - departed) if ref in written)
+            paused = (ref for ref in sorted(failed - departed) if ref in written)
+            bodies = ((ref, pause_body(ref)) for ref in paused)
+            return tuple(PlannedWrite(ref, Verb.MERGE, body) for ref, body in bodies if body)
         case OnFailure.ROLLBACK:
             return _rollback(plan, written, departed, failed)
-
-
-def _pause(ref: Ref) -> PlannedWrite:
-    return PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"paused": True}}))
 
 
 def _rollback(
@@ -289,7 +287,7 @@ def _member_body(returns_to: TargetSet, ref: Ref, object_: WrittenObject) -> Bod
     It has kubectl's last-applied annotation if the object has it.
     """
     body = returns_to.bodies.get(ref)
-    if body is not None and object_.after.workload is not None:
+    if body is not None:
         body = Body.of(without_pause(body.thaw()))
     if body is None or not has_last_applied(object_.after.body.thaw()):
         return body
@@ -340,9 +338,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     )
     if _would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
-    if before.workload is not None:
-        value = without_pause(value)
-    body = with_allocations(value, before.body.thaw(), object_.after.body.thaw())
+    body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
 
 
@@ -356,7 +352,7 @@ def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: Li
         return False
     owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
     is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
-    return is_ours_alone and before.workload.replicas != _DEFAULT_REPLICAS
+    return is_ours_alone and before.workload.replicas != kind_of(before.ref).default_replicas
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:

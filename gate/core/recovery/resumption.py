@@ -241,7 +241,9 @@ def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
     A write to one of those moves no pod. A pause before the first new pod does not count: a
     return is complete at once there.
     """
-    waiting = [one for one in plan.targets if one.ref in ours and not _is_complete(plan, one, at)]
+    waiting = [
+        one for one in plan.targets if one.ref in ours and not _is_found_complete(plan, one, at)
+    ]
     return bool(waiting) and all(map(_is_paused_half_way, waiting))
 
 
@@ -261,10 +263,10 @@ def _is_paused_half_way(target: Target) -> bool:
 def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
     """Tell whether every Deployment that is still ours is complete by the strict predicate."""
     followed = [target for target in plan.targets if target.ref in ours]
-    return all(_is_complete(plan, target, at) for target in followed)
+    return all(_is_found_complete(plan, target, at) for target in followed)
 
 
-def _is_complete(plan: Plan, target: Target, at: float) -> bool:
+def _is_found_complete(plan: Plan, target: Target, at: float) -> bool:
     live = target.snapshot.live
     if live is None:
         return False

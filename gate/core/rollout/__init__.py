@@ -5,6 +5,7 @@ __all__ = [
     "baseline",
     "causes",
     "controller_faults",
+    "early_evidence",
     "judge",
     "observations",
     "owners",

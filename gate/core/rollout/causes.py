@@ -8,15 +8,20 @@ reported and left to the clocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gate.core.model.objects import CleanText, ContainerStatus, Template
-from gate.core.model.outcome import MOST_TELLING, Reason
+from gate.core.model.outcome import LESS_TELLING, MORE_TELLING, AnyReason, Reason
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
-_RANK = {reason: rank for rank, reason in enumerate(MOST_TELLING)}
+_RANK_OF_KINDS = len(MORE_TELLING)
+"""The rank of what a kind of workload brings."""
+_RANK: Mapping[AnyReason, int] = {
+    **{reason: rank for rank, reason in enumerate(MORE_TELLING)},
+    **{reason: rank for rank, reason in enumerate(LESS_TELLING, _RANK_OF_KINDS + 1)},
+}
 NEVER = math.inf
 """A trouble that only the clocks decide."""
 ALREADY = -math.inf
@@ -56,7 +61,7 @@ _PASSING_PULL = (
 class Cause:
     """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods."""
 
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     pods: int = 0
 
@@ -226,8 +231,11 @@ def _runs(track: PodTrack) -> bool:
     return any(status.running and not status.init for status in track.pod.containers)
 
 
-def _rank(reason: Reason) -> int:
-    return _RANK.get(reason, len(_RANK))
+def _rank(reason: AnyReason) -> int:
+    rank = _RANK.get(reason)
+    if rank is not None:
+        return rank
+    return len(_RANK) + 1 if isinstance(reason, Reason) else _RANK_OF_KINDS
 
 
 def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.causes import NEVER, Cause
 from gate.core.rollout.policy import FailFast
 
@@ -28,7 +28,7 @@ class Fault:
     `is_evidence`: it speaks against the version before its grace is over.
     """
 
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     grace_seconds: float | None = None
     since: float | None = None
@@ -45,7 +45,7 @@ class Fault:
 class Hindrances:
     """Since when each fault holds whose object does not tell that itself, by reason."""
 
-    seen_since: FrozenMap[Reason, float] = field(default_factory=FrozenMap)
+    seen_since: FrozenMap[AnyReason, float] = field(default_factory=FrozenMap)
 
     def fold(self, at: float, faults: Iterable[Fault]) -> Hindrances:
         """Return what hinders after `faults` were seen."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.objects import CleanText, ClusterEvent, Pod, Ref, Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
-from gate.core.rollout.causes import Cause, Trouble, has_crashed, order_causes, sum_up_troubles
+from gate.core.rollout.causes import Cause, Trouble, order_causes, sum_up_troubles
 from gate.core.rollout.controller_faults import Fault, Hindrances
 from gate.core.rollout.deadlines import (
     condition_believed_at,
@@ -33,6 +33,7 @@ from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import Policy, amount
 from gate.core.rollout.progress import Progress, stalled_at
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.total_budget import TotalBudget
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.rollout.workload_kind import AnyKind
 
@@ -43,8 +44,8 @@ __all__ = ["Applied", "Rollout", "Verdict", "VerdictKind"]
 class Rollout:
     """One workload on its way to `applied`.
 
-    `total_seconds` count from `budget_from`. `deadline_decides` is false while a rollback is
-    verified: of all clocks only its total ends it. `settled` is whether it was complete at any
+    `deadline_decides` is false while a rollback is verified: of all clocks only its total ends it.
+    `settled` is whether it was complete at any
     time: from then on the bake window is part of its time. Graces, and times in `snapshot`, go by
     the clock of `blind_time`, which stops while blind.
     """
@@ -53,8 +54,7 @@ class Rollout:
     policy: Policy
     snapshot: Snapshot
     progress: Progress
-    total_seconds: float
-    budget_from: float
+    budget: TotalBudget
     deadline_decides: bool = True
     settled: bool = False
     hindrances: Hindrances = field(default_factory=Hindrances)
@@ -85,8 +85,10 @@ class Rollout:
             policy,
             begun,
             Progress(applied.at),
-            auto if total_seconds is None else total_seconds,
-            applied.at if budget_from is None else budget_from,
+            TotalBudget(
+                auto if total_seconds is None else total_seconds,
+                applied.at if budget_from is None else budget_from,
+            ),
             deadline_decides,
         )
         return rollout._after_all(applied.at, begun, NewPods())
@@ -115,7 +117,7 @@ class Rollout:
     def ends_at(self) -> float:
         """When the total budget ends, monotonic seconds."""
         bake_seconds = self.policy.longest_bake_seconds if self.settled else 0.0
-        return self.budget_from + self.total_seconds + bake_seconds
+        return self.budget.ends_at(bake_seconds)
 
     @property
     def deadline_seconds(self) -> float:
@@ -181,8 +183,7 @@ class Rollout:
             self.policy,
             snapshot,
             self.progress,
-            self.total_seconds,
-            self.budget_from,
+            self.budget,
             self.deadline_decides,
             self.settled,
             self.hindrances,
@@ -209,8 +210,7 @@ class Rollout:
             self.policy,
             snapshot,
             self.progress.fold(at, snapshot, complete=complete, blind_seconds=blind_seconds),
-            self.total_seconds,
-            self.budget_from,
+            self.budget,
             self.deadline_decides,
             self.settled or complete,
             self.hindrances.fold(
@@ -252,27 +252,6 @@ class Rollout:
         """Return the next time after `now` at which the verdict may change without an event."""
         return min((at for at in self._times(now) if at > now), default=math.inf)
 
-    def has_evidence(self, now: float) -> bool:
-        """Tell whether anything speaks against the new version already (for an interrupt).
-
-        Injected containers do not, nor does a quota, which denies pods as long as old ones count.
-        """
-        ruled = self.ruling(now)
-        if ruled is not None and ruled.kind is VerdictKind.FAILED:
-            return ruled.reason is not Reason.PAUSED
-        live = self.snapshot.live
-        if live is None or self.new.suspicious:
-            return self.new.suspicious
-        return any(fault.is_evidence for fault in self._faults(live)) or self._has_crashed(live)
-
-    def _has_crashed(self, live: Workload) -> bool:
-        """Look through all new pods: too much work for anything but a signal."""
-        return any(
-            has_crashed(track, live.template)
-            for track in self.snapshot.pods.values()
-            if self.new.is_of(self.snapshot.kind, track)
-        )
-
     def causes(self, now: float) -> tuple[Cause, ...]:
         """Return what is wrong now, most telling first."""
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
@@ -295,7 +274,7 @@ class Rollout:
         """Tell whether the strict predicate holds: our generation is observed, and all is there."""
         return self._completion(live) is not None
 
-    def _completion(self, live: Workload) -> Reason | None:
+    def _completion(self, live: Workload) -> AnyReason | None:
         if not self._is_observed(live):
             return None
         return self.snapshot.kind.completion(self.snapshot, live, self.policy)
@@ -359,7 +338,7 @@ class Rollout:
         if stalled is not None or now < self.ends_at:
             return stalled
         clock = self.blindness.clock(now)
-        over = total_over(self._deadline_seconds(live), self.progress, self.total_seconds, clock)
+        over = total_over(self._deadline_seconds(live), self.progress, self.budget.seconds, clock)
         count = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
         return replace(over, message=CleanText(f"{over.message}: {count}"))
 

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from gate.core.model.objects import CleanText
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.causes import Cause
 
 
@@ -25,7 +25,7 @@ class Verdict:
     """The verdict, the rule that decided, and what was wrong underneath, most telling first."""
 
     kind: VerdictKind
-    reason: Reason
+    reason: AnyReason
     message: CleanText
     causes: tuple[Cause, ...] = ()
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
@@ -103,6 +104,18 @@ class WorkloadKind(Protocol[W, R_contra]):
     def revision_kind(self) -> Kind:
         """The kind of the objects that keep its revisions."""
 
+    @property
+    def reasons(self) -> Iterable[AnyReason]:
+        """The reasons that it alone gives, beside those of `Reason`."""
+
+    @property
+    def unproven(self) -> frozenset[AnyReason]:
+        """The reasons of completion with which no pod has shown the version to work."""
+
+    @property
+    def variables(self) -> WorkloadVariables:
+        """The names by which queries of checks ask for it and its revisions."""
+
     # -- its revisions and their pods --------------------------------------------------------------
 
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
@@ -128,7 +141,7 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     # -- when it is done ---------------------------------------------------------------------------
 
-    def completion(self, view: View[R_contra], live: W, policy: Policy) -> Reason | None:
+    def completion(self, view: View[R_contra], live: W, policy: Policy) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is.
 
         The caller has checked that the controller observed our generation.
@@ -186,6 +199,20 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     def longest_legal_seconds(self, live: W) -> float:
         """Return how long the rollout can legally take: the total budget `auto`."""
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    @property
+    def default_replicas(self) -> int | None:
+        """The `spec.replicas` that the server sets where nobody does, None without that field."""
+
+    @property
+    def pause_field(self) -> str:
+        """The boolean of `spec` that holds its rollout, "" if it cannot be paused."""
+
+    @property
+    def bookkeeping(self) -> frozenset[str]:
+        """The annotations that its controller writes into it, which make no other version."""
 
 
 AnyKind: TypeAlias = WorkloadKind[Any, Any]

@@ -6,7 +6,6 @@ __all__ = [
     "irreversible_changes",
     "last_applied",
     "managed_fields",
-    "template_body",
     "template_owners",
     "unions",
     "unowned_fields",

@@ -13,7 +13,7 @@ from gate.core.checks.spec import During
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Effect
 from gate.core.states.lines import Line
-from gate.core.states.verdicts import Verdicts, has_failed, is_complete
+from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
 
 
@@ -36,7 +36,7 @@ class Baking(WatchingState):
         """Go on at the end of the window, once no check that decides is being measured."""
         if has_failed(attempt, verdicts):
             return Trigger.FAILED
-        if not is_complete(attempt, verdicts):
+        if not are_all_complete(attempt, verdicts):
             return Trigger.UNSETTLED
         if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
             return None

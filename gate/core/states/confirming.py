@@ -21,10 +21,10 @@ from gate.core.states.reads import awaits_read
 from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
 from gate.core.states.verdicts import (
     Verdicts,
+    are_all_complete,
     find_culprits,
     find_failed,
     has_failed,
-    is_complete,
 )
 
 TELLING_CAUSES = (Reason.OUT_OF_MEMORY, Reason.CRASH_LOOP, Reason.READINESS_LOST)
@@ -72,7 +72,7 @@ class Confirming(StateBehaviour):
         if attempt.requests.unread:
             return Trigger.REFUTED
         if attempt.course.purpose is Purpose.SUCCESS:
-            return Trigger.CONFIRMED if is_complete(attempt, verdicts) else Trigger.REFUTED
+            return Trigger.CONFIRMED if are_all_complete(attempt, verdicts) else Trigger.REFUTED
         if not has_failed(attempt, verdicts):
             return Trigger.REFUTED
         culprits = find_culprits(verdicts)

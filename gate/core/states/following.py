@@ -13,7 +13,7 @@ from gate.core.checks.spec import During
 from gate.core.model.fact import Known
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
-from gate.core.states.verdicts import Verdicts, has_failed, is_complete
+from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
 from gate.core.writes.way_out import became_theirs
 
@@ -43,7 +43,7 @@ class Following(WatchingState):
             return None
         if has_failed(attempt, verdicts):
             return Trigger.FAILED
-        return Trigger.COMPLETE if is_complete(attempt, verdicts) else None
+        return Trigger.COMPLETE if are_all_complete(attempt, verdicts) else None
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

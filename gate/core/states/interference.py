@@ -22,6 +22,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Write
+from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.policy import OnInterrupt
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.behaviour import StateBehaviour
@@ -166,7 +167,7 @@ def _goes_back_on_signal(attempt: Attempt) -> bool:
         return policy is OnInterrupt.ROLLBACK
     rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))
     return health_checks.has_evidence(attempt) or any(
-        one.has_evidence(attempt.now) for one in rollouts
+        has_evidence(one, attempt.now) for one in rollouts
     )
 
 

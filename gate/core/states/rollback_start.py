@@ -21,6 +21,7 @@ from gate.core.plan.rollback_plan import (
     with_unwritten_members,
     writes_back,
 )
+from gate.core.plan.workload_body import pause_body
 from gate.core.recovery.resumption import failures_found, why_resumed
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
@@ -206,7 +207,7 @@ def _describe_write(attempt: Attempt, write: PlannedWrite) -> str:
     match write.verb:
         case Verb.DELETE:
             return f"deleting {attempt.plan.name_of(write.ref)}"
-        case Verb.MERGE if "paused" in write.body.thaw()["spec"]:
+        case Verb.MERGE if write.body == pause_body(write.ref):
             return f"pausing {attempt.plan.name_of(write.ref)}"
         case Verb.MERGE:
             return f"scaling {attempt.plan.name_of(write.ref)} to zero"

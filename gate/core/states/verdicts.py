@@ -71,7 +71,7 @@ def has_failed(attempt: Attempt, verdicts: Verdicts) -> bool:
     return bool(find_failed(verdicts)) or health_checks.against_all(attempt) is not None
 
 
-def is_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
+def are_all_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
     """Tell whether everything followed is complete; on the way out that means every target."""
     if len(_find_of_kind(verdicts, VerdictKind.COMPLETE)) < len(verdicts):
         return False

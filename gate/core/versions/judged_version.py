@@ -10,7 +10,7 @@ from typing import Final
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.causes import Cause
 
 _NO_FAILURES: Final = (
@@ -77,7 +77,7 @@ def is_later_restart(one: Template, other: Template) -> bool:
         return False
 
 
-def is_failure(reason: Reason) -> bool:
+def is_failure(reason: AnyReason) -> bool:
     """Tell whether the reason of an attempt's end speaks against its version."""
     return reason not in (*_NO_FAILURES, *_NO_VERDICT)
 

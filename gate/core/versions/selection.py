@@ -20,10 +20,10 @@ from gate.core.model.objects import CleanText, Container, Ref, Revision, Templat
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import TargetSet
+from gate.core.plan.workload_body import body_with_template
 from gate.core.rollout.baseline import Baseline
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.ssa.managed_fields import owners_of
-from gate.core.ssa.template_body import body_with_template
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest

@@ -31,7 +31,7 @@ class Right:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadKind:
+class WorkloadResources:
     """A kind whose rollouts are judged.
 
     `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds

@@ -8,10 +8,10 @@ from typing import Final
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
 from gate.kube.kinds import deployment, pod
-from gate.kube.kinds.kind import WatchedKind, WorkloadKind
+from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.resource import Resource
 
-WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.WORKLOAD,)
+WORKLOADS: Final[tuple[WorkloadResources, ...]] = (deployment.WORKLOAD,)
 
 UNJUDGED: Final = (
     Resource("", "v1", "ReplicationController", "replicationcontrollers"),
@@ -53,12 +53,12 @@ _BY_NAME: Final = {
 }
 
 
-def find_workload(ref: Ref) -> WorkloadKind | None:
+def find_workload(ref: Ref) -> WorkloadResources | None:
     """Return the workload kind of an object, None if it is of another kind."""
     return _BY_NAME.get((ref.api_version, ref.kind))
 
 
-def workload_of(ref: Ref) -> WorkloadKind:
+def workload_of(ref: Ref) -> WorkloadResources:
     """Return the workload kind of an object that is followed."""
     return _BY_NAME[ref.api_version, ref.kind]
 

@@ -6,7 +6,7 @@ from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import WrittenObject, content, why_not_restored, writes_back
 from gate.core.protocol.effects import Write
@@ -129,7 +129,7 @@ def rollback(attempt: Attempt, run: Run) -> RollbackResult | None:
     end = attempt.result.verdict_at or attempt.now
     return {
         "reason": _rollback_reason(attempt).value,
-        "written_at": run.at(at) if at is not None else "",
+        "written_at": run.times.at(at) if at is not None else "",
         "verified": _verified_back(attempt),
         "duration_seconds": seconds(end - attempt.course.leg_at),
     }
@@ -153,7 +153,7 @@ def _goes_back(attempt: Attempt) -> bool:
     return any(write.verb is Verb.APPLY for write in writes)
 
 
-def _rollback_reason(attempt: Attempt) -> Reason:
+def _rollback_reason(attempt: Attempt) -> AnyReason:
     for failure in attempt.result.failures.values():
         return failure.reason
     return (

@@ -114,10 +114,10 @@ def _with_samples(course: Course, attempt: Attempt) -> Course:
 
 
 def _budget(rollout: Rollout) -> Budget:
-    total = rollout.ends_at - rollout.budget_from
+    total = rollout.ends_at - rollout.budget.begins_at
     deadline = rollout.deadline_seconds
     return Budget(
-        rollout.budget_from,
+        rollout.budget.begins_at,
         total if math.isfinite(total) else None,
         int(deadline) if math.isfinite(deadline) else None,
     )

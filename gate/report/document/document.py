@@ -8,7 +8,7 @@ from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.protocol.effects import Announce
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
@@ -16,7 +16,7 @@ from gate.report.document.deletion import deletion
 from gate.report.document.evidence import evidence
 from gate.report.document.remarks import remarks
 from gate.report.document.replica_sets import trees
-from gate.report.document.run import Run, seconds
+from gate.report.document.run import Run
 from gate.report.document.samples import history
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
 from gate.report.document.without_observe import because, would_have
@@ -42,7 +42,7 @@ def document(attempt: Attempt, run: Run) -> Result:
         message = f"the attempt ended in state {attempt.course.state} without a verdict"
         return minimal(Outcome.INTERNAL_ERROR, 1, Reason.INTERNAL_ERROR, message, run)
     result = minimal(ending.outcome, attempt.exit_code, ending.reason, _message(attempt), run)
-    result["recoverable"] = run.has_open_record or (run.is_locked and is_left_open(attempt))
+    result["recoverable"] = run.record.is_open or (run.record.is_locked and is_left_open(attempt))
     result["takes_back"] = _takes_back(attempt)
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
@@ -54,10 +54,10 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, run)
     found = map(clean_line, differences(attempt))
-    void = run.cautions if _is_past(result) else frozenset()
-    said = [warning for warning in run.warnings if warning not in void]
+    void = run.lines.cautions if _is_past(result) else frozenset()
+    said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(
-        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.is_locked)])
+        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.record.is_locked)])
     )
     return result
 
@@ -65,7 +65,7 @@ def document(attempt: Attempt, run: Run) -> Result:
 def minimal(
     outcome: Outcome,
     exit_code: int | None,
-    reason: Reason,
+    reason: AnyReason,
     message: str,
     run: Run,
     *,
@@ -74,35 +74,35 @@ def minimal(
     """Return the document of a run that ended without an attempt: usage, refused, a bug."""
     return {
         "schema": "rollout-gate/result/v1",
-        "version": run.version,
-        "command": run.command,
-        "attempt": run.attempt_id,
-        "run_url": run.run_url,
-        "traceparent": run.traceparent,
-        "server": run.server,
-        "context": run.context,
-        "kubeconfig": run.kubeconfig,
-        "check_flags": None if run.check_flags is None else list(run.check_flags),
-        "check_variables": list(run.check_variables),
-        "cluster_uid": run.cluster_uid,
+        "version": run.identity.version,
+        "command": run.identity.command,
+        "attempt": run.identity.attempt_id,
+        "run_url": run.identity.run_url,
+        "traceparent": run.identity.traceparent,
+        "server": run.cluster.server,
+        "context": run.cluster.context,
+        "kubeconfig": run.cluster.kubeconfig,
+        "check_flags": None if run.check_call.flags is None else list(run.check_call.flags),
+        "check_variables": list(run.check_call.variables),
+        "cluster_uid": run.cluster.uid,
         "outcome": outcome,
         "exit_code": exit_code,
         "reason": reason.value,
         "message": message,
         "hint": hint,
         "recoverable": False,
-        "has_recovered": run.has_recovered,
+        "has_recovered": run.record.has_recovered,
         "takes_back": False,
         "would_have": "",
-        "started_at": run.started_at,
-        "duration_seconds": seconds(run.clock_end - run.clock_start),
+        "started_at": run.times.started_at,
+        "duration_seconds": run.times.seconds_at(run.times.clock_end),
         "deployments": [],
         "objects": [],
         "checks": [],
         "rollback": None,
         "timeline": _timeline(run),
         "history": {"pods": [], "checks": []},
-        "warnings": list(dict.fromkeys(run.warnings)),
+        "warnings": list(dict.fromkeys(run.lines.warnings)),
     }
 
 
@@ -187,7 +187,7 @@ def _causes(ending: Ending) -> list[CauseResult]:
 
 def _timeline(run: Run) -> list[TimelineEntry]:
     """Return the timeline; if it is long, its first and last lines, and how many are left out."""
-    lines = run.timeline
+    lines = run.lines.timeline
     if len(lines) <= MOST_TIMELINE_LINES:
         return _entries(run, lines)
     rest = MOST_TIMELINE_LINES - _FIRST_TIMELINE_LINES - 1
@@ -200,7 +200,7 @@ def _timeline(run: Run) -> list[TimelineEntry]:
 def _entries(run: Run, lines: Iterable[Announce]) -> list[TimelineEntry]:
     return [
         {
-            "at_seconds": seconds(line.at - run.clock_start),
+            "at_seconds": run.times.seconds_at(line.at),
             "event": line.event,
             "message": line.message,
         }

@@ -12,44 +12,27 @@ from gate.report.document.course import Course
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What is known about a run besides its attempt: who ran it, against what, when.
-
-    `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
-    the clock of the attempt's times. `kubeconfig` is what the caller named, "" for nothing.
-    `check_flags` are those with which `checks` asks the same, None if they are unknown, and
-    `check_variables` the names of environment variables that it needs as well.
-    `is_locked` is whether locks of the attempt hold its record, `has_open_record` whether one is
-    still there at the end: it could not be removed, or `verify` found it and left it.
-    `has_recovered` is whether the run finished what an earlier attempt had left, and went on.
-    `going_namespaces` are those that were being deleted when the attempt had ended.
-    `cautions` are the `warnings` about what a failure could not return.
-    `places` are the file and line of the manifest's objects.
-    """
+class RunIdentity:
+    """Which run it is: of which version, of which command, in which pipeline."""
 
     version: str
-    attempt_id: str
-    command: str
-    started_at: str
-    clock_start: float
-    clock_end: float
+    attempt_id: str = ""
+    command: str = ""
     run_url: str = ""
     traceparent: str = ""
-    server: str = ""
-    context: str = ""
-    kubeconfig: str = ""
-    check_flags: tuple[str, ...] | None = None
-    check_variables: tuple[str, ...] = ()
-    cluster_uid: str = ""
-    timeline: tuple[Announce, ...] = ()
-    warnings: tuple[str, ...] = ()
-    cautions: frozenset[str] = frozenset()
-    places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
-    course: Course = field(default_factory=Course)
-    is_locked: bool = False
-    has_open_record: bool = False
-    has_recovered: bool = False
-    going_namespaces: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimes:
+    """When it ran.
+
+    `started_at` is RFC 3339; `clock_start` and `clock_end` are the same run's monotonic seconds,
+    the clock of the attempt's times.
+    """
+
+    started_at: str = ""
+    clock_start: float = 0.0
+    clock_end: float = 0.0
 
     def at(self, clock: float) -> str:
         """Return a time of the clock as RFC 3339, "" if `started_at` cannot be parsed."""
@@ -59,6 +42,70 @@ class Run:
             return ""
         moment = start + timedelta(seconds=clock - self.clock_start)
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def seconds_at(self, clock: float) -> float:
+        """Return a time of the clock in seconds since the start, as the document has it."""
+        return seconds(clock - self.clock_start)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCluster:
+    """Against what it ran; `kubeconfig` is what the caller named, "" for nothing."""
+
+    server: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCall:
+    """How `checks` asks the same: its flags, None if unknown, and the variables it needs too."""
+
+    flags: tuple[str, ...] | None = None
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunLines:
+    """What it has said; `cautions` are the `warnings` about what a failure could not return."""
+
+    timeline: tuple[Announce, ...] = ()
+    warnings: tuple[str, ...] = ()
+    cautions: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What became of records of attempts in locks.
+
+    `is_locked` is whether locks of the attempt hold its record, `is_open` whether one is still
+    there at the end: it could not be removed, or `verify` found it and left it. `has_recovered` is
+    whether the run finished what an earlier attempt had left, and went on.
+    """
+
+    is_locked: bool = False
+    is_open: bool = False
+    has_recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is known about a run besides its attempt.
+
+    `places` are the file and line of the manifest's objects. `going_namespaces` are those that were
+    being deleted when the attempt had ended.
+    """
+
+    identity: RunIdentity
+    times: RunTimes = RunTimes()
+    cluster: RunCluster = RunCluster()
+    check_call: CheckCall = CheckCall()
+    lines: RunLines = RunLines()
+    record: RunRecord = RunRecord()
+    course: Course = field(default_factory=Course)
+    places: FrozenMap[Ref, tuple[str, int]] = FrozenMap()
+    going_namespaces: frozenset[str] = frozenset()
 
 
 def seconds(duration: float) -> float:

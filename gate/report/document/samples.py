@@ -10,7 +10,7 @@ from gate.core.checks.spec import Bounds, Check, Http, Metric
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.report.document.course import Counts, Pods
-from gate.report.document.run import Run, seconds
+from gate.report.document.run import Run
 from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
@@ -44,7 +44,7 @@ def _leg(ref: Ref, leg: Leg, run: Run) -> Iterable[LegResult]:
     if budget is not None:
         yield {
             "leg": "back" if leg is Leg.BACK else "forward",
-            "at_seconds": seconds(budget.from_at - run.clock_start),
+            "at_seconds": run.times.seconds_at(budget.from_at),
             "total_seconds": budget.total_seconds,
             "progress_deadline_seconds": budget.deadline_seconds,
         }
@@ -53,11 +53,11 @@ def _leg(ref: Ref, leg: Leg, run: Run) -> Iterable[LegResult]:
 def _pod_sample(at: float, pods: Pods, run: Run) -> PodSample:
     since = pods.progressed_at
     return {
-        "at_seconds": seconds(at - run.clock_start),
+        "at_seconds": run.times.seconds_at(at),
         "wanted": pods.wanted,
         "new": _counts(pods.new),
         "old": _counts(pods.old),
-        "progressed_at_seconds": seconds(since - run.clock_start) if since is not None else None,
+        "progressed_at_seconds": run.times.seconds_at(since) if since is not None else None,
     }
 
 
@@ -92,7 +92,7 @@ def _bounds(check: Check) -> Bounds:
 def _check_sample(at: float, what: Measurement, run: Run) -> CheckSample:
     known = what.value is not None and math.isfinite(what.value)
     return {
-        "at_seconds": seconds(at - run.clock_start),
+        "at_seconds": run.times.seconds_at(at),
         "verdict": what.kind.value,
         "value": what.value if known else None,
     }

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import CheckResult, DeploymentResult, EvidenceResult, Result
+from gate.report.schema.result import (
+    CheckResult,
+    DeploymentResult,
+    EvidenceResult,
+    Result,
+    workloads_of,
+)
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ def junit(result: Result) -> str:
 def _cases(result: Result) -> Iterator[TestCase]:
     yield from _phases(result)
     tolerant = not result["exit_code"]
-    for deployment in result["deployments"]:
+    for deployment in workloads_of(result):
         name = f"{deployment['namespace']}/{deployment['name']}"
         group = registry.of_entry(deployment).name.lower()
         case = _case(group, name, 0.0, _of_deployment(deployment), tolerant=tolerant)
@@ -85,7 +91,7 @@ def _phases(result: Result) -> Iterator[TestCase]:
 
 def _got_past_preflight(result: Result) -> bool:
     good = result_grade(result) is Grade.GOOD
-    return good or bool(result["deployments"] or result["objects"])
+    return good or bool(workloads_of(result) or result["objects"])
 
 
 def _preflight_seconds(result: Result) -> float:

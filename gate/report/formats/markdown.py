@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome
 from gate.report.kinds import registry
-from gate.report.schema.result import CheckResult, DeploymentResult, Result, Version
+from gate.report.schema.result import CheckResult, DeploymentResult, Result, Version, workloads_of
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.facts import (
@@ -63,13 +63,13 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _verdict(result)
     yield from _steps("What to do now", next_steps(result))
     yield from _warnings(result)
-    for deployment in result["deployments"]:
+    for deployment in workloads_of(result):
         yield from _deployment(result, deployment)
     yield from _checks(result["checks"])
     yield from _changes(result)
     yield from _not_taken_back(result)
     yield from _at_end(result)
-    for deployment in result["deployments"]:
+    for deployment in workloads_of(result):
         yield from _evidence(deployment)
     yield from _steps("To look further", look_further(result))
     yield from _timeline(result)

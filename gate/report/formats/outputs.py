@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome
-from gate.report.schema.result import Result
+from gate.report.schema.result import Result, workloads_of
 
 MOST_BYTES: Final = 100 * 1024
 """One variable of an environment holds 128 KiB at most (Linux, MAX_ARG_STRLEN)."""
@@ -39,7 +39,7 @@ def _format_bool(value: bool) -> str:  # noqa: FBT001 - its only argument
 
 def _running(result: Result) -> str:
     """Return whose pods run; `mixed` if several Deployments differ in that."""
-    found = {deployment["running"] for deployment in result["deployments"]}
+    found = {deployment["running"] for deployment in workloads_of(result)}
     return next(iter(found)) if len(found) == 1 else "mixed" if found else "unknown"
 
 
@@ -70,7 +70,7 @@ def _compact(result: Result) -> str:
 
 
 def _without_trees(result: Result) -> Result:
-    return {**result, "deployments": [{**d, "trees": []} for d in result["deployments"]]}
+    return {**result, "deployments": [{**d, "trees": []} for d in workloads_of(result)]}
 
 
 def _with_last_lines(result: Result) -> Result:
@@ -80,7 +80,7 @@ def _with_last_lines(result: Result) -> Result:
 def _without_evidence(result: Result) -> Result:
     return {
         **result,
-        "deployments": [{**d, "evidence": []} for d in result["deployments"]],
+        "deployments": [{**d, "evidence": []} for d in workloads_of(result)],
         "objects": [{**item, "changes": []} for item in result["objects"]],
     }
 

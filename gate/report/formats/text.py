@@ -23,6 +23,7 @@ from gate.report.schema.result import (
     RollbackResult,
     Running,
     Version,
+    workloads_of,
 )
 from gate.report.style.style import Style, Symbol, columns, pad
 from gate.report.words.advice import next_steps, worst_deployment
@@ -97,10 +98,10 @@ def _where(block: Block, result: Result) -> None:
 
 def _listing(block: Block, result: Result, style: Style) -> None:
     """List several Deployments, the one that decided first."""
-    if len(result["deployments"]) < 2:  # noqa: PLR2004 - several
+    if len(workloads_of(result)) < 2:  # noqa: PLR2004 - several
         return
     worst, outcome = worst_deployment(result), result["outcome"]
-    ranked = sorted(result["deployments"], key=lambda d: (d is not worst, d["outcome"] != outcome))
+    ranked = sorted(workloads_of(result), key=lambda d: (d is not worst, d["outcome"] != outcome))
     rows = [_make_row(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -148,7 +149,7 @@ def _running_version(deployment: DeploymentResult) -> Version | None:
 
 def _select_detailed(result: Result) -> list[DeploymentResult]:
     """Return the Deployments to describe in detail: the only one, or the bad ones."""
-    deployments = result["deployments"]
+    deployments = workloads_of(result)
     if len(deployments) < 2:  # noqa: PLR2004 - several
         return deployments
     bad = [d for d in deployments if d["evidence"]]
@@ -159,7 +160,7 @@ def _select_detailed(result: Result) -> list[DeploymentResult]:
 
 
 def _details(block: Block, result: Result, deployment: DeploymentResult) -> None:
-    alone = len(result["deployments"]) == 1
+    alone = len(workloads_of(result)) == 1
     kind = registry.of_entry(deployment)
     if not alone:
         block.row(
@@ -188,7 +189,7 @@ def _why(result: Result, deployment: DeploymentResult) -> list[str]:
 
 
 def _is_alone(result: Result) -> bool:
-    return len(result["deployments"]) == 1
+    return len(workloads_of(result)) == 1
 
 
 def _says_as_much(message: str, cause: str) -> bool:
@@ -321,10 +322,10 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:
     """Say how a way back ended; if every Deployment is scaled to 0, nothing was shown to work."""
-    returned = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    returned = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
-        ends = {one["outcome"] for one in result["deployments"]}
+        ends = {one["outcome"] for one in workloads_of(result)}
         if {Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK} <= ends:
             return "not all of it verified"
         return "configuration alone" if alone else "not verified"

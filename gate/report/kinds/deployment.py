@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.report.kinds.kind import WorkloadKind
+from gate.core.kinds.deployment.reasons import DeploymentReason
+from gate.core.model.outcome import Reason
+from gate.report.kinds.kind import WorkloadWords
 
-DEPLOYMENT: Final = WorkloadKind("Deployment", version="ReplicaSet", parts="replicasets,pods")
+_UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
+
+DEPLOYMENT: Final = WorkloadWords(
+    "Deployment",
+    version="ReplicaSet",
+    parts="replicasets,pods",
+    ends={Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs"},
+    hindrances=frozenset({_UNCREATED}),
+    steps={_UNCREATED: ("correct what the controller could not create, then apply again", "")},
+    limits={_UNCREATED: "replicaset-create"},
+)

@@ -7,24 +7,38 @@ from typing import Any, Final
 
 from gate.core.model.objects import Ref
 from gate.report.kinds import deployment
-from gate.report.kinds.kind import WorkloadKind
+from gate.report.kinds.kind import WorkloadWords
 
-WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.DEPLOYMENT,)
+WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT,)
 
-UNNAMED: Final = deployment.DEPLOYMENT
-"""What an entry of a document is about that has no `kind`, as all of `rollout-gate/result/v1`."""
+DEFAULT: Final = deployment.DEPLOYMENT
+"""What a name alone means, and an entry of a document without `kind`, as each of
+`rollout-gate/result/v1`."""
+
+HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
+"""The reasons of kinds that keep any version from starting."""
+
+STEPS: Final[Mapping[str, tuple[str, str]]] = {
+    reason: step for one in WORKLOADS for reason, step in one.steps.items()
+}
+"""What to do about the reasons of kinds."""
+
+LIMITS: Final[Mapping[str, str]] = {
+    reason: limit for one in WORKLOADS for reason, limit in one.limits.items()
+}
+"""The classes of `--fail-fast` that decide the reasons of kinds."""
 
 _BY_NAME: Final = {one.name: one for one in WORKLOADS}
 
 
-def of_ref(ref: Ref) -> WorkloadKind:
+def of_ref(ref: Ref) -> WorkloadWords:
     """Return the kind of a workload that was followed."""
     return _BY_NAME[ref.kind]
 
 
-def of_entry(entry: Mapping[str, Any]) -> WorkloadKind:
+def of_entry(entry: Mapping[str, Any]) -> WorkloadWords:
     """Return the kind of a workload by its entry in a document."""
-    return _BY_NAME.get(entry.get("kind", UNNAMED.name), UNNAMED)
+    return _BY_NAME.get(entry.get("kind", DEFAULT.name), DEFAULT)
 
 
 def is_workload(kind: str) -> bool:
@@ -32,7 +46,7 @@ def is_workload(kind: str) -> bool:
     return kind in _BY_NAME
 
 
-def name_kinds(kinds: Iterable[WorkloadKind]) -> str:
+def name_kinds(kinds: Iterable[WorkloadWords]) -> str:
     """Return the plural of the one kind that there is, or what several kinds are together."""
     found = {one.plural for one in kinds}
     return found.pop() if len(found) == 1 else "workloads"

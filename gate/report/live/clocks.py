@@ -51,9 +51,9 @@ def _no_progress(rollout: Rollout, now: float) -> Iterator[ClockView]:
 
 
 def _whole(rollout: Rollout, now: float) -> Iterator[ClockView]:
-    limit = rollout.ends_at - rollout.budget_from
+    limit = rollout.ends_at - rollout.budget.begins_at
     if math.isfinite(limit):
-        yield ClockView(WHOLE, max(0.0, now - rollout.budget_from), limit)
+        yield ClockView(WHOLE, max(0.0, now - rollout.budget.begins_at), limit)
 
 
 def _bake(attempt: Attempt, now: float) -> Iterator[ClockView]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.report.kinds import registry
-from gate.report.kinds.kind import WorkloadKind
+from gate.report.kinds.kind import WorkloadWords
 
 
 class Mark(enum.Enum):
@@ -65,7 +65,7 @@ class DeploymentView:
     words: str
     cause: str = ""
     replica_sets: tuple[ReplicaSetView, ...] = ()
-    kind: WorkloadKind = registry.UNNAMED
+    kind: WorkloadWords = registry.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,3 +325,8 @@ class Result(TypedDict):
     timeline: Annotated[list[TimelineEntry], Meta(description="At most 500 lines.")]
     history: History
     warnings: list[str]
+
+
+def workloads_of(result: Result) -> list[DeploymentResult]:
+    """Return the entries of the workloads that were judged; readers need not know their key."""
+    return result["deployments"]

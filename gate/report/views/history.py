@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from gate.core.model.origin import NO_ORIGIN, Origin
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.style.stacked import stack_rows
 from gate.report.style.style import Style, columns, pad
@@ -40,7 +40,7 @@ class Verdict(enum.StrEnum):
     """Its attempt ended for a reason that says nothing about it."""
 
 
-_WITHOUT_A_FAULT: Final = {
+_WITHOUT_A_FAULT: Final[Mapping[AnyReason, Verdict]] = {
     Reason.INTERRUPTED: Verdict.INTERRUPTED,
     Reason.COMPLETE: Verdict.COMPLETE,
     Reason.NO_CHANGE: Verdict.COMPLETE,

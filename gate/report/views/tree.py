@@ -11,7 +11,7 @@ from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
 from gate.report.kinds import registry
-from gate.report.kinds.kind import WorkloadKind
+from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
 _MOST_BRANCHES = 6
@@ -68,7 +68,7 @@ def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     return [f"{kind}: {first}", *(f"  {line}" for line in rest)]
 
 
-def _branches(rollout: Rollout, kind: WorkloadKind, style: Style) -> Iterator[str]:
+def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[str]:
     """Yield the versions that have or want pods, the new one first, then by revision."""
     current = rollout.snapshot.current()
     uid = current.uid if current is not None else ""

@@ -13,7 +13,7 @@ from functools import partial
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, Result, workloads_of
 from gate.report.words.attempt_advice import (
     CHANGED_MEANWHILE,
     WITHOUT_A_DEPLOYMENT,
@@ -69,7 +69,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
 def worst_deployment(result: Result) -> DeploymentResult | None:
     """Return the Deployment that decided how the attempt ended, None if it has none."""
     ranked = sorted(
-        result["deployments"],
+        workloads_of(result),
         key=lambda d: (
             result["outcome"] == Outcome.FAILED and is_innocent(d),
             d["outcome"] != result["outcome"],
@@ -150,7 +150,7 @@ def _for_left_unserved(result: Result) -> Iterator[Step]:
     """Lead to a judgement of what a way back left as it was, and that was not good then."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return
-    for one in filter(is_left_unserved, result["deployments"]):
+    for one in filter(is_left_unserved, workloads_of(result)):
         name = deployment_name(result, one)
         text = f"{name} had another version on it already when this run began: judge it:"
         yield _step(result, one, text, "verify")
@@ -160,7 +160,7 @@ def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
     """Say how Deployments were left that only share another one's failure: they need no action."""
     if result["outcome"] != Outcome.FAILED or is_innocent(worst):
         return
-    left = [d for d in result["deployments"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
+    left = [d for d in workloads_of(result) if d["outcome"] == Outcome.FAILED and is_innocent(d)]
     for fate, alike in group_deployments(left, partial(fate_of, result)):
         names = ", ".join(deployment_name(result, one) for one in alike)
         them = "it" if len(alike) == 1 else "them"
@@ -262,7 +262,7 @@ def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
 
 def _list_stuck(result: Result, worst: DeploymentResult) -> list[DeploymentResult]:
     """Return the Deployments that did not go back, `worst` first if it is among them."""
-    stuck = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLBACK_FAILED]
+    stuck = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLBACK_FAILED]
     return sorted(stuck, key=lambda one: one is not worst)
 
 

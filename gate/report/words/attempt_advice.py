@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import Result
+from gate.report.schema.result import Result, workloads_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def after_interruption(result: Result) -> Iterator[Step]:
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
     if not broke_off or result["takes_back"]:
         return
-    if any(one["causes"] or one["evidence"] for one in result["deployments"]):
+    if any(one["causes"] or one["evidence"] for one in workloads_of(result)):
         text = "what broke off was not judged to its end: look at what is shown of it before"
         yield Step(f"{text} you apply it again")
     else:

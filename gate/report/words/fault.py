@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gate.core.model.outcome import Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import DeploymentResult
 
-_OUTSIDE = frozenset(
+_OUTSIDE = registry.HINDRANCES.union(
     {
         Reason.POD_CREATE_DENIED,
-        Reason.REPLICA_SET_CREATE_ERROR,
         Reason.UNSCHEDULABLE,
         Reason.CONTROLLER_NOT_OBSERVING,
     }

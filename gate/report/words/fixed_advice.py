@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Reason
+from gate.report.kinds import registry
 
 RESUME: Final = "ask whoever paused it, then resume it:"
 _STATUS: Final = "rollout-gate status {name} {place}"
@@ -34,10 +35,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",
     ),
-    Reason.REPLICA_SET_CREATE_ERROR: (
-        "correct what the controller could not create, then apply again",
-        "",
-    ),
+    **registry.STEPS,
     Reason.CONTROLLER_NOT_OBSERVING: (
         "kube-controller-manager does not act on Deployments: ask who runs the cluster",
         "",

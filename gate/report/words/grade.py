@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome
-from gate.report.schema.result import CheckResult, DeploymentResult, Result
+from gate.report.schema.result import CheckResult, DeploymentResult, Result, workloads_of
 
 
 class Grade(enum.StrEnum):
@@ -51,7 +51,7 @@ def ending_word(result: Result, deployment: DeploymentResult) -> str:
     """
     ends = {result["outcome"]}
     if result["outcome"] == Outcome.OBSERVED:
-        ends = {one["outcome"] for one in result["deployments"]}
+        ends = {one["outcome"] for one in workloads_of(result)}
     is_beside_failure = deployment["outcome"] == Outcome.VERIFIED and not ends <= WITHOUT_A_FAILURE
     return "complete" if is_beside_failure else deployment["outcome"]
 
@@ -64,7 +64,7 @@ def result_grade(result: Result) -> Grade:
     found = grade(result["outcome"])
     if result["exit_code"] is None:
         return Grade.UNSURE
-    deployments = [grade(one["outcome"]) for one in result["deployments"]]
+    deployments = [grade(one["outcome"]) for one in workloads_of(result)]
     if result["outcome"] == Outcome.OBSERVED and set(deployments) - {Grade.GOOD}:
         return Grade.UNSURE
     return found

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, Result, workloads_of
 
 _HOW: Final[Mapping[str, str]] = {
     Reason.APPLY_REJECTED: "the apply was rejected half-way",
@@ -22,9 +22,9 @@ def how_it_ended(result: Result) -> str:
     how = _HOW.get(result["reason"], "")
     if result["reason"] == Reason.APPLY_REJECTED:
         return how
-    if not result["deployments"]:
+    if not workloads_of(result):
         return how if any(item["action"] == "unchanged" for item in result["objects"]) else ""
-    return how if any(map(is_unwritten, result["deployments"])) else ""
+    return how if any(map(is_unwritten, workloads_of(result))) else ""
 
 
 def has_failed_itself(deployment: DeploymentResult) -> bool:

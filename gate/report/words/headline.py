@@ -16,6 +16,7 @@ from gate.report.schema.result import (
     Running,
     StateAtEnd,
     Version,
+    workloads_of,
 )
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
@@ -102,8 +103,8 @@ def _sentence(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
             would = result["would_have"] or result["message"]
-            failed = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
-            if not result["deployments"] and result["reason"] not in _AS_WANTED:
+            failed = [one for one in workloads_of(result) if one["outcome"] == Outcome.FAILED]
+            if not workloads_of(result) and result["reason"] not in _AS_WANTED:
                 return f"{would}; what was applied stands"
             return f"{would}; what failed stays in place" if failed else would
         case Outcome.INTERRUPTED:
@@ -120,7 +121,7 @@ def _sentence(result: Result) -> str:
 
 
 def _of_deployments(result: Result) -> str:
-    deployments = result["deployments"]
+    deployments = workloads_of(result)
     half = how_it_ended(result)
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"
@@ -136,16 +137,16 @@ def _of_deployments(result: Result) -> str:
 
 
 def _taken_back(result: Result) -> str:
-    created = [one for one in result["deployments"] if stays_as_created(one)]
+    created = [one for one in workloads_of(result) if stays_as_created(one)]
     if created:
         verb = "stays" if len(created) == 1 else "stay"
         names = names_of(result, created)
         return f"what was there before went back; {names}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
-    if not result["deployments"]:
+    if not workloads_of(result):
         return "what was written went back"
-    first, *others = result["deployments"]
+    first, *others = workloads_of(result)
     name, baseline = deployment_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:
         return f"what was written went back; {name} is scaled to 0, and nothing serves"
@@ -279,10 +280,9 @@ def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
                 first = "this run finished what an attempt had left"
                 return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
-        case Reason.VACUOUS:
-            return f"{name} has 0 replicas: it is as asked for, and nothing runs"
-        case _:
-            return f"{name} runs {new}"
+        case reason:
+            end = registry.of_entry(deployment).ends.get(reason)
+            return end.format(name=name) if end is not None else f"{name} runs {new}"
 
 
 def _is_mixed(deployment: DeploymentResult) -> bool:

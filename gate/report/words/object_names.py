@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, ObjectResult, Result
+from gate.report.schema.result import DeploymentResult, ObjectResult, Result, workloads_of
 
 
 def deployment_name(result: Result, deployment: DeploymentResult) -> str:
@@ -30,7 +30,7 @@ def kinds_of(deployments: Iterable[DeploymentResult]) -> str:
 
 def namespaces_of(result: Result) -> list[str]:
     """Return the namespaces of a run: its Deployments', or its objects' if it has none."""
-    named = result["deployments"] or result["objects"]
+    named = workloads_of(result) or result["objects"]
     return list(dict.fromkeys(item["namespace"] for item in named if item["namespace"]))
 
 
@@ -54,5 +54,5 @@ def some_names(names: Sequence[str], most: int) -> str:
 
 
 def _where(result: Result, namespace: str) -> str:
-    places = {item["namespace"] for item in (*result["deployments"], *result["objects"])} - {""}
+    places = {item["namespace"] for item in (*workloads_of(result), *result["objects"])} - {""}
     return f" in {namespace}" if namespace and len(places) > 1 else ""

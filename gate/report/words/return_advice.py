@@ -19,10 +19,10 @@ from gate.report.words.object_names import list_own_objects
 _OF_A_RETURN: Final = (
     Reason.POD_CREATE_DENIED,
     Reason.UNSCHEDULABLE,
-    Reason.REPLICA_SET_CREATE_ERROR,
     Reason.CONTROLLER_NOT_OBSERVING,
     Reason.CONTAINER_CONFIG,
     Reason.NOT_RESTORED,
+    *registry.HINDRANCES,
 )
 """What keeps the version before from serving again, as it would any version."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import DeploymentResult, Result, workloads_of
 from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
@@ -24,7 +24,7 @@ def names_of(result: Result, deployments: list[DeploymentResult]) -> str:
 
 def of_several(result: Result) -> str:
     """Return the sentence for several Deployments, which names those that decided."""
-    deployments = result["deployments"]
+    deployments = workloads_of(result)
     alike = [d for d in deployments if d["outcome"] == result["outcome"]]
     own = [d for d in alike if not is_innocent(d)] or alike
     deciding = [d for d in own if d["evidence"]] or own
@@ -52,10 +52,10 @@ def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
         one = len(deciding) == 1
         them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
         return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"
-    left = [one for one in result["deployments"] if one["outcome"] == Outcome.FAILED]
+    left = [one for one in workloads_of(result) if one["outcome"] == Outcome.FAILED]
     guilty = [one for one in left if not is_innocent(one)]
     innocent = [one for one in left if is_innocent(one)]
-    back = [d for d in result["deployments"] if d["outcome"] == Outcome.ROLLED_BACK]
+    back = [d for d in workloads_of(result) if d["outcome"] == Outcome.ROLLED_BACK]
     failed_back = [one for one in back if not is_innocent(one)]
     parts = [*_new_versions(result, guilty)]
     for did, alike in group_deployments(failed_back, verb_of):
@@ -68,7 +68,7 @@ def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
 
 def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
     """Name what did not go back, and say what did: the one that failed may be among either."""
-    back = [one for one in result["deployments"] if one["outcome"] == Outcome.ROLLED_BACK]
+    back = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLED_BACK]
     failed = [one for one in back if has_failed_itself(one)]
     parts = [why_back(result, failed)] if failed else []
     parts += _went_back(result, back)
@@ -78,7 +78,7 @@ def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
 
 def _failed_and_left(result: Result) -> Iterator[str]:
     """Say which versions had failed before somebody else replaced them on their way back."""
-    failed = [one for one in result["deployments"] if had_failed_before(one)]
+    failed = [one for one in workloads_of(result) if had_failed_before(one)]
     if failed:
         yield what_each_did(result, failed)
 
@@ -158,7 +158,7 @@ def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
-        everything = result["deployments"]
+        everything = workloads_of(result)
         count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
         yield f"{count} went back{_how_verified(result, back)}"
     gone = [one for one in returned if one not in back]

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 
 from gate.core.kinds.deployment import objects as deployment_objects
 from gate.wire import build, shapes
-from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadKind
+from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadFormat
 from gate.wire.untrusted import clean_line
 
 _DEFAULT_DEADLINE_SECONDS: Final = 600
@@ -197,7 +197,7 @@ REPLICA_SET: Final = WatchedKind(
     deployment_objects.ReplicaSet,
     build_replica_set,
 )
-WORKLOAD: Final = WorkloadKind(
+WORKLOAD: Final = WorkloadFormat(
     WatchedKind(
         deployment_objects.DEPLOYMENT,
         "apps/v1",

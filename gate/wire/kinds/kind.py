@@ -44,7 +44,7 @@ class WatchedKind(Generic[Value_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadKind:
+class WorkloadFormat:
     """A kind whose rollouts are judged; `children` are the kinds that it owns, without Pods.
 
     `header_key` is the key under which the header of a recording has the name of such a workload,

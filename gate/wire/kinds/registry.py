@@ -12,9 +12,9 @@ from msgspec import Struct
 from gate.core.model.objects import Watched
 from gate.core.rollout.observations import Kind
 from gate.wire.kinds import deployment, event, pod
-from gate.wire.kinds.kind import WatchedKind, WorkloadKind
+from gate.wire.kinds.kind import WatchedKind, WorkloadFormat
 
-WORKLOADS: Final[tuple[WorkloadKind, ...]] = (deployment.WORKLOAD,)
+WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (deployment.WORKLOAD,)
 
 _KINDS: Final[tuple[WatchedKind[Watched], ...]] = (
     *(kind for one in WORKLOADS for kind in (one.watched, *one.children)),
@@ -52,7 +52,7 @@ def kind_of(value: Watched) -> Kind:
     return _BY_VALUE[type(value)]
 
 
-def find_workload(api_version: str, kind: str) -> WorkloadKind | None:
+def find_workload(api_version: str, kind: str) -> WorkloadFormat | None:
     """Return the workload kind of that name, None if it is none."""
     return _BY_NAME.get((api_version, kind))
 

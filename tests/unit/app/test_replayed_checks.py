@@ -13,7 +13,6 @@ from gate.app.replay.recorded_answers import RecordedAnswers
 from gate.app.replay.same_question import alike
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.questions import (
     Answer,
     Answers,
@@ -28,7 +27,6 @@ from gate.core.checks.questions import (
     Series,
     Trouble,
 )
-from gate.core.checks.run import Tick
 from gate.core.checks.spec import (
     Bounds,
     Check,
@@ -39,6 +37,8 @@ from gate.core.checks.spec import (
     Schedule,
     Tolerances,
 )
+from gate.core.checks.tick_grid import Tick
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent
 from gate.core.model.objects import CleanText

@@ -12,7 +12,6 @@ from gate.config import Settings
 from gate.config.json_schema import schema
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN
 from gate.core.checks.questions import HttpQuestion
 from gate.core.checks.spec import (
     Bounds,
@@ -26,6 +25,7 @@ from gate.core.checks.spec import (
     Schedule,
     Tolerances,
 )
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
 from gate.sources.ready_made import READY_MADE, ReadyMade
 from tests.table import each

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN, Subject, Version
+from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Answers, Errored, Form, Questions, Samples, Series, Trouble
-from gate.core.checks.run import CheckRun, Tick
+from gate.core.checks.run import CheckRun
 from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples, Schedule, Tolerances
+from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.kinds.check_variables import BUILT_IN
+from gate.core.kinds.deployment.kind import VARIABLES
 from gate.core.model.objects import CleanText
 
 SUBJECT = Subject(
@@ -19,6 +22,7 @@ SUBJECT = Subject(
     started_at=0.0,
     baseline=Version("web-old", "old"),
     revision=7,
+    variables=VARIABLES,
     first_available_at=0.0,
 )
 

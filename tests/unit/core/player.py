@@ -19,7 +19,7 @@ from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
 from gate.core.protocol.effects import (
@@ -99,7 +99,7 @@ def _fact(live: LiveObject | None) -> Fact[LiveObject]:
     return Absent() if live is None else Known(live)
 
 
-def ends(attempt: Attempt) -> tuple[int, Outcome, Reason]:
+def ends(attempt: Attempt) -> tuple[int, Outcome, AnyReason]:
     """Return exit code, outcome and reason of an attempt that has ended."""
     assert attempt.ended
     assert attempt.result.ending is not None

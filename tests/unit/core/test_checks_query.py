@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from gate.core.checks.query_template import MOST_CHARACTERS, Query, QueryError
 from gate.core.checks.query_variables import (
-    BUILT_IN,
-    OF_VERSIONS,
     Subject,
     Version,
     user_variable_fault,
     values,
     window_seconds,
 )
+from gate.core.kinds.check_variables import BUILT_IN, OF_VERSIONS
+from gate.core.kinds.deployment.kind import VARIABLES
 
 SUBJECT = Subject(
     "shop",
@@ -27,6 +27,7 @@ SUBJECT = Subject(
     baseline=Version("web-77aa", "77aa"),
     revision=7,
     first_available_at=130.0,
+    variables=VARIABLES,
 )
 
 
@@ -74,7 +75,7 @@ def test_what_names_a_version_always_stands_in_a_string(name: str) -> None:
     """Found as the query is read: some hashes would do as a token, and the next one not."""
     Query.parse(f'x{{a="${{{name}}}"}}', BUILT_IN)
     with pytest.raises(QueryError, match="outside a string") as caught:
-        Query.parse(f"sum(x_${{{name}}})", BUILT_IN)
+        Query.parse(f"sum(x_${{{name}}})", BUILT_IN, OF_VERSIONS)
     assert caught.value.position == 7
 
 
@@ -145,7 +146,7 @@ def test_the_baselines_side_has_the_baselines_names() -> None:
     theirs = values(SUBJECT.as_baseline(), 200.0, 60.0, {})
     assert theirs["replicaset"] == "web-77aa"
     assert theirs["pod_template_hash"] == "77aa"
-    alone = Subject("shop", "web", Version("web-1", "1"), started_at=0.0)
+    alone = Subject("shop", "web", Version("web-1", "1"), started_at=0.0, variables=VARIABLES)
     assert "replicaset" not in values(alone.as_baseline(), 10.0, 60.0, {})
 
 
@@ -154,7 +155,12 @@ def test_the_baselines_side_has_the_baselines_names() -> None:
 def test_names_that_kubernetes_cannot_have_are_refused(name: str) -> None:
     """Only validated names are substituted."""
     with pytest.raises(ValueError, match="not a replicaset"):
-        values(Subject("shop", "web", Version(name, "1"), started_at=0.0), 1.0, 60.0, {})
+        values(
+            Subject("shop", "web", Version(name, "1"), started_at=0.0, variables=VARIABLES),
+            1.0,
+            60.0,
+            {},
+        )
 
 
 @pytest.mark.contract("B419")
@@ -189,4 +195,4 @@ def test_the_window_never_reaches_into_the_old_versions_time(
 )
 def test_a_users_variables_are_checked(name: str, value: str, wrong: bool) -> None:
     """One line, under a name that is not taken."""
-    assert (user_variable_fault(name, value) is not None) is wrong
+    assert (user_variable_fault(name, value, BUILT_IN) is not None) is wrong

@@ -13,9 +13,11 @@ from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind, Tick
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Command, During, Http, Schedule
+from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.kinds.deployment.kind import VARIABLES
 from gate.core.model.outcome import Reason
 from tests.unit.core.checks_world import (
     SUBJECT,
@@ -241,7 +243,9 @@ def test_the_bake_window_is_long_enough_for_evidence() -> None:
 def test_below_a_second_of_window_nothing_is_asked() -> None:
     """It is no data, takes no count, and is asked at the next tick."""
     check = a_check(metric_of('rate(x{a="${replicaset}"}[${window}])'), Schedule(count=1))
-    subject = Subject("shop", "web", Version("web-new", "new"), 0.0, first_available_at=99.5)
+    subject = Subject(
+        "shop", "web", Version("web-new", "new"), 0.0, first_available_at=99.5, variables=VARIABLES
+    )
     found = ask(check, 100.0, subject, During.ROLLOUT)
     assert found == Unaskable("window")
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
@@ -258,7 +262,9 @@ def test_below_a_second_of_window_nothing_is_asked() -> None:
 def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWhitney) -> None:
     """There is nothing to compare with, and nothing is asked."""
     check = a_check(metric(None, None, compare=compare))
-    subject = Subject("shop", "web", Version("web-new", "new"), 0.0, first_available_at=0.0)
+    subject = Subject(
+        "shop", "web", Version("web-new", "new"), 0.0, first_available_at=0.0, variables=VARIABLES
+    )
     found = ask(check, 100.0, subject, During.ROLLOUT)
     assert found == Unaskable("baseline_replicaset")
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)

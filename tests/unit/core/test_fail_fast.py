@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
+from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.policy import FailFast, Policy
@@ -373,7 +375,7 @@ def test_a_replica_set_that_cannot_be_created_gets_15_s(observed: int) -> None:
     rollout = after(scene_.rollout(), 5.0, later(web, 200))
     assert rollout.verdict(14.9).kind is PROGRESSING
     verdict = rollout.verdict(15.0)
-    assert (verdict.kind, verdict.reason) == (FAILED, Reason.REPLICA_SET_CREATE_ERROR)
+    assert (verdict.kind, verdict.reason) == (FAILED, DeploymentReason.REPLICA_SET_CREATE_ERROR)
     assert verdict.causes[0].message == "quota for replicasets"
 
 
@@ -561,4 +563,4 @@ def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool)
 
     Nor is a crash forgotten while its container runs again, before that is ready.
     """
-    assert scene_.seen().has_evidence(2.0) is speaks
+    assert has_evidence(scene_.seen(), 2.0) is speaks

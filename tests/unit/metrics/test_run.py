@@ -89,10 +89,14 @@ def test_measurements_are_counted_by_kind_and_verdict() -> None:
     tally = Tally(passes=3, failures=1, no_data=2, errors=4, unasked=9)
     runs = FrozenMap(
         {
-            "errors": CheckRun(metric, 0.0, tally),
-            "more": CheckRun(replace(metric, name="more"), 0.0, Tally(passes=5)),
-            "up": CheckRun(http, 0.0, Tally(errors=1)),
-            "smoke": CheckRun(Check("smoke", Command(("true",))), 0.0, Tally(passes=1)),
+            "errors": replace(CheckRun.start(metric, 0.0), tally=tally),
+            "more": replace(
+                CheckRun.start(replace(metric, name="more"), 0.0), tally=Tally(passes=5)
+            ),
+            "up": replace(CheckRun.start(http, 0.0), tally=Tally(errors=1)),
+            "smoke": replace(
+                CheckRun.start(Check("smoke", Command(("true",))), 0.0), tally=Tally(passes=1)
+            ),
         }
     )
     run = run_of()
@@ -117,7 +121,7 @@ def test_measurements_are_counted_by_kind_and_verdict() -> None:
 def test_a_scrape_while_an_attempt_ends_counts_it_once() -> None:
     """It reads in a thread of its own, at any moment: a counter never goes down."""
     check = Check("up", Http(HttpQuestion("https://web.example")))
-    checks = FrozenMap({"up": CheckRun(check, 0.0, Tally(passes=3))})
+    checks = FrozenMap({"up": replace(CheckRun.start(check, 0.0), tally=Tally(passes=3))})
     attempt = replace(
         ENDINGS["verified"]().attempt,
         health=replace(ENDINGS["verified"]().attempt.health, checks=checks),

@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.kinds.registry import reason_of
+from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
 from gate.report.document.document import document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
     CheckResult,
@@ -23,7 +24,7 @@ from gate.report.schema.result import (
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
 
-RUN: Final = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 12.0)
+RUN: Final = Run(RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 12.0))
 HOSTILE: Final = (
     "::set-output name=outcome::verified",
     "::add-mask::e",
@@ -112,7 +113,7 @@ def object_result(**over: Any) -> ObjectResult:
 
 
 def deployment_result(
-    outcome: Outcome, reason: Reason, running: Running = "new", name: str = "web"
+    outcome: Outcome, reason: AnyReason, running: Running = "new", name: str = "web"
 ) -> DeploymentResult:
     """Return a Deployment that ended so: revision 4 after revision 3."""
     was = {"revision": 3, "was_revision": None, "replicaset": "web-3", "images": ["shop/web:3"]}
@@ -129,7 +130,7 @@ def result_of(*deployments: DeploymentResult) -> Result:
     """Return the document of an attempt with these, the first being the worst."""
     first = deployments[0]
     code = EXIT_CODES.get(first["outcome"], 143)
-    result = minimal(first["outcome"], code, Reason(first["reason"]), "said", RUN)
+    result = minimal(first["outcome"], code, reason_of(first["reason"]), "said", RUN)
     result["deployments"] = list(deployments)
     result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
     return result

@@ -41,7 +41,14 @@ from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.document.course import Course
-from gate.report.document.run import Run
+from gate.report.document.run import (
+    Run,
+    RunCluster,
+    RunIdentity,
+    RunLines,
+    RunRecord,
+    RunTimes,
+)
 from tests.unit.report.cluster import Workload, managed_by, stored
 
 ATTEMPT_ID = "5f0c2d9a41be"
@@ -51,19 +58,12 @@ STARTED = "2026-11-21T12:00:00+00:00"
 def run_of(stage: Stage) -> Run:
     """Return the run of a stage, begun 1.5 s before its attempt."""
     return Run(
-        version="1.0.0",
-        attempt_id=ATTEMPT_ID,
-        command="apply",
-        started_at=STARTED,
-        clock_start=98.5,
-        clock_end=stage.attempt.now + 0.2,
-        run_url="https://ci.example/runs/42",
-        server="https://10.0.0.1:6443",
-        context="prod",
-        cluster_uid="c0ffee",
-        timeline=tuple(stage.timeline),
+        RunIdentity("1.0.0", ATTEMPT_ID, "apply", "https://ci.example/runs/42"),
+        RunTimes(STARTED, 98.5, stage.attempt.now + 0.2),
+        RunCluster("https://10.0.0.1:6443", "prod", uid="c0ffee"),
+        lines=RunLines(tuple(stage.timeline)),
+        record=RunRecord(is_locked=True),
         course=stage.course,
-        is_locked=True,
     )
 
 

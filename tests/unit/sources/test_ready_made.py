@@ -6,15 +6,19 @@ import pytest
 import yaml
 
 from gate.core.checks.query_template import Query
-from gate.core.checks.query_variables import BUILT_IN, Subject, Version
+from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import MetricQuestion, Questions
 from gate.core.checks.spec import Bounds, Check, During, Metric, MinSamples
 from gate.core.checks.tick_questions import ask
+from gate.core.kinds.check_variables import BUILT_IN
+from gate.core.kinds.deployment.kind import VARIABLES
 from gate.core.model.body import FrozenMap
 from gate.errors import UsageError
 from gate.sources.ready_made import READY_MADE, ReadyMade, find
 
-SUBJECT = Subject("shop", "web", Version("web-1", "1"), 0.0, first_available_at=0.0)
+SUBJECT = Subject(
+    "shop", "web", Version("web-1", "1"), 0.0, first_available_at=0.0, variables=VARIABLES
+)
 
 
 @pytest.mark.contract("B431")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gate.wire.kinds import deployment, registry
-from gate.wire.kinds.kind import WorkloadKind
+from gate.wire.kinds.kind import WorkloadFormat
 
 
 def test_a_recording_names_another_workload_with_its_kind() -> None:
     """The header of a kind without a key of its own has kind and name under `workload`."""
-    other = WorkloadKind(deployment.WORKLOAD.watched)
+    other = WorkloadFormat(deployment.WORKLOAD.watched)
     assert other.header("db") == {"workload": {"kind": "Deployment", "name": "db"}}
 
 

@@ -22,7 +22,7 @@ from gate.core.checks.questions import (
     Series,
     Trouble,
 )
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.objects import CleanText
 from gate.wire import measurements
 from gate.wire.measurements import Measured

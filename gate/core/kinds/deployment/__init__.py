@@ -1,3 +1,3 @@
 """Deployments: rolled out by ReplicaSets, which own the pods."""
 
-__all__ = ["kind", "objects"]
+__all__ = ["kind", "objects", "reasons"]

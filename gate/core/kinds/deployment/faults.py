@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition
-from gate.core.model.outcome import Reason
 from gate.core.rollout.controller_faults import Fault, denial_of_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
@@ -21,7 +21,7 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
         found.append(denial_of_pods(failure.message, view.denied_since[view.current_uid], limits))
     if erring is not None:
         grace_seconds = limits.replica_set_create_seconds
-        reason = Reason.REPLICA_SET_CREATE_ERROR
+        reason = DeploymentReason.REPLICA_SET_CREATE_ERROR
         found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
     return tuple(found)
 

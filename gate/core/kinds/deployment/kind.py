@@ -5,22 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
+from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
 from gate.core.kinds.deployment.objects import (
     API_VERSION,
+    BOOKKEEPING,
+    DEFAULT_REPLICAS,
     DEPLOYMENT,
     NO_DEADLINE_SECONDS,
+    PAUSE_FIELD,
     REPLICA_SET,
     Deployment,
     ReplicaSet,
 )
+from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition, Pod
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
+
+VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_hash")
 
 ENOUGH_DOOMED_PODS = 2
 """One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
@@ -34,6 +42,12 @@ class DeploymentKind:
     name: Kind = DEPLOYMENT
     revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
+    default_replicas: int = DEFAULT_REPLICAS
+    pause_field: str = PAUSE_FIELD
+    bookkeeping: frozenset[str] = BOOKKEEPING
+    variables: WorkloadVariables = VARIABLES
+    reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
+    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS})
 
     # -- its revisions and their pods --------------------------------------------------------------
 

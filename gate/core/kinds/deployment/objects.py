@@ -16,6 +16,13 @@ DEPLOYMENT: Final = Kind("Deployment")
 REPLICA_SET: Final = Kind("ReplicaSet")
 NO_DEADLINE_SECONDS = 2147483647
 """progressDeadlineSeconds of this value switches the deadline off (apps/v1 DeploymentSpec)."""
+DEFAULT_REPLICAS: Final = 1
+"""`spec.replicas` of a Deployment that does not set it (apps/v1 DeploymentSpec)."""
+PAUSE_FIELD: Final = "paused"
+"""The deployment controller scales no ReplicaSet while it is true: a template that returned
+together with it would never get its pods."""
+BOOKKEEPING: Final = frozenset({"deployment.kubernetes.io/revision"})
+"""What the deployment controller writes into the annotations of a Deployment."""
 
 
 def deployment_ref(namespace: str, name: str) -> Ref:

@@ -11,7 +11,7 @@ from gate.app.locks.keeper import RENEWAL_SECONDS
 from gate.core.protocol.effects import SaveRecord
 from gate.core.protocol.events import Recorded
 from gate.kube.lease import Held
-from tests.unit.app.locks.test_keeper import BACK, BESIDE, LOCK, Row, Store
+from tests.unit.app.locks.test_keeper import BACK, BESIDE, LOCK, Scene, Store
 
 
 class AskedDuringRenewal(Store):
@@ -31,10 +31,9 @@ class AskedDuringRenewal(Store):
 @pytest.mark.contract("B915")
 def test_the_record_of_a_way_back_does_not_wait_for_the_other_locks() -> None:
     """It is saved between two renewals; the lock that is left is renewed right after it, once."""
-    row, writes = Row(), list[str]()
-    lane = row.keeper.lane(row.inbox)
+    row, writes = Scene(LOCK, BESIDE), list[str]()
     held = row.stores[LOCK].held
-    row.stores[LOCK] = AskedDuringRenewal(lambda: lane(SaveRecord(1, BACK)), held, writes)
+    row.stores[LOCK] = AskedDuringRenewal(lambda: row.lane(SaveRecord(1, BACK)), held, writes)
     row.stores[BESIDE].writes = writes
     assert isinstance(row.heard(RENEWAL_SECONDS + 1.0), Recorded)
     assert writes[:2] == ["renew", "save"]

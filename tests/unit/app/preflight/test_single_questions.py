@@ -118,7 +118,7 @@ def test_without_another_version_the_value_alone_is_asked_for(
 def test_what_is_not_known_is_asked_of_nobody() -> None:
     """A ReplicaSet that does not exist yet has no name."""
     told = Told(answer(0.1))
-    unknown = replace(SUBJECT, new=replace(SUBJECT.new, replicaset=""))
+    unknown = replace(SUBJECT, new=replace(SUBJECT.new, name=""))
     (found,) = ask_all(told, SystemClock(), [job(a_check(), "", unknown, 100.0)], 30.0)
     assert found.measurement.kind is Kind.NO_DATA
     assert (told.asked, found.questions) == ([], None)
@@ -130,6 +130,6 @@ def test_a_value_that_breaks_a_query_is_marked_in_it() -> None:
     few = replace(min_samples(20), query=query("sum(\n  ${deployment})"))
     check = a_check(metric(min_samples=few))
     with pytest.raises(UsageError) as caught:
-        job(check, "", replace(SUBJECT, deployment="web-shop"), 100.0)
+        job(check, "", replace(SUBJECT, workload="web-shop"), 100.0)
     assert caught.value.message.startswith("check errors: ${deployment} cannot stand outside")
     assert caught.value.hint.splitlines()[1:] == ["sum(", "  ${deployment})", "  ^"]

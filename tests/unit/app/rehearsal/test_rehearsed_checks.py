@@ -15,7 +15,6 @@ from gate.app.rehearsal.measured import Scripted, bad, good
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
-from gate.core.checks import query_variables
 from gate.core.checks.baseline_comparison import MannWhitney, Pairs, Ratio
 from gate.core.checks.measurement import Kind
 from gate.core.checks.query_template import Query
@@ -29,6 +28,7 @@ from gate.core.checks.questions import (
 )
 from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, MinSamples, Reduce
 from gate.core.checks.tick_measurement import measure
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.report.views.rehearsals import RehearsalResult
 from sandbox.face import Measurement, NoAnswer
 from tests.unit.app.rehearsal.conftest import Played
@@ -176,7 +176,7 @@ def test_a_scenario_says_what_the_version_before_measures(
 
 def metric(**more: Any) -> Check:
     """Make a check of a query."""
-    return Check("c", Metric(Query.parse('a{b="${replicaset}"}', query_variables.BUILT_IN), **more))
+    return Check("c", Metric(Query.parse('a{b="${replicaset}"}', BUILT_IN), **more))
 
 
 def request(**more: Any) -> Check:

@@ -16,7 +16,7 @@ from gate.app.runtime.recorded_policy import recorded_policy
 from gate.app.runtime.tape import Tape
 from gate.config import Settings, load, policy
 from gate.core.checks.questions import Answers, Exit
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref

@@ -26,7 +26,7 @@ from gate.core.checks.questions import (
     Trouble,
 )
 from gate.core.checks.questions import Errored as NoAnswer
-from gate.core.checks.run import Tick
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.objects import CleanText
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from gate.app.rehearsal.virtual_world import PlayedSignals
-from gate.app.runtime.live_state import read_live, judge_now
+from gate.app.runtime.live_state import judge_now, read_live
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
 from gate.config import load

@@ -17,7 +17,7 @@ from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected, 
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
 from gate.report.schema.json_schema import result_schema
 from gate.report.schema.result import Result
 from tests.table import each
@@ -62,12 +62,13 @@ def test_every_document_keeps_to_the_schema(name: str) -> None:
 
 def test_a_run_without_an_attempt_has_a_document() -> None:
     """Usage errors, refusals and bugs too; a loop that stops early is never a verdict."""
-    run = Run("1", "id", "apply", "yesterday", 5.0, 5.25, warnings=("a", "b", "a"))
+    identity, times = RunIdentity("1", "id", "apply"), RunTimes("yesterday", 5.0, 5.25)
+    run = Run(identity, times, lines=RunLines(warnings=("a", "b", "a")))
     result = minimal(Outcome.REFUSED, 3, Reason.FORBIDDEN, "may not patch", run)
     VALIDATOR.validate(json.loads(json.dumps(result)))
     assert result["duration_seconds"] == 0.25
     assert result["warnings"] == ["a", "b"]
-    assert run.at(3.0) == "", "a wrong clock string spoils a time, not the report"
+    assert run.times.at(3.0) == "", "a wrong clock string spoils a time, not the report"
     attempt, _ = begin(Plan("apply", (), (), (), Policy()), 0.0)
     result = document(attempt, run)
     assert (result["outcome"], result["exit_code"]) == ("internal-error", 1)
@@ -224,7 +225,11 @@ def test_a_sibling_that_goes_back_too_is_not_blamed() -> None:
 def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
     """A thousand pods make thousands of lines; the document stays small and says what is cut."""
     lines = tuple(Announce(float(index), "pod", f"line {index}") for index in range(2000))
-    run = Run("1", "id", "apply", "2026-11-21T12:00:00Z", 0.0, 1.0, timeline=lines)
+    run = Run(
+        RunIdentity("1", "id", "apply"),
+        RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0),
+        lines=RunLines(lines),
+    )
     timeline = minimal(Outcome.USAGE, 2, Reason.USAGE, "no", run)["timeline"]
     assert len(timeline) == MOST_TIMELINE_LINES
     assert timeline[0]["message"] == "line 0"

@@ -11,8 +11,9 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.checks.measurement import make_fail, make_pass
 from gate.core.checks.query_template import Query
-from gate.core.checks.run import CheckRun, Tick
+from gate.core.checks.run import CheckRun
 from gate.core.checks.spec import Bounds, Check, Command, Metric, Schedule
+from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import FrozenMap
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import Policy

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from gate.cli.catalog import COMMANDS, PROGRAM
+from gate.core.kinds.registry import all_reasons
 from gate.core.model.body import FrozenMap
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
+from gate.report.document.run import RunRecord
 from gate.report.schema.result import (
     Result,
     RollbackResult,
@@ -84,7 +86,7 @@ def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
 def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool) -> None:
     """It finds nothing of a run without a lock: what goes on from there does without one."""
     stage = ENDINGS[name]()
-    result = document(stage.attempt, replace(run_of(stage), is_locked=is_locked))
+    result = document(stage.attempt, replace(run_of(stage), record=RunRecord(is_locked=is_locked)))
     commands = [step.command for step in next_steps(result)]
     assert any(" recover " in command for command in commands) is is_locked
     texts = " ".join(step.text for step in next_steps(result))
@@ -94,8 +96,8 @@ def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool
 
 
 @pytest.mark.contract("B653")
-@each("reason", [reason for reason in Reason if reason not in SILENT])
-def test_each_reason_has_advice_for_the_cluster_of_the_run(reason: Reason) -> None:
+@each("reason", [reason for reason in all_reasons() if reason not in SILENT])
+def test_each_reason_has_advice_for_the_cluster_of_the_run(reason: AnyReason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
     told = deployment_result(Outcome.FAILED, reason)
     told["evidence"] = [log_result()]

@@ -12,9 +12,8 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected
-from gate.report.document.course import Course
 from gate.report.document.document import document
-from gate.report.document.run import Run
+from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
@@ -80,7 +79,9 @@ def interrupted(server: Server) -> Player:
 def told(player: Player) -> Result:
     """Return the result document."""
     attempt = player.attempt
-    run = Run("1.0.0", "id", "apply", "2026-11-21T12:00:00Z", 0.0, attempt.now, course=Course())
+    run = Run(
+        RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, attempt.now)
+    )
     return document(attempt, run)
 
 

@@ -13,7 +13,7 @@ from gate.core.plan.plan import Plan
 _MOST_NAMED = 3
 
 
-def describe_unfinished(
+def describe_end_at_once(
     plan: Plan, sent: Sequence[Ref], cluster: ClusterName, number: int, *, is_locked: bool
 ) -> str:
     """Say in one line what a gate that ends at once leaves.

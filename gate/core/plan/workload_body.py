@@ -1,20 +1,22 @@
-"""The body that returns a Deployment to another ReplicaSet's pod template, all else as applied."""
+"""The bodies of writes to a workload that depend on its kind: another template, its pause."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
 
+from gate.core.kinds.registry import is_workload, kind_of, kind_of_body
+from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Template
+from gate.core.model.objects import Ref, Template
 from gate.core.ssa import managed_fields
 
 
 def body_with_template(
     live: LiveObject, template: Template, take_over: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return what our manager applies, with what it takes over, and with another pod template.
+    """Return what our manager applies, with what it takes over, and with a revision's pod template.
 
     An apply of the template alone would reset replicas and deadline to their defaults. A pause is
     left out: it would block the return.
@@ -27,15 +29,26 @@ def body_with_template(
 
 
 def without_pause(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a Deployment's body without `spec.paused`.
+    """Return a body without the pause of a workload; that of another kind stays as it is.
 
-    The Deployment controller scales no ReplicaSet of a paused Deployment: a template that returns
-    together with a pause never gets its pods back.
+    No controller rolls out a version that returns together with a pause.
     """
-    if "paused" not in value.get("spec", {}):
+    kind = kind_of_body(value)
+    if kind is None or kind.pause_field not in value.get("spec", {}):
         return value
-    spec = {key: entry for key, entry in value["spec"].items() if key != "paused"}
+    spec = {key: entry for key, entry in value["spec"].items() if key != kind.pause_field}
     return {**value, "spec": spec}
+
+
+def pause_body(ref: Ref) -> Body | None:
+    """Return the merge patch that pauses a workload, None for what cannot be paused."""
+    field = kind_of(ref).pause_field if is_workload(ref) else ""
+    return Body.of({"spec": {field: True}}) if field else None
+
+
+def resume_body(ref: Ref) -> Body:
+    """Return the merge patch that resumes a paused workload."""
+    return Body.of({"spec": {kind_of(ref).pause_field: None}})
 
 
 def _without_null(template: Template) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from gate.app.execution.unfinished import describe_unfinished
+from gate.app.execution.end_at_once import describe_end_at_once
 from gate.cluster_name import ClusterName
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body
@@ -31,7 +31,7 @@ def said(*sent: Ref, followed: tuple[Ref, ...] = (WEB, API), is_locked: bool = T
         tuple(PlannedWrite(ref, Verb.APPLY, Body.of({})) for ref in refs),
         Policy(),
     )
-    return describe_unfinished(plan, sent, CLUSTER, signal.SIGINT, is_locked=is_locked)
+    return describe_end_at_once(plan, sent, CLUSTER, signal.SIGINT, is_locked=is_locked)
 
 
 @pytest.mark.contract("B752")
@@ -59,7 +59,7 @@ def test_after_a_pause_one_looks_at_what_stands() -> None:
     """An apply is refused where the pause was written; nothing of it can be recovered."""
     write = PlannedWrite(WEB, Verb.MERGE, Body.of({}))
     plan = Plan("pause", (), (PlannedObject(WEB, Absent(), None),), (write,), Policy())
-    line = describe_unfinished(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
+    line = describe_end_at_once(plan, [WEB], CLUSTER, signal.SIGTERM, is_locked=False)
     assert line.endswith("next: rollout-gate status web -n shop --context prod")
 
 

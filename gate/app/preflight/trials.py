@@ -1,0 +1,116 @@
+"""What the server would make of each object: dry runs, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from gate.app.preflight.guards import conflict_refusal
+from gate.app.preflight.rejections import rejection
+from gate.app.preflight.server_dry_run import Prepared
+from gate.app.runtime.session import Session
+from gate.core.kinds.registry import kind_of
+from gate.core.model.body import Body
+from gate.core.model.field_manager import Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.naming import Naming, naming
+from gate.core.model.objects import Ref
+from gate.core.protocol.effects import Write
+from gate.core.ssa import unions
+from gate.errors import RefusedError
+from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
+from gate.kube.writes import Writer
+from gate.side_by_side import each
+
+Warn = Callable[[str], None]
+Trials = Mapping[Ref, LiveObject]
+"""What the server would make of each object; an object that could not be tried is missing."""
+
+NO_DRY_RUN = "does not support dry run"
+"""The API server's words about a webhook with side effects, in a 400 response."""
+_REPLICAS = ".spec.replicas"
+
+
+def rehearse_on_server(
+    session: Session, items: Collection[Prepared], warn: Warn, made_here: Collection[str] = ()
+) -> Trials:
+    """Dry-run every apply on the server, and return what it would make of each object.
+
+    Raises the refusal of the first object that it rejects. Warns of what cannot be tried: objects
+    in a namespace that the manifest itself creates, and those whose webhooks support no dry run.
+    """
+    writer = Writer(session.client, session.resources, session.clock)
+    items = tuple(items)
+    name = naming(item.ref for item in items)
+    results = each(session.clock, lambda item: _try_dry_run(writer, item, made_here, name), items)
+    trials: dict[Ref, LiveObject] = {}
+    for item, result in zip(items, results, strict=True):
+        if isinstance(result, str):
+            warn(result)
+        else:
+            trials[item.ref] = result
+    return trials
+
+
+def _try_dry_run(
+    writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
+) -> LiveObject | str:
+    """Return what the server would make of it, or a warning that says why that is unknown."""
+    try:
+        return _dry_run(writer, item, name)
+    except NotFound as error:
+        if item.ref.namespace in made_here:
+            return f"{name(item.ref)} was not tried: its namespace does not exist yet"
+        raise rejection(item, error, name) from None
+    except RefusedError as error:
+        if NO_DRY_RUN in error.message:
+            return f"{name(item.ref)} was not tried: {error.message}"
+        raise rejection(item, error, name) from None
+
+
+def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
+    """Try without force first: only a conflict says whose fields would be taken."""
+    try:
+        return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
+    except FieldManagerConflict as error:
+        foreign = [one for one in error.conflicts if not _is_settled(item, one)]
+        if foreign:
+            raise conflict_refusal(item, foreign, name) from error
+        return _complete_trial(item, writer.dry_run(_trial(item, force=True)))
+
+
+def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:
+    """Return what the server will make of an object, adding the unions that were not tried.
+
+    A dry run cannot change ownership first, and would refuse what the claims make possible.
+    """
+    if item.claims is None:
+        return trial
+    body = unions.with_unions(trial.body.thaw(), item.body)
+    workload = trial.workload
+    if workload is not None:
+        workload = kind_of(trial.ref).without_rolling_update(workload)
+    return replace(trial, body=Body.of(body), workload=workload)
+
+
+def managers_taken_over(item: Prepared) -> set[str]:
+    """Return the managers whose entries the take-over removes."""
+    if item.live is None or item.taken is None:
+        return set()
+    before = {str(entry.get("manager")) for entry in item.live.managed.thaw()["managedFields"]}
+    return before - {str(entry.get("manager")) for entry in item.taken}
+
+
+def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
+    """Tell whether the take-over, or `--replicas apply`, settles a conflict before the apply."""
+    if item.imposes_replicas and conflict.path == _REPLICAS:
+        return True
+    return not conflict.subresource and item.takes_over(conflict.manager)
+
+
+def _trial(item: Prepared, *, force: bool) -> Write:
+    uid = item.live.uid if item.live is not None else None
+    body = item.sent_body()
+    if item.claims is not None:
+        body = unions.without_unions(body)
+    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)

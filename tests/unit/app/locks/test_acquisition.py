@@ -14,7 +14,7 @@ from gate.cluster_name import ClusterName
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import NOBODY, Holder, Process
-from gate.kube.failures import ResourceVersionConflict, TimedOut
+from gate.kube.failures import Forbidden, ResourceVersionConflict, TimedOut
 from gate.kube.lease import Held, Leases
 from gate.signals import Signalled
 from gate.virtual_time import VirtualClock
@@ -143,6 +143,19 @@ def test_what_we_hold_already_is_free_to_us() -> None:
     asking = taking(Stored())
     assert asking.free_at(held_by(ME)) == asking.clock.now()
     assert asking.free_at(held_by(OTHER)) > asking.clock.now()
+
+
+def test_what_was_surely_not_done_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal is one."""
+    stored = Stored()
+
+    def refused(*_: Any) -> Held:
+        raise Forbidden("no")
+
+    asking = taking(stored)
+    monkeypatch.setattr(stored, "create", refused)
+    with pytest.raises(Forbidden):
+        asking.take({LOCK: None})
 
 
 @pytest.mark.contract("B545")

@@ -284,3 +284,12 @@ def test_all_kinds_are_followed_and_stopped(
     assert watches.join(10)
     assert client.pace._trouble_at == -math.inf, "our own end is no trouble of the server's"
     assert [type(event) for event in heard] == [Listed] * 4
+
+
+def test_warnings_are_dispensable(run: Run, server: ScriptedServer) -> None:
+    """Where only Events may not be read, the other watches go on."""
+    path = "/api/v1/namespaces/shop/events"
+    server.on("GET", path, as_status(403, "cannot list events"))
+    assert run(scope=Scope(Kind.EVENT, "shop", (WEB,), field_selector="type=Warning")) == []
+    assert len(server.seen) == 1
+    assert server.seen[0].query["fieldSelector"] == "type=Warning"

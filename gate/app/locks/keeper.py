@@ -396,6 +396,5 @@ def _without_record(lock: Lock, error: ApiError) -> RefusedError:
     return RefusedError(
         f"{lock}: the record of the planned writes cannot be saved: {error.message}",
         reason=error.reason,
-        hint="without it, nobody can finish this attempt if the gate dies; "
-        "to continue anyway: --no-lock",
+        hint="nobody could finish this attempt if the gate dies; to continue anyway: --no-lock",
     )

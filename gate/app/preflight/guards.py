@@ -35,8 +35,8 @@ def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Nami
             raise RefusedError(
                 f"{name(live.ref)} is managed by something else ({'; '.join(signs)})",
                 reason=Reason.GITOPS_MANAGED,
-                hint="go on all the same with --allow-managed; "
-                f"or let it roll out and judge it: {verify}",
+                hint="to apply anyway: --allow-managed; "
+                f"or let that tool roll out, and judge the rollout: {verify}",
             )
 
 

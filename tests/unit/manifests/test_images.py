@@ -140,6 +140,11 @@ def test_references_that_a_runtime_takes(reference: str) -> None:
     assert is_reference(reference)
 
 
+def test_nothing_is_expanded(loaded: Loaded) -> None:
+    """Text that looks like a variable stays text."""
+    assert loaded(SHOP).objects[0].body["data"] == {"image": "$(app)"}
+
+
 @pytest.mark.parametrize(
     "reference",
     [

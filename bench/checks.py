@@ -23,7 +23,7 @@ from tests.engines.traffic import Load
 CHECKS, INTERVAL = 20, "10s"
 SHORT_SECONDS, LONG_SECONDS = 40, 160
 MOST_SHARE = 0.01
-MOST_MEBIBYTES = 15
+MOST_MEBIBYTES = 75
 SHARE = 100.0
 
 
@@ -86,7 +86,7 @@ def _print(runs: dict[tuple[bool, int], Run]) -> None:
     share = (added[LONG_SECONDS] - added[SHORT_SECONDS]) / more
     begun = added[SHORT_SECONDS] - share * SHORT_SECONDS
     peaks = [runs[which, LONG_SECONDS].peak_mebibytes for which in (True, False)]
-    memory = f"{peaks[0] - peaks[1]:.1f} MiB over {peaks[1]:.0f} MiB"
+    memory = f"{peaks[0]:.0f} MiB, {peaks[1]:.0f} MiB without"
     table(
         f"{CHECKS} checks every {INTERVAL}, over the same run without any",
         [

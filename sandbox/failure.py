@@ -100,8 +100,8 @@ def forbidden(resource: str, group: str, name: str, why: str) -> ApiError:
 
 def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> ApiError:
     """422 with every field that is wrong, each told once; `kind` is the object's kind."""
-    told = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
-    what = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    problems = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
+    what = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
     details = {**_about(name, group, kind), "causes": [error.cause() for error in errors]}
     message = f'{qualify_resource(kind, group)} "{name}" is invalid: {what}'
     return ApiError(422, "Invalid", message, details=details)

@@ -68,8 +68,8 @@ def missing_from(pod: JSON, required: Iterable[str]) -> str:
         name: sorted(each["name"] for each in containers if name not in _of_container(each))
         for name in wanted
     }
-    told = [f"{name} for: {','.join(names)}" for name, names in lacking.items() if names]
-    return f"must specify {'; '.join(told)}" if told else ""
+    demands = [f"{name} for: {','.join(names)}" for name, names in lacking.items() if names]
+    return f"must specify {'; '.join(demands)}" if demands else ""
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:
@@ -175,10 +175,10 @@ class QuotaAdmission:
         after = add_usage(before, asked)
         over = [each for each in asked if after[each].nanos > hard[each].nanos]
         if over:
-            told = (
+            demands = (
                 f"requested: {_format_amounts(asked, over)}, used: {_format_amounts(before, over)}"
             )
-            why = f"exceeded quota: {name}, {told}, limited: {_format_amounts(hard, over)}"
+            why = f"exceeded quota: {name}, {demands}, limited: {_format_amounts(hard, over)}"
             raise _make_forbidden_error(admission, why)
         texts = {each: str(amount) for each, amount in after.items()}
         return {**quota, "status": {**status, "used": texts}}

@@ -90,8 +90,8 @@ class Conflict(Exception):
         for manager in dict.fromkeys(conflict.manager for conflict in self.conflicts):
             lines.append(f"conflicts with {manager}:")
             lines += [f"- {one.field}" for one in self.conflicts if one.manager == manager]
-        told = "\n".join(lines)
-        return f"Apply failed with {len(self.conflicts)} conflicts: {told}"
+        listed = "\n".join(lines)
+        return f"Apply failed with {len(self.conflicts)} conflicts: {listed}"
 
     def refusal(self) -> ApiError:
         """Return the 409 that the server answers."""

@@ -25,17 +25,17 @@ def check(applied: JSON, kind: Type, group: str, version: str) -> None:
     errors = list(_errors(applied, kind, ""))
     if not errors:
         return
-    told = errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
+    message = errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
     about = _about(applied, group, version)
-    raise NotTyped(f"failed to create typed patch object ({about}): {told}")
+    raise NotTyped(f"failed to create typed patch object ({about}): {message}")
 
 
 def unmergeable(live: JSON, kind: Type, group: str, version: str) -> NotTyped:
     """Return the error of an apply onto an object with items that cannot be told apart."""
-    told = next(_errors(live, kind, ""), "")
+    message = next(_errors(live, kind, ""), "")
     return NotTyped(
         "failed to create manager for existing fields: failed to convert new object"
-        f" ({_about(live, group, version)}) to smd typed: {told}"
+        f" ({_about(live, group, version)}) to smd typed: {message}"
     )
 
 

@@ -210,22 +210,22 @@ class Conditions:
 
     def fail(self, wall: str, why: Why, *types: str) -> None:
         """Let conditions be false, for a reason."""
-        told = {"reason": why.reason, **({"message": why.message} if why.message else {})}
+        details = {"reason": why.reason, **({"message": why.message} if why.message else {})}
         for type_ in types:
-            self._set(type_, "False", wall, told)
+            self._set(type_, "False", wall, details)
 
     def render(self) -> list[JSON]:
         """Return them as `status.conditions`."""
         return list(self._by_type.values())
 
-    def _set(self, type_: str, status: str, wall: str, told: JSON) -> None:
+    def _set(self, type_: str, status: str, wall: str, details: JSON) -> None:
         before = self._by_type.get(type_, {})
         since = before["lastTransitionTime"] if before.get("status") == status else wall
         self._by_type[type_] = {
             "type": type_,
             "status": status,
             "lastTransitionTime": since,
-            **told,
+            **details,
         }
 
 

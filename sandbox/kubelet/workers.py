@@ -231,8 +231,8 @@ class PodWorkers:
         if status != worker.reported:
             worker.reported = status
             conditions = [{**_NOTHING_TOLD, **each} for each in status["conditions"]]
-            told = {**status, "conditions": conditions}
-            body = {"metadata": {"uid": worker.ref.uid}, "status": told}
+            reported = {**status, "conditions": conditions}
+            body = {"metadata": {"uid": worker.ref.uid}, "status": reported}
             self._send(ReportStatus(worker.ref, body, author), worker.node)
 
     def _say(self, worker: _Worker, note: Note) -> None:

@@ -49,8 +49,8 @@ class Report:
     def close(self) -> None:
         """Raise a ScenarioError where anything is wrong."""
         if self._problems:
-            told = sorted(set(self._problems))
-            places = (f"{self.file}:{line}:{column}: {what}" for line, column, what in told)
+            problems = sorted(set(self._problems))
+            places = (f"{self.file}:{line}:{column}: {what}" for line, column, what in problems)
             raise ScenarioError(*places)
 
 

@@ -77,8 +77,8 @@ def decoded_patch(request: Request, *, force: bool) -> Patch:
         raise bad_request(f"error decoding patch: {error}") from error
     wanted = list if kind is PatchType.JSON else dict
     if not isinstance(body, wanted):
-        told = "list" if wanted is list else "object"
-        raise bad_request(f"error decoding patch: {json_type(body)} where a {told} has to be")
+        expected = "list" if wanted is list else "object"
+        raise bad_request(f"error decoding patch: {json_type(body)} where a {expected} has to be")
     return Patch(kind, body, force)
 
 

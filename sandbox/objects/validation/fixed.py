@@ -34,8 +34,8 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
     key = resource.key
     if key in _SELECTED:
         if old["spec"].get("selector") != new["spec"].get("selector"):
-            told = in_go_order(new["spec"].get("selector"))
-            found.append(invalid("spec.selector", told, IMMUTABLE))
+            shown = in_go_order(new["spec"].get("selector"))
+            found.append(invalid("spec.selector", shown, IMMUTABLE))
     elif key == "statefulsets.apps":
         _check_stateful_set(found, old["spec"], new["spec"])
     elif key == "jobs.batch":
@@ -48,8 +48,8 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
         _check_data(found, _LOCKABLE[key], old, new)
     elif "roleRef" in new and old["roleRef"] != new["roleRef"]:
         role = new["roleRef"]
-        told = {"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]}
-        found.append(invalid("roleRef", told, "cannot change roleRef"))
+        shown = {"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]}
+        found.append(invalid("roleRef", shown, "cannot change roleRef"))
 
 
 def _check_stateful_set(found: Found, old: JSON, new: JSON) -> None:

@@ -44,8 +44,8 @@ _VALUE_SAYS = (
 
 
 def _pattern(says: str, regex: str, *examples: str) -> str:
-    told = " or ".join(f"'{each}', " for each in examples)
-    return f"{says} (e.g. {told}regex used for validation is '{regex}')"
+    listed = " or ".join(f"'{each}', " for each in examples)
+    return f"{says} (e.g. {listed}regex used for validation is '{regex}')"
 
 
 def _at_most(length: int, unit: str = "characters") -> str:

@@ -102,8 +102,8 @@ def _check_template_and_selector(found: Found, spec: JSON) -> None:
     selector = spec.get("selector")
     _check_required_selector(found, selector)
     if not is_usable(selector):
-        told = in_go_order(selector)
-        found.append(invalid("spec.selector", told, "invalid label selector"))
+        shown = in_go_order(selector)
+        found.append(invalid("spec.selector", shown, "invalid label selector"))
         return
     _check_matching(found, spec, selector)
     check_template(found, "spec.template", spec["template"])
@@ -123,9 +123,9 @@ def _check_matching(found: Found, spec: JSON, selector: JSON | None) -> None:
     """The template's labels are among those that a selector, unless it is empty, matches."""
     labels = spec["template"]["metadata"].get("labels")
     if (selector is None or not is_empty(selector)) and not matches(selector, labels):
-        told = dict(sorted(labels.items())) if labels else None
+        shown = dict(sorted(labels.items())) if labels else None
         says = "`selector` does not match template `labels`"
-        found.append(invalid("spec.template.metadata.labels", told, says))
+        found.append(invalid("spec.template.metadata.labels", shown, says))
 
 
 def _check_strategy(found: Found, field: str, strategy: JSON) -> None:
@@ -145,12 +145,12 @@ def _go_strategy(strategy: JSON) -> JSON:
     if "rollingUpdate" not in strategy:
         return {"Type": strategy["type"], "RollingUpdate": None}
     rolling = strategy["rollingUpdate"]
-    told = {
+    shown = {
         f"{name[0].upper()}{name[1:]}": rolling[name]
         for name in ("maxUnavailable", "maxSurge")
         if name in rolling
     }
-    return {"Type": strategy["type"], "RollingUpdate": told}
+    return {"Type": strategy["type"], "RollingUpdate": shown}
 
 
 def _check_rolling(found: Found, field: str, rolling: JSON) -> None:

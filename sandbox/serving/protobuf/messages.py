@@ -107,8 +107,8 @@ def from_protobuf(raw: bytes, api_version: str, kind: str) -> JSON:
         raise WireError("provided data does not appear to be a protobuf message")
     envelope = dict(fields(raw[len(MAGIC) :]))
     meta = dict(fields(as_bytes(envelope.get(1, b""))))
-    told = (as_bytes(meta.get(1, b"")).decode(), as_bytes(meta.get(2, b"")).decode())
-    api_version, kind = told[0] or api_version, told[1] or kind
+    type_meta = (as_bytes(meta.get(1, b"")).decode(), as_bytes(meta.get(2, b"")).decode())
+    api_version, kind = type_meta[0] or api_version, type_meta[1] or kind
     name = OPTIONS if kind == "DeleteOptions" else message_name(api_version, kind)
     if name not in _messages():
         raise WireError(f'no kind "{kind}" is registered for version "{api_version}"')

@@ -113,8 +113,8 @@ def _autoscaler(body: JSON, now: datetime) -> list[Any]:
     more = len(metrics) - SHOWN_METRICS
     limits = [str(spec.get("minReplicas", UNSET)), _count(spec, "maxReplicas")]
     replicas = _count(body, "status", "currentReplicas")
-    told = f"{shown} + {more} more..." if more > 0 else shown
-    return [name_of(body), target, told, *limits, replicas, age_of(body, now)]
+    metrics_text = f"{shown} + {more} more..." if more > 0 else shown
+    return [name_of(body), target, metrics_text, *limits, replicas, age_of(body, now)]
 
 
 def _metric(spec: JSON) -> str:

@@ -19,6 +19,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.effects import Effect, Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.causes import Cause
+from gate.core.writes.order import without_requests
 
 _CHANGED = Finding(FindingKind.CHANGED)
 _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait for the answer")
@@ -27,11 +28,11 @@ _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait
 def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
     """Read each object that was left, side by side; `confirmed`: all Deployments were just read."""
     findings = dict(_known_already(attempt, confirmed=confirmed))
+    attempt = without_requests(attempt)
     attempt = replace(
         attempt,
         course=replace(attempt.course, inspecting_since=attempt.now),
         result=replace(attempt.result, verdict_at=attempt.now),
-        requests=replace(attempt.requests, outstanding=FrozenMap()),
         writes=replace(attempt.writes, queue=(), retry=None),
         ledger=replace(attempt.ledger, findings=FrozenMap(findings)),
     )

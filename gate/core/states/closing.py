@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.state import Attempt, Step, Undecided
+from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences
@@ -16,9 +16,10 @@ from gate.core.endings.last_reads import (
     with_unread,
 )
 from gate.core.model.body import FrozenMap
-from gate.core.protocol.effects import Release, Write
+from gate.core.protocol.effects import Release
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.verdicts import Verdicts
+from gate.core.writes.order import without_requests
 
 
 class Closing(StateBehaviour):
@@ -33,7 +34,7 @@ class Closing(StateBehaviour):
         else:
             attempt = with_endings(attempt, trigger)
         closed = closed_of(attempt)
-        attempt = _without_requests(with_unread(attempt))
+        attempt = _without_writes(with_unread(attempt))
         lines = tuple(attempt.say("differs", line) for line in differences(attempt))
         release = Release(attempt.requests.next_id, closed)
         return attempt.with_effect(release), (*lines, release)
@@ -48,21 +49,15 @@ class Closing(StateBehaviour):
         yield attempt.closes_at
 
 
-def _without_requests(attempt: Attempt) -> Attempt:
-    """Send nothing more and await no answer; a write without one is kept as uncertain."""
+def _without_writes(attempt: Attempt) -> Attempt:
+    """Send nothing more and await no answer."""
     now, decided_at = attempt.now, attempt.result.verdict_at
-    unanswered = {
-        effect.ref: Undecided(uncertain=True)
-        for effect in attempt.requests.outstanding.values()
-        if isinstance(effect, Write)
-    }
-    set_aside = FrozenMap({**attempt.writes.set_aside, **unanswered})
+    attempt = without_requests(attempt)
     return replace(
         attempt,
-        writes=replace(attempt.writes, set_aside=set_aside, queue=()),
+        writes=replace(attempt.writes, queue=()),
         course=replace(attempt.course, closing_since=now),
         result=replace(attempt.result, verdict_at=now if decided_at is None else decided_at),
-        requests=replace(attempt.requests, outstanding=FrozenMap()),
     )
 
 

@@ -32,7 +32,7 @@ from gate.core.states.lines import (
     describe_rejection,
 )
 from gate.core.states.verdicts import Verdicts, find_culprits
-from gate.core.writes.order import answers_lost
+from gate.core.writes.order import answers_lost, without_requests
 
 MOST_NAMES = 3
 """How many of the objects that are not written a line names."""
@@ -60,7 +60,7 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
 
 def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     """Record the reasons, queue the restoring writes, and drop the rollouts of the way out."""
-    recorded = _recorded_failures(attempt)
+    recorded, attempt = _recorded_failures(attempt), without_requests(attempt)
     plan = decided_plan(attempt.plan, attempt.ledger.written)
     written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
     attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))
@@ -96,7 +96,6 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             snapshots=FrozenMap({**attempt.workloads.snapshots, **followed}),
             rollouts=FrozenMap(),
         ),
-        requests=replace(attempt.requests, outstanding=FrozenMap()),
         health=replace(attempt.health, concluded=health_checks.conclusions(attempt)),
     )
 

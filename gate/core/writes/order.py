@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.state import Attempt, Undecided
+from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
@@ -75,6 +76,21 @@ def answers_lost(attempt: Attempt) -> tuple[Ref, ...]:
     if not attempt.writes.uncertain or not attempt.writes.queue:
         return aside
     return (attempt.writes.queue[0].ref, *aside)
+
+
+def without_requests(attempt: Attempt) -> Attempt:
+    """Await no answer any more; a write without one is uncertain, and the report names it."""
+    unanswered = {
+        effect.ref: Undecided(uncertain=True)
+        for effect in attempt.requests.outstanding.values()
+        if isinstance(effect, Write)
+    }
+    set_aside = FrozenMap({**attempt.writes.set_aside, **unanswered})
+    return replace(
+        attempt,
+        writes=replace(attempt.writes, set_aside=set_aside),
+        requests=replace(attempt.requests, outstanding=FrozenMap()),
+    )
 
 
 def _first_in_line(queue: tuple[PlannedWrite, ...]) -> Iterator[Ref]:

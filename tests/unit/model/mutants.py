@@ -131,14 +131,14 @@ def queue_sent_after_a_refusal(patch: pytest.MonkeyPatch) -> None:
 
 def unanswered_write_forgotten(patch: pytest.MonkeyPatch) -> None:
     """The report says nothing of a write that was never answered."""
-    without = closing._without_requests
+    without = closing._without_writes
 
     def forgetful(attempt: Attempt) -> Attempt:
         attempt = without(attempt)
         writes = replace(attempt.writes, set_aside=FrozenMap(), uncertain=False)
         return replace(attempt, writes=writes)
 
-    patch.setattr(closing, "_without_requests", forgetful)
+    patch.setattr(closing, "_without_writes", forgetful)
 
 
 def lost_lock_ignored(patch: pytest.MonkeyPatch) -> None:

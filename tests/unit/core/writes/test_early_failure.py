@@ -11,6 +11,7 @@ import pytest
 from gate.core.attempt.state import RETRY_SECONDS
 from gate.core.attempt.transitions import State
 from gate.core.model.fact import Unknown
+from gate.core.model.lock import lock_of
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Write
@@ -270,6 +271,21 @@ def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool
     attempt = player.run()
     assert ends(attempt)[1] is Outcome.INTERRUPTED
     assert names(player) == ["settings", "web", "settings"]
+    assert uncertain_writes(attempt) == (web,)
+
+
+@pytest.mark.contract("B916")
+def test_a_write_that_is_never_answered_is_told_though_the_lock_is_lost() -> None:
+    """Nothing more is sent or read, and the report names it."""
+    server = Server()
+    web = server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest(BAD)))
+    player.news()
+    player.hold = (Write,)
+    player.run(at_most=player.attempt.now)
+    player.hear(LeaseLost(player.attempt.now, "pipeline 7", (lock_of(web),)))
+    attempt = player.run()
+    assert ends(attempt)[1] is Outcome.SUPERSEDED
     assert uncertain_writes(attempt) == (web,)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gate.app.runtime.world import World
 
 EPILOG = (
-    "Each option can be set as an environment variable, too (ROLLOUT_GATE_ON_FAILURE), and in"
-    " rollout-gate.yaml (on-failure: keep). A switch is turned off by its opposite: --no-observe."
+    "Most options can also be set by an environment variable (ROLLOUT_GATE_CONTEXT) and in"
+    " rollout-gate.yaml (context: prod); docs/cli.md says which. --no-NAME turns a switch off."
 )
 
 

@@ -143,7 +143,7 @@ class CheckSettings(ClusterSettings):
     ] = False
     explain: Annotated[
         bool,
-        Option(Group.CHECKS, CHECKS, "show each number's way to its verdict", in_file=False),
+        Option(Group.CHECKS, CHECKS, "show how each number led to its verdict", in_file=False),
     ] = False
     show: Annotated[
         Text,

@@ -93,8 +93,9 @@ class Api:
                 "User-Agent": f"rollout-gate/{__version__}",
             }
         )
-        if (credential := self.configuration.auth_settings().get("BearerToken")) is not None:
-            headers[credential["key"]] = credential["value"] or ""
+        credential = self.configuration.auth_settings().get("BearerToken")
+        if credential is not None and credential["value"]:
+            headers[credential["key"]] = credential["value"]
         for name, value in self._impersonation:
             headers.add(name, value)
         return headers

@@ -115,7 +115,7 @@ def _in_cluster(environ: Mapping[str, str], account: Path, clock: Clock) -> Conn
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise UsageError(
-            "no kubeconfig, and this is no Pod",
+            "no kubeconfig, and not running in a Pod",
             hint="set KUBECONFIG, or use --kubeconfig",
         )
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"

@@ -123,7 +123,7 @@ def _document(file: Path) -> Mapping[str, Any]:
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise UsageError(f"{file}: not a kubeconfig: the document is no mapping")
+        raise UsageError(f"{file}: not a kubeconfig: it is not a mapping")
     return document
 
 

@@ -101,6 +101,6 @@ def refuse_duplicates(objects: Iterable[ManifestObject]) -> None:
     for item in objects:
         key = (item.group, item.kind, item.namespace or "", item.name)
         if key in seen:
-            problem = f"{item} stands in the manifest twice, first at {seen[key].source}"
+            problem = f"{item} is defined twice in the manifest, first at {seen[key].source}"
             raise ManifestError(item.source, problem)
         seen[key] = item

@@ -236,4 +236,4 @@ def _lines(path: Path) -> Generator[tuple[int, bytes]]:
 
 def _unreadable(path: Path, number: int, error: Exception) -> UsageError:
     why = "nested too deeply" if isinstance(error, RecursionError) else clean_line(str(error))
-    return UsageError(f"{path}:{number}: no line of a recording: {why}")
+    return UsageError(f"{path}:{number}: not a line of a recording: {why}")

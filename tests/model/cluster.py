@@ -294,3 +294,12 @@ def applied(cluster: Cluster, wanted: Apply) -> Cluster:
         replicas_by=replicas_by,
     )
     return edited(cluster, changed)
+
+
+def is_crashing(cluster: Cluster, image: str) -> bool:
+    """Tell whether pods of what runs, an image's, crash beyond hope, observed and not paused."""
+    if cluster.paused or cluster.observed != cluster.generation:
+        return False
+    own = (one for one in cluster.sets if one.template == cluster.template)
+    crashing = any(pod.phase == CRASHING for one in own for pod in one.pods)
+    return crashing and cluster.template.image == image

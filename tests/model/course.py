@@ -146,7 +146,7 @@ def _answer(world: World, effect: Asking) -> Stepped:
             world = world._replace(books=books, lease=world.lease.saved(record))
             return heard(world, Recorded(now, effect_id))
         case Read(whole_rollout=True):
-            failed = attempt.course.leg is Leg.FORWARD and _crashes(world.cluster)
+            failed = attempt.course.leg is Leg.FORWARD and rules.is_crashing(world.cluster, WANTED)
             books = found_out(books, WEB)._replace(read=rules.serves(world.cluster), failed=failed)
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
         case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
@@ -167,15 +167,6 @@ def _answer(world: World, effect: Asking) -> Stepped:
 def found_out(books: Books, ref: Ref) -> Books:
     """Note that an object was read, or that a write of it was answered."""
     return books._replace(lost=tuple(name for name in books.lost if name != str(ref)))
-
-
-def _crashes(cluster: Cluster) -> bool:
-    """Tell whether pods of the wanted version crash beyond hope, observed and not paused."""
-    if cluster.paused or cluster.observed != cluster.generation:
-        return False
-    own = (one for one in cluster.sets if one.template == cluster.template)
-    crashing = any(pod.phase == CRASHING for one in own for pod in one.pods)
-    return crashing and cluster.template.image == WANTED
 
 
 def _read(cluster: Cluster, effect: Read, now: float) -> ReadBack:

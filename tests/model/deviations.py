@@ -142,16 +142,19 @@ def _server_deviates(world: World) -> Iterator[Move]:
 
 def _deaf(world: World, effect_id: int) -> Stepped:
     """Let an effect be unanswered for good; of a write nobody knows whether it will be done."""
+
+    def is_unanswered(one: Flight) -> bool:
+        return one.number == world.number and one.write.effect_id == effect_id
+
     flights = tuple(
-        one._replace(late=True) if one.write.effect_id == effect_id else one
+        one._replace(late=True) if is_unanswered(one) else one
         for one in world.flights
-        if one.write.effect_id != effect_id or one.answer is None
+        if not is_unanswered(one) or one.answer is None
     )
     deaf = tuple(sorted((*world.deaf, effect_id)))
     books = world.books._replace(trouble=True)
-    for one in world.flights:
-        if one.write.effect_id == effect_id:
-            books = _with_lost(books, one)
+    for one in filter(is_unanswered, world.flights):
+        books = _with_lost(books, one)
     return Stepped(pruned(world._replace(deaf=deaf, flights=flights, books=books)))
 
 

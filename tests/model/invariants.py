@@ -79,7 +79,8 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
         yield "S2: a write after the lock was taken"
     if attempt.course.leg is Leg.FORWARD and books.refused:
         yield "S10: a write forward after one was refused"
-    if attempt.course.leg is Leg.FORWARD and books.failed:
+    still_fails = books.failed and rules.is_crashing(before.cluster, WANTED)
+    if attempt.course.leg is Leg.FORWARD and still_fails:
         yield "S10: a write forward after a read has shown that what was written fails"
     if before.attempt is not None and WEB in before.attempt.interference.departures:
         yield "S10: a write after the Deployment was known to be somebody else's"

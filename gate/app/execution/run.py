@@ -112,10 +112,11 @@ def _prepare_end(
     Not before the first write was answered, which would otherwise share the processor with this.
     """
     clock.wait(math.inf, has_written)
-    if not stopping.is_set():
+    if stopping.is_set():
+        return
+    client.keep_ready()
+    with suppress(ImportError):  # the end says so, where the report is needed
         from gate.app.runtime import end_report  # noqa: F401 - so that it is loaded
-
-        client.keep_ready()
 
 
 def _performers(ready: Ready, has_written: threading.Event) -> Performers:

@@ -98,7 +98,7 @@ _ALL: Final = (
     Trouble(
         "restart-once", "a new container ends once, then runs", "restart-once", end=End.VERIFIED
     ),
-    Trouble("crash", "new containers end whenever they start", pods="crash"),
+    Trouble("crash", "every new container exits soon after it starts", pods="crash"),
     Trouble("oom", "new containers are out of memory", pods="oom"),
     Trouble("image-pull", "the image is not there", pods="image-pull"),
     Trouble("image-denied", "the registry does not give the image", pods="image-pull;why=denied"),

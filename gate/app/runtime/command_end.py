@@ -120,7 +120,13 @@ def _run_and_report(world: World, command: str, settings: Settings, work: Work) 
 def _report(
     world: World, settings: Settings, console: Console, ended: Attempt | Passed | GateError
 ) -> int:
-    from gate.app.runtime import end_report  # an apply has loaded it while it waited
+    try:
+        from gate.app.runtime import end_report  # an apply has loaded it while it waited
+    except ImportError as error:  # the installation was replaced meanwhile
+        if not isinstance(ended, Attempt):
+            raise
+        console.warn(f"there is no report: {place_of(error)}: {error}")
+        return ended.exit_code
 
     match ended:
         case GateError():

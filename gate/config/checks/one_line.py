@@ -43,7 +43,8 @@ def by_query(text: str, interval_seconds: float) -> Check:
     """Read `name: QUERY <= 0.5`: the last comparison outside of brackets is the bound."""
     match = _CHECK.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"has no name: {scalars.quote_value(text)}", hint=_FORM)
+        shown = scalars.quote_value(text)
+        raise UsageError(f"not of the form NAME: QUERY <= BOUND: {shown}", hint=_FORM)
     name = match["name"].strip()
     query, sign, figure = _split(match["rest"])
     if not query:

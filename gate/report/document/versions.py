@@ -158,6 +158,15 @@ def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
     return next((one for one in snapshot.list_owned() if one.template.body == body), None)
 
 
+def _find_written(attempt: Attempt, ref: Ref) -> Revision | None:
+    """Return the ReplicaSet of what this attempt wrote, even if the way back saw it first."""
+    written, snapshot = attempt.ledger.written.get(ref), latest_snapshot(attempt, ref)
+    if written is None or written.after.workload is None or snapshot is None:
+        return None
+    body = written.after.workload.template.body
+    return next((one for one in snapshot.list_owned() if one.template.body == body), None)
+
+
 def _planned_images(attempt: Attempt, ref: Ref) -> list[str]:
     for write in attempt.plan.writes:
         if write.ref == ref:
@@ -303,7 +312,7 @@ def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
     if rollout is not None:
-        new = new_replica_set(rollout)
+        new = new_replica_set(rollout) or _find_written(attempt, ref)
     else:
         new = _find_tried_before(attempt, ref) if ref in attempt.ledger.restored else None
     if new is not None and new.uid == replica_set.uid:

@@ -40,7 +40,7 @@ def result_of(plain: Any, path: Path) -> Result:
 
 def _no_result(path: Path, error: Exception) -> UsageError:
     why = "nested too deeply" if isinstance(error, RecursionError) else clean_line(str(error))
-    return UsageError(f"{path}: no result document: {why}")
+    return UsageError(f"{path}: not a result document: {why}")
 
 
 def _read(path: Path) -> bytes:

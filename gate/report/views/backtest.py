@@ -101,5 +101,5 @@ def _summary(found: Backtest) -> str:
         if each["turned"]
     )
     kinds = ", ".join(f"{count} from {way}" for way, count in ways.most_common())
-    line = f"{turned} of {judged} verdicts turned"
+    line = f"{turned} of {judged} verdicts changed"
     return f"{line}: {kinds}" if kinds else line

@@ -90,8 +90,12 @@ def test_the_last_comparison_outside_of_brackets_is_the_bound(
         ("e: sum(x[1m]) / sum(y <= 1", "--check: brackets that do not match: 'sum(x", ""),
         ("e: sum(x)) <= 1", "--check: brackets that do not match", ""),
         ("e: <= 1", "--check: e: the query is empty", ""),
-        ("sum(x) <= 1", "--check: has no name: 'sum(x) <= 1'", "name: QUERY"),
-        ("job:errors:rate5m <= 1", "--check: has no name", ""),
+        (
+            "sum(x) <= 1",
+            "--check: not of the form NAME: QUERY <= BOUND: 'sum(x) <= 1'",
+            "name: QUERY",
+        ),
+        ("job:errors:rate5m <= 1", "--check: not of the form NAME: QUERY <= BOUND", ""),
         ("a/b: x <= 1", "--check: not a check's name: 'a/b'", ""),
         (
             'e: x{a="${replicast}"} <= 1',

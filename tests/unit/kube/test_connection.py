@@ -114,7 +114,7 @@ def test_in_cluster(tls_server: ScriptedServer, certificate: Path, tmp_path: Pat
 @pytest.mark.contract("B240")
 def test_nothing_configured_is_said() -> None:
     """Neither kubeconfig nor Pod is a usage error, as is a context without a kubeconfig."""
-    with pytest.raises(UsageError, match="no kubeconfig, and this is no Pod"):
+    with pytest.raises(UsageError, match="no kubeconfig, and not running in a Pod"):
         connect(Options(), environ={})
     with pytest.raises(UsageError, match="no kubeconfig to look for the context 'prod' in"):
         connect(Options(context="prod"), environ={})

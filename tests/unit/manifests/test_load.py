@@ -191,13 +191,15 @@ def test_two_objects_of_one_identity_name_both_places(tmp_path: Path, loaded: Lo
     with pytest.raises(UsageError) as refused:
         load([str(first), str(second)])
     assert refused.value.message == (
-        f"{second}:1: horizontalpodautoscaler/web stands in the manifest twice, first at {first}:2"
+        f"{second}:1: horizontalpodautoscaler/web is defined twice in the manifest, "
+        f"first at {first}:2"
     )
     other = "{apiVersion: example.com/v1, kind: AllowList, metadata: {name: a}}"
     text = "\n---\n".join([config_map("a", "one"), config_map("a", "two"), config_map("a"), other])
     manifest = loaded(text)
     assert len(manifest.objects) == 4
-    with pytest.raises(UsageError, match=r"^<stdin>:\d: configmap/a stands in the manifest twice"):
+    twice = r"^<stdin>:\d: configmap/a is defined twice in the manifest"
+    with pytest.raises(UsageError, match=twice):
         in_namespace(manifest, "one", enforced=False)
 
 

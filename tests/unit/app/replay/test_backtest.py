@@ -78,7 +78,7 @@ def test_people_read_a_table_and_what_it_comes_to(judged: Backtest, crashes: Pat
     assert first.split()[:7] == ["turned", str(crashes), *then, *now]
     assert second.split()[:5] == [str(good), "complete", "2.1s", "complete", "2.1s"]
     assert third == first
-    assert summary == "2 of 3 verdicts turned: 2 from failed to progressing"
+    assert summary == "2 of 3 verdicts changed: 2 from failed to progressing"
 
 
 @pytest.mark.contract("B471")
@@ -108,7 +108,7 @@ def test_what_cannot_be_judged_is_named(judged: Backtest, tmp_path: Path) -> Non
     assert [Path(each["file"]).name for each in found["recordings"]] == ["good.jsonl"]
     code, out = judged(tmp_path / "cut.jsonl")
     assert code == 2
-    assert out.splitlines()[0] == "0 of 0 verdicts turned"
+    assert out.splitlines()[0] == "0 of 0 verdicts changed"
     assert out.splitlines()[1].startswith(f"not judged: {tmp_path}/cut.jsonl:{len(lines)}: ")
 
 

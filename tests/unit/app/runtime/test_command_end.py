@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -274,3 +275,15 @@ def test_colour_goes_by_the_environment_that_is_handed_in(
     world = replace(outside(), stdout=Terminal(), stderr=shown, environ={**LOOKED_AT, **declined})
     assert entry.report(world, load("report", {}, environ={}), "nowhere.json") == 2
     assert ("\x1b[" in shown.getvalue()) is (not declined)
+
+
+def test_without_its_report_a_verdict_keeps_its_exit_code(
+    gate: Gate, server: Server, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The installation may be replaced while a rollout lasts: that is a warning."""
+    server.put(web())
+    monkeypatch.setitem(sys.modules, "gate.app.runtime.end_report", None)
+    monkeypatch.delattr("gate.app.runtime.end_report")
+    ended = gate("apply", file=[manifest(web("crash"))], output="text")
+    assert ended.code == 4
+    assert "there is no report: ModuleNotFoundError in command_end.py" in ended.err

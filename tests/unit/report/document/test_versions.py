@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.protocol.events import Interrupted
+from gate.core.rollout.policy import OnInterrupt, Policy
 from gate.report.document.versions import running
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import Player, ends, planned
@@ -32,3 +34,21 @@ def test_what_was_changed_before_the_first_write_is_not_what_was_read(
         player.news()
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.CONFLICT)
     assert running(player.attempt, player.web) == runs
+
+
+@pytest.mark.contract("B182")
+def test_a_version_that_is_first_seen_on_the_way_back_is_the_new_one() -> None:
+    """After a signal its pods still run beside what goes back: that is not "no pod"."""
+    server = Server(v2="good")
+    server.put(manifest("v1"))
+    back = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    player = Player(server, planned(server, manifest("v2"), policy=back))
+    player.news = lambda: None  # type: ignore[method-assign]
+    player.run(lambda attempt: bool(attempt.ledger.written))
+    late = list(server.news(player.attempt.now))
+    player.hear(Interrupted(player.attempt.now, 15))
+    player.run(lambda attempt: bool(attempt.ledger.restored))
+    for event in late:
+        player.hear(event)
+    assert ends(player.run())[1] is Outcome.INTERRUPTED
+    assert running(player.attempt, player.web) == "mixed"

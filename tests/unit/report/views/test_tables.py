@@ -97,7 +97,7 @@ def test_turned_verdicts_are_counted_by_where_they_turned() -> None:
     assert told[1].startswith("turned  a ")
     assert "complete  1m35s  failed CheckFailed" in told[1]
     assert told[2].startswith("        b ")
-    last = "3 of 4 verdicts turned: 2 from complete to inconclusive, 1 from complete to failed"
+    last = "3 of 4 verdicts changed: 2 from complete to inconclusive, 1 from complete to failed"
     assert told[-1] == last
     found = backtest.document([row("recordings/2026-11-21.jsonl", FAILED)], [])
     assert all(columns(line) <= 80 for line in backtest_text(found, Style(width=80)).splitlines())
@@ -106,7 +106,7 @@ def test_turned_verdicts_are_counted_by_where_they_turned() -> None:
 
 def test_nothing_that_could_be_judged_is_no_table() -> None:
     """Only what is wrong with each file."""
-    problem: Unreadable = {"file": "a", "problem": "a:1: no line of a recording: \x1b[31mred"}
+    problem: Unreadable = {"file": "a", "problem": "a:1: not a line of a recording: \x1b[31mred"}
     text = backtest_text(backtest.document([], [problem]), Style())
-    assert text.startswith("0 of 0 verdicts turned\nnot judged: a:1: no line of a recording: ")
+    assert text.startswith("0 of 0 verdicts changed\nnot judged: a:1: not a line of a recording: ")
     assert "\x1b" not in text

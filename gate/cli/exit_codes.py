@@ -13,7 +13,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "nothing",
     ),
     Outcome.APPLIED: (
-        "what was applied; there was no Deployment to judge",
+        "what was applied, without a Deployment to judge; or what `pause` paused",
         "nothing; but the gate has not checked that it works",
     ),
     Outcome.OBSERVED: (
@@ -47,7 +47,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "act now: `rollout-gate status NAME` shows what runs; do what the report's `next` says",
     ),
     Outcome.FAILED: (
-        "the new version, which failed: rollback is off, or there is nothing to go back to",
+        (
+            "a version that failed: rollback is off, nothing is there to go back to,"
+            " or this run had not changed it"
+        ),
         "apply a version that works, or `rollout-gate undo NAME` to an older one",
     ),
     Outcome.INCONCLUSIVE: (

@@ -297,9 +297,12 @@ def applied(cluster: Cluster, wanted: Apply) -> Cluster:
 
 
 def is_crashing(cluster: Cluster, image: str) -> bool:
-    """Tell whether pods of what runs, an image's, crash beyond hope, observed and not paused."""
+    """Tell whether two pods of what runs, an image's, or all of them crash beyond hope.
+
+    It has to be observed and not paused.
+    """
     if cluster.paused or cluster.observed != cluster.generation:
         return False
     own = (one for one in cluster.sets if one.template == cluster.template)
-    crashing = any(pod.phase == CRASHING for one in own for pod in one.pods)
-    return crashing and cluster.template.image == image
+    crashes = [pod.phase == CRASHING for one in own for pod in one.pods]
+    return cluster.template.image == image and any(crashes) and (all(crashes) or sum(crashes) > 1)

@@ -9,6 +9,7 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate, PlayedRun
+from tests.scenarios.versions import one_line, report
 
 pytestmark = pytest.mark.sandbox_only("a gate is suspended at an exact line")
 
@@ -68,6 +69,9 @@ def test_what_is_left_is_not_sent_and_said_not_to_be(scene: Scene, program: Play
     assert {actions[name] for name in NAMES if name not in sent} == {"unchanged"}
     left = f"{len(NAMES) - len(sent)} of {len(NAMES) + 1} objects are not written: "
     assert left in result.stderr
+    words = one_line(report(scene, result))
+    back = f"{len(sent)} of {len(NAMES)} Deployments went back, verified"
+    assert f"{back}; {len(NAMES) - len(sent)} were never written" in words
     restored = [line.split()[-2] for line in result.stderr.splitlines() if " restored  " in line]
     assert restored[:3] == ["configmap/settings", f"deployment/{BAD}", "deployment/web-0"]
     assert tags(scene) == {"1"}

@@ -11,7 +11,12 @@ from gate.report.schema.result import DeploymentResult, Result, workloads_of
 from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
 from gate.report.words.fault import verb_of
-from gate.report.words.half_applied import has_failed_itself, is_innocent, is_unchanged
+from gate.report.words.half_applied import (
+    has_failed_itself,
+    is_innocent,
+    is_unchanged,
+    is_unwritten,
+)
 from gate.report.words.object_names import deployment_name, kinds_of, some_names
 
 MOST_NAMED: Final = 3
@@ -161,9 +166,18 @@ def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str
         everything = workloads_of(result)
         count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
         yield f"{count} went back{_how_verified(result, back)}"
+        unwritten = [one for one in everything if _was_never_written(one)]
+        if unwritten:
+            were = "was" if len(unwritten) == 1 else "were"
+            yield f"{len(unwritten)} {were} never written"
     gone = [one for one in returned if one not in back]
     for fate, alike in group_deployments(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
+
+
+def _was_never_written(deployment: DeploymentResult) -> bool:
+    """Tell whether the run turned back before it came to this Deployment's write."""
+    return deployment["outcome"] == Outcome.REFUSED and is_unwritten(deployment)
 
 
 def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:

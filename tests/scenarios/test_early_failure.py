@@ -20,16 +20,18 @@ WRITTEN = "applied +deployment/web-3 changed"
 CRASHED_SECONDS = 40.0
 
 
-def version(number: int) -> list[JSON]:
-    """Return a configuration, and ten Deployments; the second version of one crashes."""
+def version(number: int, names: tuple[str, ...] = NAMES) -> list[JSON]:
+    """Return a configuration, and the Deployments; the second version of one crashes."""
     bad = {"behaviour": "crash=0.1"} if number == 2 else {}
-    deployments = [web(number, name=name, **(bad if name == BAD else {})) for name in NAMES]
+    deployments = [web(number, name=name, **(bad if name == BAD else {})) for name in names]
     return [settings(f"v{number}"), *deployments]
 
 
-def crashing(scene: Scene, program: PlayedGate, *flags: str) -> PlayedRun:
+def crashing(
+    scene: Scene, program: PlayedGate, *flags: str, before: tuple[str, ...] = NAMES
+) -> PlayedRun:
     """Return an apply in whose middle the bad Deployment has failed; document on stdout."""
-    assert_verified(scene.apply(*version(1)))
+    assert_verified(scene.apply(*version(1, before)))
     path = scene.manifest(*version(2))
     running = program.start("apply", "-f", path, "--output", "json", *flags)
     running.wait_for_line(WRITTEN)
@@ -104,6 +106,22 @@ def test_a_gate_that_dies_on_that_way_back_is_finished(
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "v1"}
     actions = {one["name"]: one["action"] for one in result.document["objects"]}
     assert actions[NAMES[-1]] == "unchanged"
+
+
+@pytest.mark.contract("B904")
+def test_what_the_dead_gate_was_to_create_is_not_called_failed(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """It was not written, and it did not exist before: 4 as ever."""
+    with crashing(scene, program, before=NAMES[:-2]) as running:
+        running.wait_for_line(f"restored +deployment/{BAD} ", CRASHED_SECONDS + 5.0)
+        running.kill()
+    result = program("recover", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    ends = {one["name"]: one for one in result.document["deployments"]}
+    for name in NAMES[-2:]:
+        assert ends[name]["outcome"] == "refused"
+        assert ends[name]["message"].startswith(f"it was not written, since deployment/{BAD}")
 
 
 @pytest.mark.contract("B904")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.endings.unwritten import end_unwritten, is_unwritten
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -34,8 +35,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if verdict.kind is VerdictKind.COMPLETE:
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
-        if untouched and attempt.result.failures and _is_unwritten(attempt, ref):
-            return _end_unwritten(failure)
+        if untouched and attempt.result.failures and is_unwritten(attempt, ref):
+            return end_unwritten(failure)
         if untouched:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
@@ -131,22 +132,6 @@ def _never_written(failure: Ending) -> Ending:
     return replace(failure, outcome=Outcome.REFUSED)
 
 
-def _is_unwritten(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment was to be written, and the attempt went back before that."""
-    resumed = attempt.plan.resumed
-    if resumed is None:
-        planned = any(write.ref == ref for write in attempt.plan.writes)
-        return planned and ref not in attempt.ledger.written
-    kept = next((one for one in resumed.record.objects if one.ref == ref), None)
-    return kept is not None and kept.changes and kept.is_unreached
-
-
-def _end_unwritten(failure: Ending) -> Ending:
-    """Return the ending of a Deployment that serves as before, unwritten since another failed."""
-    text = CleanText(f"it was not written, since {failure.message}")
-    return replace(_never_written(failure), message=text)
-
-
 def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of a Deployment that this attempt created, of an incomplete apply.
 
@@ -171,17 +156,20 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of what a dead gate had taken back or never written, as it was found.
 
     If nothing is there, there is no version. A Deployment that existed before, serving or not, is
-    as it was, which is no return if it did not serve. A part of an apply that may not be taken
-    back stays, although this Deployment was never written.
+    as it was, which is no return if it did not serve, nor if a failure kept it from being written.
+    A part of an apply that may not be taken back stays, although this Deployment was never written.
     """
+    snapshot = attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    is_as_before = (live.uid if live is not None else "") == _uid_before(attempt, ref)
+    if is_as_before and attempt.result.failures and is_unwritten(attempt, ref):
+        return end_unwritten(failure)
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
         return failure
     if has_taken_back_nothing(attempt):
         return failure
-    snapshot = attempt.workloads.snapshots.get(ref)
-    live = snapshot.live if snapshot is not None else None
-    stayed = live is not None and live.uid == _uid_before(attempt, ref)
+    stayed = is_as_before and live is not None
     if stayed and ref in attempt.plan.target_set.obstacles and takes_back_part(attempt):
         return _never_written(failure)
     if stayed or isinstance(attempt.plan.target(ref).baseline, Known):

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.state import RETRY_SECONDS
+from gate.core.attempt.state import RETRY_SECONDS, Attempt, Ending
 from gate.core.attempt.transitions import State
 from gate.core.model.fact import Unknown
 from gate.core.model.lock import lock_of
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import (
     AttemptEvent,
     Interrupted,
@@ -26,12 +26,15 @@ from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
 from gate.report.document.remarks import uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.recovery.test_resumption import finished
 from tests.unit.core.server import Server
 from tests.unit.core.test_attempt_writes import lost, rejected
 
 GOOD, BAD = "v3", "v2"
 NAMES = ("a", "bad", "c", "d", "e")
 SIGTERM = 15
+UNWRITTEN = "it was not written, since deployment/bad failed: CrashLoop"
+"""How the message of what was not written begins."""
 
 
 def wanted(name: str) -> dict[str, Any]:
@@ -50,6 +53,21 @@ def applying(
     player = Player(server, plan)
     player.news()
     return player
+
+
+def after(last: Mapping[str, Any] | None) -> Player:
+    """Return such an apply before which the last Deployment was as given, None for not there."""
+    server = Server(v2="crash", v0="crash")
+    for body in (*(manifest("v1", name) for name in NAMES[:-1]), *([last] if last else [])):
+        server.put(body)
+    player = Player(server, planned(server, *map(wanted, NAMES)))
+    player.news()
+    return player
+
+
+def endings(attempt: Attempt) -> dict[str, Ending]:
+    """Return how each Deployment ended, by name."""
+    return {ref.name: ending for ref, ending in attempt.result.endings.items()}
 
 
 def names(player: Player) -> list[str]:
@@ -91,12 +109,31 @@ def test_what_was_not_written_is_said_not_to_be() -> None:
     assert said(player, "unwritten") == [
         "2 of 5 objects are not written: deployment/d, deployment/e"
     ]
-    found = {ref.name: ending for ref, ending in attempt.result.endings.items()}
+    found = endings(attempt)
     outcomes = {name: ending.outcome for name, ending in found.items()}
     back, unwritten = Outcome.ROLLED_BACK, Outcome.REFUSED
     assert outcomes == {"a": back, "bad": back, "c": back, "d": unwritten, "e": unwritten}
-    start = "it was not written, since deployment/bad failed: CrashLoop"
-    assert found["d"].message.startswith(start)
+    assert found["d"].message.startswith(UNWRITTEN)
+
+
+LAST = [None, manifest("v0", "e"), manifest("v1", "e", paused=True)]
+AS_LAST = ["not there", "bad already", "paused"]
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize("last", LAST, ids=AS_LAST)
+def test_a_gate_that_dies_on_that_way_back_is_finished_with_the_same_end(
+    last: Mapping[str, Any] | None,
+) -> None:
+    """What was not written is said not to be, whatever it was before."""
+    player = after(last)
+    player.run_to(State.WRITING, Leg.BACK)
+    record = next(one.record for one in reversed(player.sent) if isinstance(one, SaveRecord))
+    attempt = finished(player.server, record).attempt
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    found = endings(attempt)["e"]
+    assert found.outcome is Outcome.REFUSED
+    assert found.message.startswith(UNWRITTEN)
 
 
 @pytest.mark.contract("B914")

@@ -236,11 +236,13 @@ class Interference:
 class AttemptResult:
     """The result: `failures` are the verdicts that led back, `why_back` what else did.
 
+    `rejection` is the refused write that ended a way out which goes back, also beside failures.
     `judged` is `ending` without `--observe`, which makes nearly every end `observed`.
     """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     why_back: Ending | None = None
+    rejection: Rejection | None = None
     verdict_at: float | None = None
     evidence: tuple[Evidence, ...] = ()
     endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)

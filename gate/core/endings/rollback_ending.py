@@ -36,7 +36,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     if verdict.kind is VerdictKind.COMPLETE:
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
         if untouched and attempt.result.failures and is_unwritten(attempt, ref):
-            return end_unwritten(failure)
+            return end_unwritten(attempt, ref, failure)
         if untouched:
             return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
@@ -163,7 +163,7 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     live = snapshot.live if snapshot is not None else None
     is_as_before = (live.uid if live is not None else "") == _uid_before(attempt, ref)
     if is_as_before and attempt.result.failures and is_unwritten(attempt, ref):
-        return end_unwritten(failure)
+        return end_unwritten(attempt, ref, failure)
     policy = attempt.plan.policy
     if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
         return failure

@@ -8,6 +8,8 @@ from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome
 
+IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
+
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a Deployment was to be written, and the attempt went back before that."""
@@ -19,7 +21,25 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
     return kept is not None and kept.changes and kept.is_unreached
 
 
-def end_unwritten(failure: Ending) -> Ending:
-    """Return the ending of a Deployment that is as it was, unwritten since another failed."""
-    text = CleanText(f"it was not written, since {failure.message}")
-    return replace(failure, outcome=Outcome.REFUSED, message=text)
+def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether an object may have been written after all: an answer to its write was lost."""
+    known = attempt.writes.set_aside.get(ref)
+    return known is not None and known.uncertain and ref not in attempt.ledger.written
+
+
+def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
+    """Return the ending of a Deployment that is as it was, since a failure led back before it.
+
+    A write that was refused meanwhile had ended the way out already: then that is why. If an
+    answer was lost, nobody knows whether it was written, whatever came of later tries.
+    """
+    refused, why = attempt.result.rejection, attempt.result.why_back
+    is_own = refused is not None and refused.ref == ref
+    if is_in_doubt(attempt, ref):
+        last = f"; {refused.message}" if refused is not None and is_own else ""
+        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=CleanText(IN_DOUBT + last))
+    if refused is None or why is None:
+        text = f"it was not written, since {failure.message}"
+        return replace(failure, outcome=Outcome.REFUSED, message=CleanText(text))
+    text = f", since the writing ended at {why.message}" if not is_own else f": {refused.message}"
+    return replace(why, outcome=Outcome.REFUSED, message=CleanText(f"it was not written{text}"))

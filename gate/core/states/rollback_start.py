@@ -76,7 +76,10 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     return replace(
         attempt,
         result=replace(
-            attempt.result, failures=recorded or _failures(verdicts), why_back=_why_back(attempt)
+            attempt.result,
+            failures=recorded or _failures(verdicts),
+            why_back=_why_back(attempt),
+            rejection=attempt.writes.rejection,
         ),
         writes=replace(
             attempt.writes,

@@ -29,6 +29,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_iter_taken_fields(attempt),
         *_iter_dropped_paths(attempt),
         *_iter_kept_paths(attempt),
+        *_refused_meanwhile(attempt),
         *_uncertain(attempt),
         *_uncertain_creations(attempt),
         *_cut_window(attempt),
@@ -136,6 +137,13 @@ def _iter_kept_paths(attempt: Attempt) -> Iterator[str]:
     for ref, paths in attempt.ledger.kept_paths.items():
         kept = f"{_join_paths(paths)} of {name(ref)}"
         yield f"the rollback kept {kept}: another run of the gate has added it"
+
+
+def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
+    """Name the write that ended the way out where the report is about a failure besides."""
+    refused = attempt.result.rejection
+    if refused is not None and attempt.result.failures:
+        yield f"the writing ended at {attempt.plan.name_of(refused.ref)}: {refused.message}"
 
 
 def _uncertain(attempt: Attempt) -> Iterator[str]:

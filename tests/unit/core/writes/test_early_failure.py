@@ -10,8 +10,10 @@ import pytest
 
 from gate.core.attempt.state import RETRY_SECONDS, Attempt, Ending
 from gate.core.attempt.transitions import State
+from gate.core.endings.unwritten import IN_DOUBT
 from gate.core.model.fact import Unknown
 from gate.core.model.lock import lock_of
+from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
@@ -21,9 +23,11 @@ from gate.core.protocol.events import (
     LeaseLost,
     ReadBack,
     WriteConflicted,
+    WriteRejected,
+    WriteUncertain,
 )
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
-from gate.report.document.remarks import uncertain_writes
+from gate.report.document.remarks import remarks, uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import finished
@@ -35,6 +39,7 @@ NAMES = ("a", "bad", "c", "d", "e")
 SIGTERM = 15
 UNWRITTEN = "it was not written, since deployment/bad failed: CrashLoop"
 """How the message of what was not written begins."""
+QUOTA = "no quota is left"
 
 
 def wanted(name: str) -> dict[str, Any]:
@@ -254,6 +259,12 @@ def held_after_the_failure(**more: Any) -> tuple[Player, Write]:
     return player, write
 
 
+def refused(player: Player, effect: Write) -> AttemptEvent:
+    """Refuse a write for good."""
+    text = CleanText(QUOTA)
+    return WriteRejected(player.attempt.now, effect.effect_id, Reason.REJECTED, text)
+
+
 @pytest.mark.contract("B904")
 @pytest.mark.parametrize("done", [True, False])
 def test_a_write_whose_answer_was_lost_is_settled_first(done: bool) -> None:
@@ -334,6 +345,60 @@ def test_a_refusal_that_comes_with_the_failure_ends_the_way_out_as_ever() -> Non
     player.hold = ()
     assert ends(player.run())[:2] == (4, Outcome.ROLLED_BACK)
     assert done(player) == ["a", "bad", "bad", "a"]
+
+
+@pytest.mark.contract("B904")
+def test_a_refusal_that_comes_with_the_failure_is_why_the_rest_is_not_written() -> None:
+    """The refused Deployment names its own refusal, the others that it ended the writing."""
+    player, write = held_after_the_failure()
+    player.hear(refused(player, write))
+    player.hold = ()
+    attempt = player.run()
+    found = endings(attempt)
+    assert {found[name].outcome for name in "cde"} == {Outcome.REFUSED}
+    assert found["c"].message == f"it was not written: {QUOTA}"
+    ended = f"the writing ended at deployment/c: {QUOTA}"
+    assert found["d"].message == found["e"].message == f"it was not written, since {ended}"
+    assert remarks(attempt) == [ended]
+
+
+@pytest.mark.contract("B904")
+def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() -> None:
+    """Nobody knows whether the first one arrives yet; the exit code is that of what went back."""
+    player, write = held_after_the_failure()
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
+    found = endings(attempt)
+    assert (found["c"].outcome, found["c"].message) == (
+        Outcome.INCONCLUSIVE,
+        f"{IN_DOUBT}; {QUOTA}",
+    )
+    assert found["d"].message.startswith("it was not written, since the writing ended")
+
+
+@pytest.mark.contract("B904")
+def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
+    """The write says both: that its answers were lost, and that the budget ended."""
+    player = applying(policy=Policy(timeout_seconds=60.0))
+
+    def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
+        now, attempt = player.attempt.now, player.attempt
+        if effect.ref.name == "c" and attempt.course.leg is Leg.FORWARD:
+            return WriteUncertain(now, effect.effect_id, "503", RETRY_SECONDS)
+        return player.answer(effect)
+
+    player.bend(Write, unanswered, times=1000)
+    attempt = player.run()
+    assert ends(attempt)[:2] == (4, Outcome.ROLLED_BACK)
+    found = endings(attempt)
+    late = "it could not be written within the budget"
+    assert (found["c"].outcome, found["c"].message) == (Outcome.INCONCLUSIVE, f"{IN_DOUBT}; {late}")
+    ended = f"the writing ended at deployment/c: {late}"
+    assert found["d"].message == f"it was not written, since {ended}"
 
 
 # -- what comes while the failure is confirmed -----------------------------------------------------

@@ -76,6 +76,8 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if written is None and _is_gone(attempt, ref):
         text = CleanText("somebody else deleted it before it was written")
         return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
+    if written is None and attempt.result.failures and is_unwritten(attempt, ref):
+        return end_unwritten(attempt, ref, failure)
     if written is None:
         return _never_written(failure)
     if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:

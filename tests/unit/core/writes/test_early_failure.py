@@ -127,6 +127,19 @@ AS_LAST = ["not there", "bad already", "paused"]
 
 @pytest.mark.contract("B904")
 @pytest.mark.parametrize("last", LAST, ids=AS_LAST)
+def test_what_did_not_serve_before_is_said_not_to_be_written_too(
+    last: Mapping[str, Any] | None,
+) -> None:
+    """Its sentence is that of the others."""
+    attempt = after(last).run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    found = endings(attempt)
+    assert found["e"] == found["d"]
+    assert found["e"].message.startswith(UNWRITTEN)
+
+
+@pytest.mark.contract("B904")
+@pytest.mark.parametrize("last", LAST, ids=AS_LAST)
 def test_a_gate_that_dies_on_that_way_back_is_finished_with_the_same_end(
     last: Mapping[str, Any] | None,
 ) -> None:

@@ -20,13 +20,13 @@ from gate.core.endings.rollback_ending import (
     refusal_cause,
     rollback_ending,
 )
+from gate.core.endings.unwritten import IN_DOUBT, is_in_doubt, is_unwritten
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Workload
 from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
-from gate.core.rollout.causes import Cause
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -62,6 +62,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
+        if ending.outcome is Outcome.INTERRUPTED:
+            return replace(ending, message=_describe_interruption(attempt))
         if ending.outcome in _OF_THE_WHOLE:
             return ending
     if trigger is Trigger.INTERRUPTED:
@@ -201,17 +203,22 @@ def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
 
 
 def _end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
-    causes: tuple[Cause, ...] = ()
+    is_back = attempt.course.leg is Leg.BACK
+    causes = failure_behind(attempt, ref).causes if is_back else ()
+    text = _describe_interruption(attempt)
+    if is_back and ref is not None and is_unwritten(attempt, ref):
+        text = CleanText(IN_DOUBT if is_in_doubt(attempt, ref) else "it was not written")
+    return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text, causes)
+
+
+def _describe_interruption(attempt: Attempt) -> CleanText:
+    """Say what a signal left of the attempt as a whole."""
     if attempt.course.leg is Leg.BACK:
-        causes = failure_behind(attempt, ref).causes
-        text = "the rollback was written, not verified"
-        if attempt.writes.queue:
-            text = "the rollback was not written in time, wholly or in part"
-    elif attempt.may_have_written or not attempt.plan.writes:
-        text = "the rollout was left as it is"
-    else:
-        text = "nothing was written"
-    return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, CleanText(text), causes)
+        late = "the rollback was not written in time, wholly or in part"
+        return CleanText(late if attempt.writes.queue else "the rollback was written, not verified")
+    if attempt.may_have_written or not attempt.plan.writes:
+        return CleanText("the rollout was left as it is")
+    return CleanText("nothing was written")
 
 
 def _end_rejected(attempt: Attempt) -> Ending:

@@ -335,6 +335,37 @@ def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool
     assert uncertain_writes(attempt) == (web,)
 
 
+@pytest.mark.contract("B165", "B904")
+def test_after_a_signal_too_what_was_not_written_is_not_called_rolled_back() -> None:
+    """Of the write whose answer was lost nobody knows; the first line is about what went back."""
+    player, write = held_after_the_failure()
+    player.hear(lost(player, write, done=True))
+    player.hold = (Read,)
+    player.run(at_most=player.attempt.now)
+    player.hear(interrupted(player))
+    player.hold = ()
+    attempt = player.run()
+    found = {name: ending.message for name, ending in endings(attempt).items()}
+    back, unwritten = "the rollback was written, not verified", "it was not written"
+    assert found == {"a": back, "bad": back, "c": IN_DOUBT, "d": unwritten, "e": unwritten}
+    assert {ending.outcome for ending in endings(attempt).values()} == {Outcome.INTERRUPTED}
+
+
+@pytest.mark.contract("B165", "B904")
+def test_an_unwritten_deployment_that_comes_first_does_not_stand_for_the_whole() -> None:
+    """The attempt as a whole says what became of the rollback."""
+    player, write = held_after_the_failure()
+    player.hear(player.answer(write))
+    targets = tuple(reversed(player.attempt.plan.targets))
+    player.attempt = replace(player.attempt, plan=replace(player.attempt.plan, targets=targets))
+    player.hear(interrupted(player))
+    player.hold = ()
+    attempt = player.run()
+    assert endings(attempt)["e"].message == "it was not written"
+    assert attempt.result.ending is not None
+    assert attempt.result.ending.message == "the rollback was written, not verified"
+
+
 @pytest.mark.contract("B916")
 def test_a_write_that_is_never_answered_is_told_though_the_lock_is_lost() -> None:
     """Nothing more is sent or read, and the report names it."""

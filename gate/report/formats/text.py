@@ -32,7 +32,13 @@ from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline, is_changed_by_others, version_words
 from gate.report.words.moment import moment
-from gate.report.words.object_names import deployment_name, namespaces_of, object_name, some_names
+from gate.report.words.object_names import (
+    deployment_name,
+    list_own_objects,
+    namespaces_of,
+    object_name,
+    some_names,
+)
 
 MOST_LINES = 40
 _MOST_DETAILED = 2
@@ -286,8 +292,17 @@ def _other(result: Result, deployment: DeploymentResult) -> str:
         return "no pod of either version"
     is_theirs = deployment["outcome"] == Outcome.REFUSED and deployment["baseline"] is not None
     if deployment["outcome"] != Outcome.SUPERSEDED and not is_theirs:
-        return "nothing: it was not written" if is_unwritten(deployment) else "no pod"
+        return _nothing(result, deployment)
     return "what somebody else applied"
+
+
+def _nothing(result: Result, deployment: DeploymentResult) -> str:
+    """Say why no pod was seen; an object that may have been written has an action all the same."""
+    if not is_unwritten(deployment):
+        return "no pod"
+    if any(one["action"] in ("created", "changed") for one in list_own_objects(result, deployment)):
+        return "unknown: the answer to its write was lost"
+    return "nothing: it was not written"
 
 
 def _version(deployment: DeploymentResult, version: Version) -> str:

@@ -10,8 +10,9 @@ import pytest
 
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
-from gate.core.protocol.effects import Write
+from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected
+from gate.core.rollout.policy import OnInterrupt, Policy
 from gate.report.document.document import document
 from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
@@ -21,6 +22,7 @@ from gate.report.words.facts import sentence
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, planned
 from tests.unit.core.server import Server
+from tests.unit.core.test_attempt_writes import lost
 from tests.unit.core.world import config_ref
 
 WEB, API = (ref_of(manifest("v1", name)) for name in ("web", "api"))
@@ -71,6 +73,19 @@ def interrupted(server: Server) -> Player:
     """Let a signal come while the ConfigMap is written."""
     player = Player(server, planned(server, *ONE))
     player.run(lambda attempt: attempt.awaits(Write))
+    player.hear(Interrupted(player.attempt.now, 15))
+    player.run()
+    return player
+
+
+def interrupted_in_doubt(server: Server) -> Player:
+    """Let a signal come while it is read whether a write was done whose answer was lost."""
+    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    player = Player(server, planned(server, *ONE, policy=policy))
+    player.bend(Write, lambda p, e: p.answer(e))
+    player.bend(Write, lambda p, e: lost(p, e, done=False))
+    player.hold = (Read,)
+    player.run(at_most=player.attempt.now)
     player.hear(Interrupted(player.attempt.now, 15))
     player.run()
     return player
@@ -147,6 +162,13 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         "by SIGTERM; the rollout was left as it is",
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
+    ),
+    "interrupted-in-doubt": (
+        lambda: interrupted_in_doubt(serving()),
+        143,
+        "by SIGTERM; the rollback was written, not verified",
+        "web other",
+        "runs unknown: the answer to its write was lost; wanted shop/web:v2",
     ),
 }
 

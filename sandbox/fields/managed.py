@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from sandbox.fields.sets import FieldSet, canonical, fit_to_schema
+from sandbox.fields.sets import FieldSet, canonical, fit_to_schema, union
 from sandbox.json import JSON
 from sandbox.schema import Type
+
+MOST_UPDATE_MANAGERS = 10
+"""The server merges the oldest entries of updaters beyond these."""
+ANCIENT = "ancient-changes"
 
 
 class Operation(StrEnum):
@@ -113,3 +117,36 @@ def _encode_entry(entry: Entry) -> JSON:
     if entry.subresource:
         found["subresource"] = entry.subresource
     return found
+
+
+def cap_updates(managed: dict[Identity, Entry]) -> dict[Identity, Entry]:
+    """Return the entries with the oldest updates merged where there are more than ten.
+
+    The oldest of a version moves into an entry `ancient-changes` with the second oldest, and so on.
+    """
+    updates = [entry for entry in managed.values() if entry.operation is Operation.UPDATE]
+    surplus = len(updates) - MOST_UPDATE_MANAGERS
+    if surplus <= 0:
+        return managed
+    found = dict(managed)
+    first: dict[str, Entry] = {}
+    for entry in sorted(updates, key=lambda entry: (entry.time or "", _text(entry))):
+        if surplus <= 0:
+            break
+        oldest = first.setdefault(entry.api_version, entry)
+        if oldest is not entry:
+            _merge_into_bucket(found, oldest, entry)
+            surplus -= 1
+    return found
+
+
+def _merge_into_bucket(found: dict[Identity, Entry], oldest: Entry, entry: Entry) -> None:
+    bucket = Entry(ANCIENT, Operation.UPDATE, entry.api_version, "", entry.time, {})
+    kept = found.get(bucket.identity) or found.pop(oldest.identity)
+    del found[entry.identity]
+    found[bucket.identity] = bucket.with_fields(union(kept.fields, entry.fields))
+
+
+def _text(entry: Entry) -> str:
+    """Return what the server breaks ties by: the identity's JSON."""
+    return f'{{"manager":"{entry.manager}","operation":"{entry.operation}"'

@@ -18,6 +18,7 @@ from sandbox.fields.managed import (
     Managed,
     NotManaged,
     Operation,
+    cap_updates,
     decode_entries,
     decoded_foreign,
     encode_entries,
@@ -163,7 +164,8 @@ def update_owners(
         comparison = compare_write(live or {}, new, schema, subresource)
     except ElementError:
         return with_managed(new, NOBODY)
-    return with_managed(new, assign_written_fields(managed, comparison, identity, now))
+    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
+    return with_managed(new, found)
 
 
 def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:

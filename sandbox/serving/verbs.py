@@ -13,6 +13,7 @@ from sandbox.failure import bad_request, not_served
 from sandbox.kinds import Resource
 from sandbox.kubelet.logs import LogOptions
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
+from sandbox.serving.followed_log import FollowedLog
 from sandbox.serving.options import (
     check_write,
     delete_options,
@@ -26,6 +27,7 @@ from sandbox.serving.options import (
 from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
+from sandbox.storage.store import Store
 
 HEADERS = {"content-type": "text/plain"}
 
@@ -39,10 +41,8 @@ class ReadLog(Protocol):
         """Return the whole log, or the part of it that the options ask for."""
 
 
-def log_answer(request: Request, target: Target, read: ReadLog) -> Answer:
-    """Answer `GET pods/log`; 400 for what is no number, 501 for a log that is followed."""
-    if is_true(request.read_parameter("follow")):
-        raise not_served("a log that is followed: ask for it again")
+def log_answer(request: Request, target: Target, store: Store, read: ReadLog) -> Answer:
+    """Answer `GET pods/log`, as it is now or, followed, as it grows; 400 for what is no number."""
     if request.read_parameter("sinceSeconds") or request.read_parameter("sinceTime"):
         raise not_served("a log from a moment on: ask for its last lines")
     options = LogOptions(
@@ -52,7 +52,16 @@ def log_answer(request: Request, target: Target, read: ReadLog) -> Answer:
         timestamps=is_true(request.read_parameter("timestamps")),
     )
     container = request.read_parameter("container")
-    return Answer(200, read(target.namespace, target.name, container, options), HEADERS)
+    text = read(target.namespace, target.name, container, options)
+    if not is_true(request.read_parameter("follow")):
+        return Answer(200, text, HEADERS)
+    pod = Key("pods", target.namespace, target.name)
+    whole = LogOptions(timestamps=options.timestamps)
+
+    def now() -> bytes:
+        return read(pod.namespace, pod.name, container, whole)
+
+    return Answer(200, FollowedLog(store, pod, container, now, text), HEADERS)
 
 
 def _natural(request: Request, name: str) -> int | None:
@@ -107,7 +116,7 @@ class Call:
 def get(call: Call) -> Answer:
     """Read an object, one of its subresources, or a pod's log."""
     if call.target.subresource == "log":
-        return log_answer(call.request, call.target, call.read_log)
+        return log_answer(call.request, call.target, call.api.store, call.read_log)
     view = call.view()
     found = call.api.get(
         call.key,

@@ -29,7 +29,6 @@ MERGE = "application/merge-patch+json"
         ("GET", "/api/v1/pods/x", 404, "could not find the requested resource"),
         ("POST", f"{PODS}/x/eviction", 501, "the sandbox does not serve this: pods/eviction"),
         ("DELETE", PODS, 501, "the sandbox does not serve this"),
-        ("GET", f"{PODS}/x/log?follow=true", 501, "the sandbox does not serve this: a log"),
         ("GET", f"{PODS}/x/log?sinceSeconds=1", 501, "the sandbox does not serve this: a log"),
         ("GET", "/apis/apps/v1", 501, "the sandbox does not serve this: discovery in parts"),
         ("GET", "/api/v1/namespaces/default/nodes", 404, "could not find the requested resource"),

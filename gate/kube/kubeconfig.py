@@ -124,6 +124,9 @@ def _document(file: Path) -> Mapping[str, Any]:
         return {}
     if not isinstance(document, dict):
         raise UsageError(f"{file}: not a kubeconfig: it is not a mapping")
+    kind = document.get("kind")
+    if kind not in (None, "", "Config"):
+        raise UsageError(f"{file}: not a kubeconfig: its kind is {kind!r:.60}")
     return document
 
 

@@ -39,7 +39,7 @@ def _what_there_is(live: Live, number: int) -> Iterator[str]:
     """Yield which revisions there are, and which number the one that was `number` has now."""
     owned = live.snapshot.list_owned()
     known = sorted(rs.revision for rs in owned if rs.revision)
-    yield f"there are: {', '.join(map(str, known)) or 'none'}"
+    yield f"the revisions are: {', '.join(map(str, known)) or 'none'}"
     for rs in owned:
         if number in rs.earlier_revisions:
             yield f"revision {number} is revision {rs.revision} now"

@@ -120,7 +120,7 @@ def _hints_with_places(item: ManifestObject, error: ObjectRejected) -> Iterator[
     unknown = dict.fromkeys(_UNKNOWN.findall(error.message))
     others = dict.fromkeys(path for path in error.paths if path not in unknown)
     for advice, paths in (
-        ("this field does not exist; correct or remove it", unknown),
+        ("correct or remove what does not exist:", unknown),
         ("correct what the server names, in", others),
     ):
         if paths:

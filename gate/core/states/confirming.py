@@ -89,8 +89,10 @@ class Confirming(StateBehaviour):
         self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
     ) -> Iterator[Line]:
         """Say that the reads did not confirm the verdict, or what they confirmed against it."""
-        if trigger in (Trigger.REFUTED, Trigger.UNWRITTEN) and not attempt.requests.unread:
+        if trigger is Trigger.REFUTED and not attempt.requests.unread:
             yield "refuted", "a second read did not confirm the verdict; following on"
+        if trigger is Trigger.UNWRITTEN and not attempt.requests.unread:
+            yield "refuted", "a second read did not confirm the failure; writing what is left"
         if trigger is Trigger.CONFIRMED:
             yield from describe_failures(attempt, verdicts)
 

@@ -93,6 +93,7 @@ def test_a_namespace_that_is_none(tmp_path: Path, namespace: str) -> None:
         ("a: b: c", "config:1: not YAML: mapping values are not allowed"),
         ("clusters:\n- {name: [\n", r"config:\d: not YAML"),
         ("- a", "not a kubeconfig"),
+        ("kind: Deployment", "not a kubeconfig: its kind is .Deployment."),
         ("clusters: 3", "clusters is not a list"),
         ("users: [{user: {}}]", r"users\[0\] has no name"),
         ("users: [{name: a, user: 3}]", "user of 'a' is no mapping"),

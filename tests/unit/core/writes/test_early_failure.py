@@ -181,7 +181,8 @@ def test_a_failure_that_is_not_confirmed_ends_nothing() -> None:
     player.bend(Read, recovered, times=3)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert names(player) == [*NAMES]
-    assert "refuted" in [line.event for line in player.said]
+    [refuted] = [line.message for line in player.said if line.event == "refuted"]
+    assert refuted.endswith("writing what is left")
 
 
 @pytest.mark.contract("B904")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome
+from gate.core.writes.order import answers_lost
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
 
@@ -23,8 +24,7 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether an object may have been written after all: an answer to its write was lost."""
-    known = attempt.writes.set_aside.get(ref)
-    return known is not None and known.uncertain and ref not in attempt.ledger.written
+    return ref in answers_lost(attempt) and ref not in attempt.ledger.written
 
 
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:

@@ -201,7 +201,7 @@ class NewReplicaSets:
                 "name": f"{metadata['name'][: LONGEST_NAME - len(suffix) - 1]}-{suffix}",
                 "namespace": metadata["namespace"],
                 "labels": labels,
-                "ownerReferences": [controller_reference(deployment, "apps/v1", "Deployment")],
+                "ownerReferences": [controller_reference(deployment)],
             },
             "spec": _without_zero(
                 {

@@ -114,25 +114,31 @@ def _check_daemon_rolling(found: Found, field: str, rolling: JSON) -> None:
         found.append(make_required_error(f"{field}.maxUnavailable", says))
 
 
-def check_job(found: Found, job: JSON) -> None:
-    """The pod template."""
-    _check_job_template(found, "spec.template", job["spec"]["template"])
+def check_disruption_budget(found: Found, budget: JSON) -> None:
+    """One bound, and the pods that it is about."""
+    spec = budget["spec"]
+    bounds = [name for name in ("minAvailable", "maxUnavailable") if name in spec]
+    if len(bounds) > 1:
+        says = "minAvailable and maxUnavailable cannot be both set"
+        order = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+        shown = {f"{name[0].upper()}{name[1:]}": spec.get(name) for name in order}
+        found.append(invalid("spec", shown, says))
+    for name in bounds:
+        _check_int_or_percent(found, f"spec.{name}", spec[name])
+        _check_whole_percent(found, f"spec.{name}", spec[name])
+    check_selector(found, "spec.selector", spec.get("selector"))
+    policy, policies = spec.get("unhealthyPodEvictionPolicy"), ("AlwaysAllow", "IfHealthyBudget")
+    if policy is not None and policy not in policies:
+        found.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, policies))
 
 
-def check_cron_job(found: Found, cron_job: JSON) -> None:
-    """The pod template of its Jobs."""
-    template = cron_job["spec"]["jobTemplate"]["spec"]["template"]
-    _check_job_template(found, "spec.jobTemplate.spec.template", template)
-
-
-def _check_job_template(found: Found, field: str, template: JSON) -> None:
-    """The pods of a Job come to an end, which those that are always restarted do not."""
-    check_template(found, field, template)
-    at, policy = f"{field}.spec.restartPolicy", template["spec"]["restartPolicy"]
-    if policy == "Always":
-        found.append(make_required_error(at, 'valid values: "OnFailure", "Never"'))
-    elif policy not in {"OnFailure", "Never"}:
-        found.append(not_supported(at, policy, ["OnFailure", "Never"]))
+def check_revision(found: Found, revision: JSON) -> None:
+    """A ControllerRevision has a number, and something to go back to."""
+    check_at_least_zero(found, "revision", revision["revision"])
+    data = revision.get("data")
+    if not isinstance(data, dict):
+        says = "data is mandatory" if data is None else "data must be a valid JSON object"
+        found.append(make_required_error("data", says))
 
 
 def _check_runs_always(found: Found, spec: JSON, kind: str) -> None:

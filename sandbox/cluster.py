@@ -12,6 +12,7 @@ from sandbox.access.authorizer import ADMIN, Tokens, user
 from sandbox.access.bootstrap import found_access
 from sandbox.api.api import Api
 from sandbox.controllers.claims import ClaimController
+from sandbox.controllers.daemonset.controller import DaemonSetController
 from sandbox.controllers.deployment.controller import DeploymentController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
@@ -30,7 +31,9 @@ _WATCHED = (
     "deployments.apps",
     "replicasets.apps",
     "statefulsets.apps",
+    "daemonsets.apps",
     "controllerrevisions.apps",
+    "nodes",
     "pods",
     "persistentvolumeclaims",
     "namespaces",
@@ -54,6 +57,7 @@ class Controllers:
         self._others = (
             ReplicaSetController(api, timers, replica_sets, pods),
             StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
+            DaemonSetController(api, timers, of["daemonsets.apps"], revisions, pods, of["nodes"]),
             ClaimController(api, timers, of["persistentvolumeclaims"], pods),
             GarbageCollector(api, timers),
             NamespaceController(api, timers, of["namespaces"]),

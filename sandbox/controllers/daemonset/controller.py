@@ -9,7 +9,7 @@ from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
 from sandbox.controllers.daemonset.pods import HASH_LABEL, in_order, is_wanted, new_pod
 from sandbox.controllers.daemonset.update import Plan, View, manage, roll
-from sandbox.controllers.history import History, Revisions
+from sandbox.controllers.history import History, Revisions, hash_of
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import DAEMON_SETS, controller_of, key_of
 from sandbox.controllers.pod_writes import Expectations, Failure, PodOwners, PodWrites
@@ -17,7 +17,7 @@ from sandbox.controllers.pods import ENDED, is_deleting, is_ready, phase
 from sandbox.controllers.queue import WorkQueue
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.status import write_status
-from sandbox.json import JSON
+from sandbox.json import JSON, dig
 from sandbox.objects.placement import target_node
 from sandbox.objects.selectors import is_empty
 from sandbox.storage.store import Change, ChangeType, Key
@@ -73,7 +73,7 @@ class DaemonSetController:
         key = self._owners.owner(change.key.namespace, controller_of(change.after))
         if key is None or not change.before or is_ready(change.before):
             return
-        seconds = (self._daemon_sets.get(key) or {})["spec"].get("minReadySeconds", 0)
+        seconds = dig(self._daemon_sets.get(key), "spec", "minReadySeconds")
         if seconds and is_ready(change.after or {}):
             self._queue.add_after(key, seconds + 1)
 
@@ -109,7 +109,7 @@ class DaemonSetController:
             if phase(pod) not in ENDED or not is_deleting(pod):
                 pods.setdefault(target_node(pod), []).append(pod)
         nodes = {each["metadata"]["name"]: each for each in self._nodes.all()}
-        revision_hash = revisions.current["metadata"]["labels"][HASH_LABEL]
+        revision_hash = hash_of(revisions.current, HASH_LABEL)
         return View(daemon_set, dict(sorted(nodes.items())), pods, revision_hash, self._timers)
 
     def _act(self, key: Key, view: View, revisions: Revisions) -> Failure | None:

@@ -16,6 +16,7 @@ from sandbox.controllers.daemonset.controller import DaemonSetController
 from sandbox.controllers.deployment.controller import DeploymentController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
+from sandbox.controllers.job.controller import JobController
 from sandbox.controllers.namespaces import NamespaceController
 from sandbox.controllers.quota import QuotaAdmission, QuotaController
 from sandbox.controllers.replicaset.controller import ReplicaSetController
@@ -32,6 +33,7 @@ _WATCHED = (
     "replicasets.apps",
     "statefulsets.apps",
     "daemonsets.apps",
+    "jobs.batch",
     "controllerrevisions.apps",
     "nodes",
     "pods",
@@ -58,6 +60,7 @@ class Controllers:
             ReplicaSetController(api, timers, replica_sets, pods),
             StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
             DaemonSetController(api, timers, of["daemonsets.apps"], revisions, pods, of["nodes"]),
+            JobController(api, timers, of["jobs.batch"], pods),
             ClaimController(api, timers, of["persistentvolumeclaims"], pods),
             GarbageCollector(api, timers),
             NamespaceController(api, timers, of["namespaces"]),

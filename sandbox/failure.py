@@ -55,7 +55,7 @@ class ApiError(Exception):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            **({"reason": self.reason} if self.reason else {}),
+            "reason": self.reason,
             "code": self.status,
         }
         if self.details:

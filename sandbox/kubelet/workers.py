@@ -201,7 +201,7 @@ class PodWorkers:
             self._change(worker, asked)
 
     def _change(self, worker: _Worker, clauses: Sequence[Clause]) -> None:
-        behaviour = behaviour_of(clauses, worker.ordinal)
+        behaviour = behaviour_of(clauses, worker.ordinal, worker.node)
         slow = behaviour.of_pod(Kind.SLOW_TERMINATION)
         worker.slow_seconds = (slow.seconds if slow else None) or 0.0
         worker.pod.behave(behaviour, self._timers.now())

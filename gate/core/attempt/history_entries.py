@@ -170,10 +170,14 @@ def _find_unverified(
 def _failed_unchanged(
     attempt: Attempt, record: Record, live: LiveObject, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that an attempt which changed nothing left as it was, if it has failed.
+    """Return the version that an attempt which changed nothing left as it was, if its pods failed.
 
-    Doubt, or the failure of another Deployment, does not revoke a verification.
+    Neither doubt, nor the failure of another Deployment, nor that of a check revokes a
+    verification: the version ran before and after, so that what a check measures now is the state
+    of the world and tells no two versions apart.
     """
+    if ending.reason is Reason.CHECK_FAILED:
+        return None
     judged = _make_judged_version(
         attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
     )

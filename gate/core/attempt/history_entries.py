@@ -44,6 +44,7 @@ def closed_of(attempt: Attempt) -> Closed:
         if ref in attempt.ledger.written
         or ref in attempt.ledger.restored
         or is_known_failure(attempt, ref)
+        or _has_landed_late(attempt, ref)
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
@@ -54,6 +55,12 @@ def closed_of(attempt: Attempt) -> Closed:
             for ref in written
         ),
     )
+
+
+def _has_landed_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
+    return is_stuck and attempt.plan.resumed is None
 
 
 def is_left_open(attempt: Attempt) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from gate.core.attempt.state import RETRY_SECONDS, Attempt, Ending
 from gate.core.attempt.transitions import State
-from gate.core.endings.unwritten import IN_DOUBT
+from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
 from gate.core.model.fact import Unknown
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
@@ -28,7 +28,7 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
 from gate.report.document.remarks import remarks, uncertain_writes
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import Leaves, config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import finished
 from tests.unit.core.server import Server
@@ -423,6 +423,44 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
         f"{IN_DOUBT}; {QUOTA}",
     )
     assert found["d"].message.startswith("it was not written, since the writing ended")
+
+
+def landing_late(player: Player, write: Write, *, edited: Leaves | None = None) -> Attempt:
+    """Lose a write, refuse it the second time, and do the first one while the others go back.
+
+    `edited` is what somebody else changes in place of it.
+    """
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+
+    def land(player: Player, effect: Write) -> AttemptEvent:
+        if edited is None:
+            player.server.perform(write, player.attempt.now)
+        else:
+            player.server.edit(write.ref, "kubectl-edit", edited)
+        player.server.control(write.ref)
+        return player.answer(effect)
+
+    player.bend(Write, land)
+    return player.run()
+
+
+@pytest.mark.contract("B1012")
+def test_a_write_that_lands_late_is_not_called_somebody_elses() -> None:
+    """It is this run's: what was to go back did not all go back, and a person has to know."""
+    attempt = landing_late(*held_after_the_failure())
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    found = endings(attempt)["c"]
+    assert (found.outcome, found.message) == (Outcome.ROLLBACK_FAILED, LANDED_LATE)
+
+
+@pytest.mark.contract("B1012")
+def test_what_somebody_else_did_in_place_of_a_lost_write_is_theirs() -> None:
+    """The field managers show it."""
+    attempt = landing_late(*held_after_the_failure(), edited={IMAGE: "shop/web:v7"})
+    assert ends(attempt)[:2] == (8, Outcome.SUPERSEDED)
+    assert "kubectl-edit" in endings(attempt)["c"].message
 
 
 @pytest.mark.contract("B904")

@@ -28,6 +28,7 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
 from gate.report.document.remarks import remarks, uncertain_writes
+from gate.wire.kept import kept_text, read_kept
 from tests.unit.core.leaves import Leaves, config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import finished
@@ -453,6 +454,9 @@ def test_a_write_that_lands_late_is_not_called_somebody_elses() -> None:
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
     found = endings(attempt)["c"]
     assert (found.outcome, found.message) == (Outcome.ROLLBACK_FAILED, LANDED_LATE)
+    assert "the answer to the write of deployment/c was lost: it was done after all" in remarks(
+        attempt
+    )
 
 
 @pytest.mark.contract("B1012")
@@ -482,6 +486,45 @@ def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_do
     assert (found["c"].outcome, found["c"].message) == (Outcome.INCONCLUSIVE, f"{IN_DOUBT}; {late}")
     ended = f"the writing ended at deployment/c: {late}"
     assert found["d"].message == f"it was not written, since {ended}"
+
+
+def dead_in_doubt(*, lands: bool) -> Player:
+    """Lose a write, refuse it the second time, and kill the gate on the way back of the others.
+
+    `lands` is whether the first one is done after that. The record is read as from a Lease.
+    """
+    player, write = held_after_the_failure()
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+    player.run_to(State.WRITING, Leg.BACK)
+    if lands:
+        player.server.perform(write, player.attempt.now)
+        player.server.control(write.ref)
+    record = next(one.record for one in reversed(player.sent) if isinstance(one, SaveRecord))
+    kept, _ = read_kept(kept_text(record.objects, {}))
+    return finished(player.server, replace(record, objects=kept))
+
+
+@pytest.mark.contract("B1013")
+def test_recover_knows_what_the_dead_gate_was_refused_and_did_not_hear() -> None:
+    """It says what the gate itself would have said."""
+    attempt = dead_in_doubt(lands=False).attempt
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
+    found = endings(attempt)
+    assert found["c"].message == f"{IN_DOUBT}; {QUOTA}"
+    assert found["c"].outcome is Outcome.INCONCLUSIVE
+    assert found["d"].message.endswith(f"since the writing ended at deployment/c: {QUOTA}")
+
+
+@pytest.mark.contract("B1013")
+def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
+    """The record says that an answer was lost: it is not taken for somebody else's."""
+    player = dead_in_doubt(lands=True)
+    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert {one.image for one in player.server.stored.values()} == {"shop/web:v1"}
+    assert uncertain_writes(player.attempt) == ()
 
 
 # -- what comes while the failure is confirmed -----------------------------------------------------

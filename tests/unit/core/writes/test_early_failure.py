@@ -27,6 +27,7 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.states.writing import SETTLING_SECONDS
 from gate.report.document.remarks import remarks, uncertain_writes
 from gate.wire.kept import kept_text, read_kept
 from tests.unit.core.leaves import Leaves, config, manifest
@@ -467,10 +468,9 @@ def test_what_somebody_else_did_in_place_of_a_lost_write_is_theirs() -> None:
     assert "kubectl-edit" in endings(attempt)["c"].message
 
 
-@pytest.mark.contract("B904")
-def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
-    """The write says both: that its answers were lost, and that the budget ended."""
-    player = applying(policy=Policy(timeout_seconds=60.0))
+def never_answering(policy: Policy) -> Player:
+    """Return the apply of which one write on the way out never gets an answer."""
+    player = applying(policy=policy)
 
     def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
         now, attempt = player.attempt.now, player.attempt
@@ -479,7 +479,13 @@ def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_do
         return player.answer(effect)
 
     player.bend(Write, unanswered, times=1000)
-    attempt = player.run()
+    return player
+
+
+@pytest.mark.contract("B904")
+def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
+    """The write says both: that its answers were lost, and that the budget ended."""
+    attempt = never_answering(Policy(timeout_seconds=SETTLING_SECONDS - 10.0)).run()
     assert ends(attempt)[:2] == (4, Outcome.ROLLED_BACK)
     found = endings(attempt)
     late = "it could not be written within the budget"
@@ -525,6 +531,20 @@ def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
     assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert {one.image for one in player.server.stored.values()} == {"shop/web:v1"}
     assert uncertain_writes(player.attempt) == ()
+
+
+@pytest.mark.contract("B1014")
+def test_a_known_failure_does_not_wait_for_an_answer_that_never_comes() -> None:
+    """Half a minute after the first answer was lost what was written goes back all the same."""
+    player = never_answering(Policy(timeout_seconds=600.0))
+    began_at = player.attempt.now
+    player.run_to(State.WRITING, Leg.BACK)
+    assert player.attempt.now - began_at < SETTLING_SECONDS + 2 * RETRY_SECONDS
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    found = endings(attempt)
+    assert (found["c"].outcome, found["c"].message) == (Outcome.INCONCLUSIVE, IN_DOUBT)
+    assert found["d"].message.startswith(UNWRITTEN)
 
 
 # -- what comes while the failure is confirmed -----------------------------------------------------

@@ -590,6 +590,23 @@ def test_after_the_lock_is_lost_nothing_more_is_sent() -> None:
     assert names(player) == ["a", "bad", "c"]
 
 
+@pytest.mark.contract("B1015")
+def test_what_somebody_breaks_before_its_write_holds_no_way_back_up() -> None:
+    """It is theirs, and named with who did it: what was written goes back meanwhile."""
+    player = confirming()
+    last = next(one.ref for one in player.attempt.plan.targets if one.ref.name == "e")
+    player.server.edit(last, "kubectl-set", {IMAGE: "shop/web:v7"})
+    player.behave("slow", "v7")
+    player.hold = ()
+    began_at = player.attempt.now
+    attempt = player.run()
+    assert attempt.now - began_at < 10.0
+    assert ends(attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert {endings(attempt)[name].outcome for name in ("a", "bad", "c")} == {Outcome.ROLLED_BACK}
+    said = "somebody else changed it before it was written (by kubectl-set)"
+    assert endings(attempt)["e"].message == said
+
+
 @pytest.mark.contract("B904", "B27")
 def test_a_failed_deployment_that_somebody_takes_over_ends_nothing() -> None:
     """It is theirs: nothing is held against the others any more, which are written and verified."""

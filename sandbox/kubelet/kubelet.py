@@ -204,7 +204,7 @@ class Kubelet:
             )
 
     def _hear_node(self, change: Change) -> None:
-        """Listen to the store: take on a node that asks to be played, let one go that is deleted."""
+        """Listen to the store: take on a node that asks to be played, let go one that has gone."""
         before, after = change.before, change.after
         if after is None:
             gone = before or {}

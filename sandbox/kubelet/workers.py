@@ -285,8 +285,10 @@ class PodWorkers:
 def _is_called_unready(item: JSON) -> bool:
     """Whether a node controller has called a pod unready: it gives no reason, as a kubelet does."""
     conditions = item.get("status", {}).get("conditions") or ()
-    ready = next((each for each in conditions if each["type"] == "Ready"), {})
-    return ready.get("status") == "False" and not ready.get("reason")
+    return any(
+        (each["type"], each["status"], each.get("reason") or "") == ("Ready", "False", "")
+        for each in conditions
+    )
 
 
 def _owner(metadata: JSON) -> tuple[str, str]:

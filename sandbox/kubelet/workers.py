@@ -93,6 +93,9 @@ class PodWorkers:
             self._end(worker)
         elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
             self._ask(worker)
+        elif _is_called_unready(item) and self._nodes.state(worker.node) is NodeState.READY:
+            worker.reported = None
+            self._advance(worker)
 
     def lose(self, item: JSON) -> None:
         """Forget a pod that has gone."""
@@ -104,16 +107,16 @@ class PodWorkers:
 
     def see_node(self, node: JSON) -> None:
         """Play the pods of a node as its object asks from now on, where that has changed."""
+        name = node["metadata"]["name"]
+        was_silent = self._nodes.state(name) is NodeState.DEAD
         if not self._nodes.see(node):
             return
         for item in list(self._unplaced.values()):
             self._admit(item)
-        for worker in list(self._workers.values()):
-            if worker.node != node["metadata"]["name"]:
-                continue
-            if self._is_silent(worker):
-                worker.reported = None  # A node controller writes over it meanwhile.
-            else:
+        for worker in [each for each in self._workers.values() if each.node == name]:
+            if was_silent:
+                worker.reported = None
+            if not self._is_silent(worker):
                 self._resume(worker)
 
     def lose_node(self, node: JSON) -> None:
@@ -277,6 +280,15 @@ class PodWorkers:
     def _say(self, worker: _Worker, note: Note) -> None:
         wall = self._timers.wall()
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
+
+
+def _is_called_unready(item: JSON) -> bool:
+    """Whether a node controller has called a pod unready: it gives no reason, as a kubelet does."""
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(
+        (each["type"], each["status"], each.get("reason") or "") == ("Ready", "False", "")
+        for each in conditions
+    )
 
 
 def _owner(metadata: JSON) -> tuple[str, str]:

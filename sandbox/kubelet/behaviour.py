@@ -4,9 +4,9 @@
 
 Clauses stand between commas. Each is a kind, for some kinds `=T` (a duration), and options after
 semicolons: `container=NAME` (else the pod's first container, or its first init container for
-`init-crash`), `only=N` (the first N pods of a revision of their owner; the others are fine),
-`node=NAME` (pods on that node; the others are fine), `why=CAUSE` (of a failed pull) and `code=N`
-(exit code of a crash). What no clause names is ready at once.
+`init-crash`), `only=N` (the first N pods of their ReplicaSet, or of a revision of a StatefulSet or
+DaemonSet; the others are fine), `node=NAME` (the pods on that node), `why=CAUSE` (of a failed pull)
+and `code=N` (exit code of a crash). What no clause names is ready at once.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class Clause:
     code: int = 1
 
     def applies_to(self, ordinal: int, node: str) -> bool:
-        """Whether a pod is meant that came as number `ordinal` of its revision, from 0."""
-        return (self.only is None or ordinal < self.only) and self.node in {None, node}
+        """Whether a pod on `node` is meant that came as number `ordinal`, from 0, of its like."""
+        return self.node in (None, node) and (self.only is None or ordinal < self.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ def parse(text: str) -> tuple[Clause, ...]:
     return tuple(clauses)
 
 
-def behaviour_of(clauses: Sequence[Clause], ordinal: int, node: str = "") -> Behaviour:
-    """Return what clauses ask of the pod that came as number `ordinal` of its revision."""
+def behaviour_of(clauses: Sequence[Clause], ordinal: int, node: str) -> Behaviour:
+    """Return what clauses ask of a pod on `node` that came as number `ordinal`, from 0."""
     return Behaviour(tuple(clause for clause in clauses if clause.applies_to(ordinal, node)))
 
 

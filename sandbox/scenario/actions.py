@@ -13,6 +13,9 @@ from typing import Any, Final, NamedTuple
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation, Writer
 from sandbox.json import JSON, dig
 from sandbox.kubelet.kubelet import Kubelet
+from sandbox.kubelet.node_objects import node
+from sandbox.kubelet.nodes import ANNOTATION as NODE_ANNOTATION
+from sandbox.kubelet.nodes import NodeState
 from sandbox.storage.store import Key
 
 QUOTA_NAME: Final = "scenario"
@@ -95,9 +98,19 @@ class Actor:
         for pod in self._pods(target)[:count]:
             self._api.evict(pod, _admin("kubectl"))
 
-    def move_node(self, name: str, move: Callable[[Kubelet, str], None]) -> None:
-        """Let a node join, fall silent or leave."""
-        move(self._kubelet, name)
+    def set_node(self, name: str, state: NodeState) -> None:
+        """Let a node join, or be in another state from now on."""
+        key, by = Key("nodes", "", name), _admin("kubectl-annotate")
+        if self._api.store.get(key) is None:
+            self._api.create("nodes", "", node(name, asked=state.value), by)
+        else:
+            annotations = {NODE_ANNOTATION: state.value}
+            patch = Patch(PatchType.MERGE, {"metadata": {"annotations": annotations}})
+            self._api.patch(key, patch, by)
+
+    def delete_node(self, name: str) -> None:
+        """Delete a node; its pods go some time after it."""
+        self._api.delete(Key("nodes", "", name), _admin("kubectl"))
 
     def limit(self, hard: JSON | None) -> None:
         """Limit what the namespace may have (`spec.hard` of a ResourceQuota); None: no longer."""
@@ -123,7 +136,9 @@ class Actor:
             for pod in self._list_owned("pods", namespace, owner)
         ]
         revisions = self._list_owned("controllerrevisions.apps", namespace, workload)
-        newest: JSON = max(revisions, key=lambda each: int(each["revision"]), default={"metadata": {}})
+        newest: JSON = max(
+            revisions, key=lambda each: int(each["revision"]), default={"metadata": {}}
+        )
         name = newest["metadata"].get("name", "")
         owned.sort(key=lambda pod: not _is_of(pod, name))
         return [
@@ -207,8 +222,10 @@ def _on_pods(do: Callable[..., None]) -> Callable[..., Action]:
     return lambda target, count="1": partial(do, target=_target(target), count=_count(count))
 
 
-def _on_node(move: Callable[[Kubelet, str], None]) -> Callable[[str], Action]:
-    return lambda name: partial(Actor.move_node, name=name, move=move)
+def _node(name: str, state: str) -> Action:
+    if state not in set(NodeState):
+        raise _WrongWords(state)
+    return partial(Actor.set_node, name=name, state=NodeState(state))
 
 
 def _scale(target: str, replicas: str) -> Action:
@@ -252,8 +269,7 @@ _VERBS: Final[dict[str, tuple[str, Callable[..., Action]]]] = {
     "delete-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.delete_pods)),
     "evict-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.evict_pods)),
     "drain-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.drain_pods)),
-    "node-join": ("NODE", _on_node(Kubelet.join)),
-    "node-silent": ("NODE", _on_node(Kubelet.silence)),
-    "node-leave": ("NODE", _on_node(Kubelet.leave)),
+    "node": (f"NODE {'|'.join(NodeState)}", _node),
+    "delete-node": ("NODE", lambda name: partial(Actor.delete_node, name=name)),
     "quota": ("RESOURCE=LIMIT ..., or quota none", _quota),
 }

@@ -26,7 +26,13 @@ from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
-from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
+from gate.core.rollout.workload_kind import (
+    PodCounts,
+    ProgressMarks,
+    Remark,
+    StatusCounts,
+    View,
+)
 
 VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_hash")
 
@@ -135,6 +141,10 @@ class DeploymentKind:
             current.status_replicas, current.ready_replicas, current.available_replicas, old
         )
 
+    def remarks(self, view: View[ReplicaSet], live: Deployment) -> tuple[Remark, ...]:
+        """Return nothing: its verdict says it all."""
+        return ()
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def faults(
@@ -181,3 +191,9 @@ class DeploymentKind:
     def longest_legal_seconds(self, live: Deployment) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live)
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: Deployment) -> str:
+        """Return nothing: it keeps no data of its own."""
+        return ""

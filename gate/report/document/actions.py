@@ -18,7 +18,7 @@ from gate.wire.untrusted import clean_line
 
 
 def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
-    """Return every object of the manifest; a Deployment followed without a write is "unchanged".
+    """Return every object of the manifest; a workload followed without a write is "unchanged".
 
     A command without a manifest also plans objects that it would only return: they are left out
     if nothing was done to them.

@@ -72,7 +72,7 @@ def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
 
 
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
-    """Return what one Deployment still lacks, "" if it is complete."""
+    """Return what one workload still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""

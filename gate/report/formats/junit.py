@@ -1,7 +1,8 @@
 """The result as JUnit XML: one case for each phase, workload and check.
 
 A fault of the version is a failure, what kept the gate from a verdict is an error, and what could
-not be decided is skipped, so that a test report agrees with the exit code.
+not be decided is skipped, so that a test report agrees with the exit code; so is an object that was
+applied and that nobody judged.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
+from gate.report.words.not_judged import list_not_judged
 
 if TYPE_CHECKING:
     from junitparser import TestCase
@@ -68,6 +70,10 @@ def _cases(result: Result) -> Iterator[TestCase]:
         case = _case(group, name, 0.0, _of_workload(workload), tolerant=tolerant)
         case.system_out = _text("\n\n".join(map(_piece, workload["evidence"])))
         yield case
+    for item in list_not_judged(result):
+        name = "/".join(filter(None, (item["namespace"], item["name"])))
+        said = _Finding(Grade.UNSURE, f"{item['action']}, and not judged", "NotJudged")
+        yield _case(item["kind"].lower(), name, 0.0, said, tolerant=tolerant)
     for check in result["checks"]:
         yield _case("check", check["name"], 0.0, _of_check(check), tolerant=tolerant)
 

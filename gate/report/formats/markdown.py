@@ -27,6 +27,7 @@ from gate.report.words.facts import (
 )
 from gate.report.words.grade import Grade, ending_word, grade, result_grade
 from gate.report.words.headline import exit_words
+from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import object_name
 
 BUDGET_BYTES: Final = 900 * 1024
@@ -65,6 +66,7 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _warnings(result)
     for workload in result["workloads"]:
         yield from _workload(result, workload)
+    yield from _not_judged(result)
     yield from _checks(result["checks"])
     yield from _changes(result)
     yield from _not_taken_back(result)
@@ -120,6 +122,13 @@ def _workload(result: Result, workload: WorkloadResult) -> Iterator[str]:
 def _version_name(workload: WorkloadResult, version: Version) -> str:
     name = version["name"]
     return f"({registry.of_entry(workload).call_version(name)})" if name else ""
+
+
+def _not_judged(result: Result) -> Iterator[str]:
+    found = list_not_judged(result)
+    if found:
+        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in found]
+        yield _format_section("Not judged", lines)
 
 
 def _checks(checks: Sequence[CheckResult]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Final
 from gate.core.model.outcome import Outcome
 from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
+from gate.report.words.not_judged import list_not_judged
 
 MOST_BYTES: Final = 100 * 1024
 """One variable of an environment holds 128 KiB at most (Linux, MAX_ARG_STRLEN)."""
@@ -30,6 +31,7 @@ def outputs(result: Result) -> Mapping[str, str]:
         ),
         "changed": _format_bool(any(item["action"] != "unchanged" for item in result["objects"])),
         "running": _running(result),
+        "not-judged": str(len(list_not_judged(result))),
     }
     return {name: _UNPLAIN.sub("", value) for name, value in found.items()}
 

@@ -323,7 +323,9 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         ]
         if names:
             block.row(action, block.join_names(names, _MOST_NAME_LINES), _MOST_NAME_LINES)
-    apart = [object_name(result, item) for item in result["objects"] if not item["judged"]]
+    others = [item for item in result["objects"] if not item["judged"]]
+    others.sort(key=lambda item: item["coverage"] == "applied")
+    apart = [object_name(result, item) for item in others]
     if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:

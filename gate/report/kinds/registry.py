@@ -12,7 +12,7 @@ from gate.report.kinds.kind import WorkloadWords
 WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT,)
 
 DEFAULT: Final = deployment.DEPLOYMENT
-"""What a name alone means, and an entry of a document without `kind`, as each of earlier versions."""
+"""What a name alone means, and an entry of a document of before, without `kind`."""
 
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""

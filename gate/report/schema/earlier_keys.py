@@ -1,10 +1,12 @@
-"""Makes `workloads` of the `deployments` that a document of an earlier version has instead."""
+"""What a document of an earlier version has under other keys, or what follows from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gate.core.endings.coverage import Coverage
+from gate.core.kinds import configuration
 from gate.report.kinds import registry
 
 DEFAULT_KIND: Final = registry.DEFAULT.name
@@ -21,6 +23,17 @@ def add_workloads(document: Any) -> None:
     entries = document.pop("deployments", None)
     if "workloads" not in document and isinstance(entries, list):
         document["workloads"] = [_workload(one) for one in entries]
+
+
+def add_coverage(document: Any) -> None:
+    """Say of each object how much the outcome covers it, by the name of its kind alone."""
+    objects = document.get("objects") if isinstance(document, dict) else None
+    for item in objects if isinstance(objects, list) else ():
+        if isinstance(item, dict):
+            is_stored = item.get("kind") in configuration.NAMES
+            other = Coverage.APPLIED if is_stored else Coverage.NOT_JUDGED
+            found = Coverage.JUDGED if item.get("judged") is True else other
+            item.setdefault("coverage", found.value)
 
 
 def _workload(entry: Any) -> Any:

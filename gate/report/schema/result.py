@@ -35,6 +35,7 @@ StateAtEnd = Literal[
     "recreated",
     "unread",
 ]
+Coverage = Literal["judged", "applied", "not-judged"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 
@@ -278,7 +279,14 @@ class ObjectResult(TypedDict):
         AtEnd | None,
         Meta(description="null where this attempt wrote nothing to it that it knows of."),
     ]
-    judged: Annotated[bool, Meta(description="Whether the outcome covers it: Deployments alone.")]
+    judged: Annotated[bool, Meta(description="Whether the outcome covers it.")]
+    coverage: Annotated[
+        Coverage,
+        Meta(
+            description="How much the outcome says of it. `applied`: it is configuration, and was"
+            " applied. `not-judged`: it has pods or a status of its own, at which nobody looked."
+        ),
+    ]
     file: Annotated[
         str, Meta(description='The manifest that it stands in, "" where it is in none.')
     ]

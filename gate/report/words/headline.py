@@ -28,6 +28,7 @@ from gate.report.words.half_applied import (
     is_unwritten,
     stays_as_created,
 )
+from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
     kinds_of,
     list_own_objects,
@@ -99,6 +100,12 @@ def version_words(version: Version) -> str:
 
 
 def _sentence(result: Result) -> str:
+    """Say what the outcome means here, and which objects it says nothing about."""
+    aside = not_judged_words(result)
+    return f"{_of_outcome(result)}; {aside}" if aside else _of_outcome(result)
+
+
+def _of_outcome(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
             would = result["would_have"] or result["message"]
@@ -168,7 +175,7 @@ def _describe_left(result: Result, workloads: list[WorkloadResult]) -> str:
 def _of_bare_objects(result: Result) -> str:
     match result["outcome"]:
         case Outcome.VERIFIED:
-            return f"{result['message']}, and its checks pass; there is no Deployment to judge"
+            return f"{result['message']}, and its checks pass; there is no workload to judge"
         case Outcome.ROLLED_BACK if _is_as_before(result):
             return "what was applied is as it was before"
         case Outcome.ROLLED_BACK:

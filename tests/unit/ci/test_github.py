@@ -51,7 +51,8 @@ def test_the_outputs_are_those_of_the_action(tmp_path: Path) -> None:
     document = json.loads(found.pop("result"))
     assert found == {
         "outcome": "rolled-back", "exit-code": "4", "reason": "CrashLoop", "rolled-back": "true",
-        "changed": "true", "running": "baseline", "report-path": "out/r.html",
+        "changed": "true", "running": "baseline", "not-judged": "0",
+        "report-path": "out/r.html",
     }  # fmt: skip
     assert document["message"] == told("rolled-back")["message"]
 
@@ -73,8 +74,8 @@ def test_no_words_make_an_output(
     result = spoilt(told(name), f"{words}\nrollout-gate-\noutcome=verified\nx<<EOF\nEOF")
     found = published(folder, result)
     assert list(found) == [
-        "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "report-path",
-        "result",
+        "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "not-judged",
+        "report-path", "result",
     ]  # fmt: skip
     assert found["outcome"] == result["outcome"]
     assert json.loads(found["result"])["outcome"] == result["outcome"]

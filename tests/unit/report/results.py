@@ -106,7 +106,14 @@ def log_result(text: str = "panic", **over: Any) -> EvidenceResult:
 def object_result(**over: Any) -> ObjectResult:
     """Return a ConfigMap that a run changed."""
     found: Any = {"kind": "ConfigMap", "namespace": "shop", "name": "settings"}
-    found |= {"action": "changed", "at_end": None, "judged": False, "file": "", "line": 0}
+    found |= {
+        "action": "changed",
+        "at_end": None,
+        "judged": False,
+        "coverage": "applied",
+        "file": "",
+        "line": 0,
+    }
     found |= {"changes": [], "irreversible": "", "not_restored": ""}
     result: ObjectResult = found | over
     return result

@@ -12,7 +12,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Reach, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import content
@@ -27,8 +27,11 @@ def record_of(plan: Plan) -> Record:
     """
     if plan.resumed is not None:
         found = plan.resumed.record
-        policy = replace(found.policy, on_failure=plan.policy.on_failure)
+        on_failure = plan.policy.response.on_failure
+        response = replace(found.policy.response, on_failure=on_failure)
+        policy = replace(found.policy, response=response)
         return replace(found, policy=policy, target_set=plan.target_set)
+    budgets = replace(plan.policy.budgets, evidence_seconds=0.0)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
         if write.verb is not Verb.TAKE_OVER:
@@ -43,7 +46,7 @@ def record_of(plan: Plan) -> Record:
             Followed(one.ref, one.baseline.value if isinstance(one.baseline, Known) else None)
             for one in plan.targets
         ),
-        policy=replace(plan.policy, checks=(), evidence_seconds=0.0),
+        policy=replace(plan.policy, checks=(), budgets=budgets),
         checks=tuple(check.name for check in plan.policy.checks if check.decides),
         target_set=plan.target_set,
         origin=plan.origin,
@@ -59,15 +62,24 @@ def record_now(attempt: Attempt) -> Record:
         replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
     )
     objects = tuple(
-        replace(one, is_unreached=True) if _is_unreached(attempt, one.ref) else one
+        replace(one, reach=_find_reach(attempt, one.ref)) if _is_missed(attempt, one.ref) else one
         for one in record.objects
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
 
 
-def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the way out ended before the write of an object, as far as this run knows."""
+def _find_reach(attempt: Attempt, ref: Ref) -> Reach:
+    """Return what is known of the write of an object that no answer showed to be done."""
+    undecided, refused = attempt.writes.set_aside.get(ref), attempt.result.rejection
+    is_in_doubt = undecided is not None and undecided.uncertain
+    is_refused = refused is not None and refused.ref == ref
+    refusal = Cause(refused.reason, refused.message) if refused is not None and is_refused else None
+    return Reach(not is_in_doubt, is_in_doubt, refusal)
+
+
+def _is_missed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way out ended without an answer that an object was written."""
     resumed, ledger = attempt.plan.resumed, attempt.ledger
     if resumed is not None and resumed.record.leg is Leg.BACK:
         return False

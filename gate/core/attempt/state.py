@@ -190,7 +190,8 @@ class Writes:
 
     `retry` and `uncertain` are of the write at the head of the queue, `set_aside` has those of
     writes further back (`writes.order`). `rejection` is what ended the way out, `refusals` are the
-    writes of the way back that were refused or could not be sent.
+    writes of the way back that were refused or could not be sent. `lost_at` is when the first
+    answer to the write at the head was lost (monotonic seconds).
     """
 
     queue: tuple[PlannedWrite, ...] = ()
@@ -202,6 +203,7 @@ class Writes:
     first_sent_at: float | None = None
     first_write_at: float | None = None
     rollback_written_at: float | None = None
+    lost_at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +303,9 @@ class Attempt:
     @property
     def bake_seconds(self) -> float:
         """The longest that completion has to last; a rollback is not baked."""
-        return self.plan.policy.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
+        return (
+            self.plan.policy.budgets.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
+        )
 
     @property
     def leg_seconds(self) -> float:
@@ -337,7 +341,7 @@ class Attempt:
         often = max(
             SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
         )
-        return min(self.plan.policy.read_interval_seconds, often)
+        return min(self.plan.policy.budgets.read_interval_seconds, often)
 
     @property
     def bake_ends_at(self) -> float:
@@ -350,7 +354,7 @@ class Attempt:
         runs = self.health.checks.values()
         deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
         enough = all(run.finished for run in deciding)
-        seconds = self.plan.policy.bake_seconds if enough else self.bake_seconds
+        seconds = self.plan.policy.budgets.bake_seconds if enough else self.bake_seconds
         return min(self.course.baked_since + seconds, self.leg_ends_at)
 
     @property

@@ -98,7 +98,7 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
-    return read_all(attempt, unknown, whole_rollout=False)
+    return read_all(attempt, unknown, whole_rollout=False, anew=True)
 
 
 def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
@@ -162,7 +162,7 @@ def _answer_signal(attempt: Attempt, state: StateBehaviour, *, steps_back: bool)
 
 
 def _goes_back_on_signal(attempt: Attempt) -> bool:
-    policy = attempt.plan.policy.on_interrupt
+    policy = attempt.plan.policy.response.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
     rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))

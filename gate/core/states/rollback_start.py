@@ -22,7 +22,7 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.plan.workload_body import pause_body
-from gate.core.recovery.resumption import failures_found, why_resumed
+from gate.core.recovery.reasons import failures_found, why_resumed
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
@@ -51,7 +51,7 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     Nor does one of a Deployment that this attempt did not change: what is to be written may mend
     it.
     """
-    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+    if attempt.plan.policy.response.on_failure is not OnFailure.ROLLBACK:
         return False
     written = attempt.ledger.written
     changed = {ref for ref in find_culprits(verdicts) if ref in written and written[ref].changed}
@@ -79,7 +79,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             attempt.result,
             failures=recorded or _failures(verdicts),
             why_back=_why_back(attempt),
-            rejection=attempt.writes.rejection,
+            rejection=attempt.writes.rejection or attempt.result.rejection,
         ),
         writes=replace(
             attempt.writes,

@@ -26,6 +26,7 @@ from gate.report.words.half_applied import (
     is_left_unserved,
     is_unchanged,
     is_unwritten,
+    nothing_held,
     stays_as_created,
 )
 from gate.report.words.not_judged import not_judged_words
@@ -300,7 +301,8 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
     if is_unchanged(result, workload):
         did = verb_of(workload)
         beside = "; its new version runs beside the old one" if _is_mixed(workload) else ""
-        return f"{name} {did}, and this run had not changed it: it stands as it was{beside}"
+        held = f"{beside}{nothing_held(result, [workload])}"
+        return f"{name} {did}, and this run had not changed it: it stands as it was{held}"
     if workload["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     did = f"the new version of {name} {verb_of(workload)}"

@@ -169,7 +169,7 @@ class Recording:
         if page.continue_token:
             pages[kind, namespace] = objects
             return ()
-        refs = [live.ref for live in self.applied if live.ref.namespace == namespace]
+        refs = [live.ref for live in self.applied if namespace in (live.ref.namespace, "")]
         return tuple(Listed(at, kind, ref, objects) for ref in refs)
 
 

@@ -279,7 +279,8 @@ class _Player:
         known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
         sets = tuple(snapshot.revisions.values())
         pods = tuple(track.pod for track in snapshot.pods.values())
-        return ReadBack(now, effect_id, Known(known), sets, pods)
+        nodes = tuple(snapshot.nodes.present.values())
+        return ReadBack(now, effect_id, Known(known), sets, pods, nodes)
 
     def judge_now(self) -> Judged:
         """Return the current judgement."""

@@ -163,6 +163,8 @@ class Pod:
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
     its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
     its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
+    `node` is the name of the node that it is on or, for a pod of a DaemonSet that nobody has placed
+    yet, is made for; "" while that is open.
     """
 
     name: str
@@ -179,6 +181,17 @@ class Pod:
     node_silent: bool = False
     start_seconds: float | None = None
     revision_label: str = ""
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A v1 Node; `ready` is `Ready=True`: its kubelet reports, and can run pods."""
+
+    name: str
+    uid: str
+    resource_version: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,4 +210,4 @@ class ClusterEvent:
     at: str
 
 
-Watched = Workload | Revision | Pod | ClusterEvent
+Watched = Workload | Revision | Pod | ClusterEvent | Node

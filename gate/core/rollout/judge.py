@@ -299,7 +299,7 @@ class Rollout:
         clock, observed = self.blindness.clock(now), self._is_observed(live)
         if observed:
             tolerated = amount(self.policy.tolerate, live.replicas, 0)
-            of_pods = self.new.fatal(self.snapshot.kind, clock, tolerated)
+            of_pods = self.new.fatal(self.snapshot, clock, tolerated)
             if of_pods is not None:
                 return of_pods
         return self.hindrances.fatal(

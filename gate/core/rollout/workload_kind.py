@@ -6,7 +6,7 @@ known of one workload, `live` the workload itself as it is known to exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -14,6 +14,7 @@ from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast, Policy
@@ -61,6 +62,10 @@ class View(Protocol[R_co]):
         """The workload's identity."""
 
     @property
+    def live(self) -> Workload | None:
+        """The workload, if it is known to exist."""
+
+    @property
     def current_uid(self) -> str:
         """The uid of the revision of the live template, "" if none was seen."""
 
@@ -71,6 +76,10 @@ class View(Protocol[R_co]):
     @property
     def pods(self) -> Mapping[str, PodTrack]:
         """All pods of the namespace that were seen, by uid."""
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes, for a kind that looks at them."""
 
     @property
     def events(self) -> Mapping[str, ClusterEvent]:
@@ -113,6 +122,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons of completion with which no pod has shown the version to work."""
 
     @property
+    def looks_at_nodes(self) -> bool:
+        """Whether its verdict depends on which nodes are ready."""
+
+    @property
     def variables(self) -> WorkloadVariables:
         """The names by which queries of checks ask for it and its revisions."""
 
@@ -121,7 +134,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
 
-    def current_key(self, live: W, current_uid: str) -> str:
+    def current_key(self, live: W, current: R_contra | None) -> str:
         """Return the key of the revision that is rolled out, "" while there is none."""
 
     def key_of_revision(self, revision: R_contra) -> str:
@@ -161,8 +174,11 @@ class WorkloadKind(Protocol[W, R_contra]):
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
-        """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
+    def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
+        """Tell whether what is wrong with a pod speaks against its version, not against a node."""
+
+    def may_fail_fast(self, view: View[R_contra], doomed: Collection[Pod], count: int) -> bool:
+        """Tell whether doomed pods, which are evidence, condemn the version of `count` pods."""
 
     def sign_of_idleness(self, view: View[R_contra], live: W, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -42,6 +42,7 @@ class DeploymentKind:
     name: Kind = DEPLOYMENT
     revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
+    looks_at_nodes: bool = False
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
     bookkeeping: frozenset[str] = BOOKKEEPING
@@ -61,9 +62,9 @@ class DeploymentKind:
         same = [one for one in revisions if one.template.body == live.template.body]
         return min(same, key=lambda one: (one.created_at, one.name)).uid if same else ""
 
-    def current_key(self, live: Deployment, current_uid: str) -> str:
+    def current_key(self, live: Deployment, current: ReplicaSet | None) -> str:
         """Return the uid of the ReplicaSet that is rolled out, "" while there is none."""
-        return current_uid
+        return "" if current is None else current.uid
 
     def key_of_revision(self, revision: ReplicaSet) -> str:
         """Return the uid that the pods of a ReplicaSet name as their owner."""
@@ -143,9 +144,15 @@ class DeploymentKind:
         """Return what keeps the controllers from rolling out."""
         return faults.faults(view, live, limits)
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
+    def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
+    def may_fail_fast(
+        self, view: View[ReplicaSet], doomed: Collection[Pod], count: int
+    ) -> bool:
         """Tell whether two pods, or all that exist, are beyond hope."""
-        return doomed >= ENOUGH_DOOMED_PODS or doomed == count
+        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
 
     def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does."""

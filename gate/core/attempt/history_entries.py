@@ -81,7 +81,8 @@ def _closing(
         ref,
         versions=judged or tuple(_iter_unjudged(attempt, record, ref, ending)),
         bodies=bodies,
-        paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        paused=ref in attempt.ledger.patched
+        and attempt.plan.policy.response.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
@@ -95,8 +96,8 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
     """Return `Closing.scaled_down`: whether this attempt scaled a failed first version to 0."""
     policy, written = attempt.plan.policy, attempt.ledger.written.get(ref)
     if ref in attempt.ledger.patched:
-        scales = policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
-        return scales and policy.on_failure is not OnFailure.PAUSE
+        scales = policy.response.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
+        return scales and policy.response.on_failure is not OnFailure.PAUSE
     before = written.before if written is not None else None
     was_empty = before is not None and _replicas_of(before) == 0
     return None if was_empty and _is_empty(attempt, ref) else False

@@ -326,7 +326,7 @@ def _unless_in_doubt(
     It is verified, unless a check was inconclusive and the policy does not let that pass.
     """
     doubt = health_checks.doubt(attempt, ref)
-    if doubt is None or attempt.plan.policy.on_inconclusive is OnInconclusive.PASS:
+    if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
         return Ending(Outcome.VERIFIED, reason, message)
     text = CleanText(f"{doubt.check}: {doubt.message}")
     return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)

@@ -80,13 +80,13 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return end_unwritten(attempt, ref, failure)
     if written is None:
         return _never_written(failure)
-    if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:
+    if ref in attempt.ledger.deleted and attempt.plan.policy.response.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if written.created and takes_back_part(attempt):
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
-    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
+    stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
@@ -167,7 +167,10 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     if is_as_before and attempt.result.failures and is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     policy = attempt.plan.policy
-    if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
+    if (
+        policy.response.on_failure is not OnFailure.ROLLBACK
+        and not policy.response.takes_back_parts
+    ):
         return failure
     if has_taken_back_nothing(attempt):
         return failure
@@ -193,7 +196,9 @@ def _uid_before(attempt: Attempt, ref: Ref) -> str:
 def _returns(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a failure was to take `ref` back to what it was."""
     baseline = attempt.plan.target(ref).baseline
-    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
+    return attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK and isinstance(
+        baseline, Known
+    )
 
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:

@@ -51,7 +51,7 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     Nor does one of a Deployment that this attempt did not change: what is to be written may mend
     it.
     """
-    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+    if attempt.plan.policy.response.on_failure is not OnFailure.ROLLBACK:
         return False
     written = attempt.ledger.written
     changed = {ref for ref in find_culprits(verdicts) if ref in written and written[ref].changed}

@@ -26,7 +26,7 @@ from gate.core.protocol.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
 from gate.report.document.remarks import remarks, uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
@@ -203,7 +203,7 @@ def test_nothing_is_sent_while_the_read_that_is_to_confirm_fails() -> None:
 @pytest.mark.contract("B904")
 def test_a_server_that_never_answers_ends_the_way_out_with_its_budget() -> None:
     """What was written goes back all the same."""
-    player = applying(policy=Policy(timeout_seconds=60.0))
+    player = applying(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
 
     def unread(player: Player, effect: Read) -> ReadBack:
         is_out = player.attempt.course.leg is Leg.FORWARD
@@ -221,8 +221,8 @@ def test_a_server_that_never_answers_ends_the_way_out_with_its_budget() -> None:
 @pytest.mark.parametrize(
     ("policy", "more"),
     [
-        (Policy(on_failure=OnFailure.PAUSE), {}),
-        (Policy(on_failure=OnFailure.KEEP), {}),
+        (Policy(response=Response(on_failure=OnFailure.PAUSE)), {}),
+        (Policy(response=Response(on_failure=OnFailure.KEEP)), {}),
         (Policy(observe=True), {}),
         (None, {"may_retreat": False}),
         (None, {"serve": False}),
@@ -322,7 +322,7 @@ def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool
     server = Server()
     server.put(config("one"))
     web = server.put(manifest("v1"))
-    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     player = Player(server, planned(server, config("two"), manifest(BAD), policy=policy))
     player.news()
     player.bend(Write, lambda p, e: p.answer(e))
@@ -428,7 +428,7 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
 @pytest.mark.contract("B904")
 def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
     """The write says both: that its answers were lost, and that the budget ended."""
-    player = applying(policy=Policy(timeout_seconds=60.0))
+    player = applying(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
 
     def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
         now, attempt = player.attempt.now, player.attempt
@@ -471,7 +471,7 @@ def taken(player: Player) -> AttemptEvent:
 @pytest.mark.parametrize("on_interrupt", list(OnInterrupt))
 def test_after_a_signal_nothing_more_goes_out(on_interrupt: OnInterrupt) -> None:
     """There is evidence: by default what was written goes back, with `keep` it stays."""
-    player = confirming(policy=Policy(on_interrupt=on_interrupt))
+    player = confirming(policy=Policy(response=Response(on_interrupt=on_interrupt)))
     player.hear(interrupted(player))
     player.hold = ()
     assert ends(player.run())[1] is Outcome.INTERRUPTED

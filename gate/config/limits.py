@@ -33,6 +33,7 @@ def policy(settings: Settings) -> Policy:
             require=None if settings.require == MIN_AVAILABLE else settings.require,
             require_min_available=settings.require == MIN_AVAILABLE,
             wait_for_termination=settings.wait_for_termination,
+            require_all_nodes=settings.require_all_nodes,
         ),
         response=Response(
             on_failure=settings.on_failure,

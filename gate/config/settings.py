@@ -153,6 +153,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     wait_for_termination: Annotated[
         bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
     ] = False
+    require_all_nodes: Annotated[
+        bool,
+        Option(Group.VERDICT, JUDGING, "wait for a DaemonSet's nodes that are not Ready, too"),
+    ] = False
     expect_image: Annotated[
         Texts, Option(Group.VERDICT, VERIFY, "fail unless this image runs", "REF")
     ] = ()

@@ -101,4 +101,5 @@ def stalled_at(progress: Progress, live: Workload, deadline_seconds: float) -> f
     """
     if live.paused:
         return math.inf
-    return progress.last_clock + deadline_seconds + CONDITION_LAG_SECONDS
+    lag_seconds = CONDITION_LAG_SECONDS if live.has_deadline else 0.0
+    return progress.last_clock + deadline_seconds + lag_seconds

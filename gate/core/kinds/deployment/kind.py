@@ -148,9 +148,7 @@ class DeploymentKind:
         """Tell that each pod counts: the scheduler chose its node."""
         return True
 
-    def may_fail_fast(
-        self, view: View[ReplicaSet], doomed: Collection[Pod], count: int
-    ) -> bool:
+    def may_fail_fast(self, view: View[ReplicaSet], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether two pods, or all that exist, are beyond hope."""
         return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
 

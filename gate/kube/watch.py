@@ -16,7 +16,7 @@ import urllib3
 
 from gate.clock import Clock
 from gate.core.model.objects import Ref
-from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.kube import translation
 from gate.kube.client import Client, Query, chunks
 from gate.kube.contact import access_to

@@ -137,7 +137,7 @@ class PodWorkers:
         )
         if is_over or node not in self._pods_on:
             return
-        owner = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
+        owner = _owner_of(metadata)
         number = next(self._addresses) % 2**16
         worker = _Worker(
             item=item,
@@ -238,6 +238,13 @@ class PodWorkers:
     def _say(self, worker: _Worker, note: Note) -> None:
         wall = self._timers.wall()
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
+
+
+def _owner_of(metadata: JSON) -> str:
+    """Return whose pods are counted together: those of an owner, of one revision if it has some."""
+    owner = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
+    revision = metadata.get("labels", {}).get("controller-revision-hash", "")
+    return f"{owner}/{revision}" if owner else ""
 
 
 _NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}

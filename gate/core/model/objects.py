@@ -173,6 +173,7 @@ class Pod:
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
     its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
     its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
+    `deletion_grace_seconds` is how long it may take to terminate, None if it is not being deleted.
     `node` is the name of the node that it is on or, for a pod of a DaemonSet that nobody has placed
     yet, is made for; "" while that is open.
     """
@@ -191,6 +192,7 @@ class Pod:
     node_silent: bool = False
     start_seconds: float | None = None
     revision_label: str = ""
+    deletion_grace_seconds: float | None = None
     node: str = ""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
 from gate.core.model.outcome import AnyReason
+from gate.core.rollout.causes import Trouble
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind
@@ -52,6 +53,19 @@ class ProgressMarks:
     ready: int
     available: int
     old: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingPod:
+    """A pod of another revision at which a controller stops, so that the new one cannot come.
+
+    `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
+    replaced, "" if it may.
+    """
+
+    pod: Pod
+    trouble: Trouble | None = None
+    obstacle: str = ""
 
 
 class View(Protocol[R_co]):
@@ -174,6 +188,11 @@ class WorkloadKind(Protocol[W, R_contra]):
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
+    def find_blocking_pod(
+        self, view: View[R_contra], live: W, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return the pod of another revision at which the controller stops, None without one."""
+
     def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
         """Tell whether what is wrong with a pod speaks against its version, not against a node."""
 
@@ -204,6 +223,12 @@ class WorkloadKind(Protocol[W, R_contra]):
     def exceeded_deadline(self, live: W) -> Condition | None:
         """Return the controller's own condition that the deadline has passed, None without one."""
 
+    def busy_until(self, view: View[R_contra], live: W) -> float:
+        """Return until when something is under way that shows no progress, -inf for nothing.
+
+        The time is that of `PodTrack`.
+        """
+
     def step_size(self, live: W) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
 
@@ -213,7 +238,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def without_rolling_update(self, live: W) -> W:
         """Return it without the parameters of a rolling update: its pods are replaced otherwise."""
 
-    def longest_legal_seconds(self, live: W) -> float:
+    def longest_legal_seconds(self, live: W, policy: Policy) -> float:
         """Return how long the rollout can legally take: the total budget `auto`."""
 
     # -- its way back ------------------------------------------------------------------------------

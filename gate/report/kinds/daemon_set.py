@@ -14,7 +14,10 @@ DAEMON_SET: Final = WorkloadWords(
     "DaemonSet",
     version="ControllerRevision",
     parts="controllerrevisions,pods",
-    ends={Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs"},
+    ends={
+        Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs",
+        Reason.NO_ROLLOUT: "{name} is as asked for, and nothing rolls: the version before runs on",
+    },
     hindrances=frozenset({_BLOCKED}),
     steps={
         _BLOCKED: (

@@ -22,9 +22,10 @@ class Labels(Struct, rename={"revision": "controller-revision-hash"}, gc=False):
 
 
 class Meta(shapes.Meta):
-    """ObjectMeta, with the label of the revision."""
+    """ObjectMeta, with the label of the revision, and the time that a deletion leaves."""
 
     labels: Labels | None = None
+    deletion_grace_period_seconds: float | None = None
 
 
 class Waiting(shapes.Shape):
@@ -145,6 +146,7 @@ def build_pod(found: Pod) -> core.Pod:
         containers=(*inits, *mains),
         node_silent=node_silent,
         start_seconds=_start_seconds(status) if ready else None,
+        deletion_grace_seconds=meta.deletion_grace_period_seconds,
         revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
         node=build.line(_node_of(found.spec or PodSpec())),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
@@ -26,7 +25,9 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
         yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked))
 
 
-def _find_denial(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) -> Iterator[Fault]:
+def _find_denial(
+    view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+) -> Iterator[Fault]:
     """Yield that pods are denied: an Event says why, as a DaemonSet has no condition for it.
 
     Only while a node lacks its pod, as Events outlive what they report.
@@ -41,7 +42,7 @@ def _find_denial(view: View[ControllerRevision], live: DaemonSet, limits: FailFa
     if said:
         latest = max(said, key=lambda event: event.at)
         message = CleanText(latest.message.removeprefix(_ERROR))
-        yield replace(denial_of_pods(message, 0.0, limits), since=None)
+        yield denial_of_pods(message, None, limits)
 
 
 def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
@@ -60,11 +61,9 @@ def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
     }
     if not waiting or placement.dead_present - placement.dead_ready < live.step:
         return ""
-    limit = (
-        f"maxSurge ({live.max_surge})"
-        if live.surges
-        else f"maxUnavailable ({live.max_unavailable})"
-    )
+    limit = f"maxUnavailable ({live.max_unavailable})"
+    if live.surges:
+        limit = f"maxSurge ({live.max_surge})"
     use = "uses" if placement.dead_present == 1 else "use"
     nodes = "1 node still runs" if len(waiting) == 1 else f"{len(waiting)} nodes still run"
     return f"{placement.name_dead(view)} {use} up {limit}: {nodes} another revision"

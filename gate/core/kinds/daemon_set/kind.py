@@ -15,14 +15,20 @@ from gate.core.kinds.controller_revision import (
 )
 from gate.core.kinds.daemon_set import completion, faults, idleness
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
-from gate.core.kinds.daemon_set.placement import is_new, key_of, own_pods
+from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.objects import Condition, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
-from gate.core.rollout.policy import DEFAULT_PROGRESS_DEADLINE_SECONDS, FailFast, Policy
-from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
+from gate.core.rollout.policy import FailFast, OnDelete, Policy
+from gate.core.rollout.workload_kind import (
+    BlockingPod,
+    PodCounts,
+    ProgressMarks,
+    StatusCounts,
+    View,
+)
 
 VARIABLES: Final = WorkloadVariables("daemonset", "controllerrevision", "controller_revision_hash")
 SHORTEST_TOTAL_SECONDS: Final = 900.0
@@ -115,7 +121,8 @@ class DaemonSetKind:
         self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
     ) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is."""
-        if live.on_delete and live.updated < live.replicas:
+        waits = policy.requirement.on_delete is OnDelete.WAIT
+        if live.on_delete and live.updated < live.replicas and not waits:
             return Reason.NO_ROLLOUT
         if not completion.has_completed(view, live, policy):
             return None
@@ -149,6 +156,12 @@ class DaemonSetKind:
     ) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out."""
         return tuple(faults.faults(view, live, limits))
+
+    def find_blocking_pod(
+        self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: its controller replaces pods that are not available first."""
+        return None
 
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that a node was ready at our write, and is still there; unknown nodes are held so.
@@ -197,6 +210,13 @@ class DaemonSetKind:
         """Return nothing: its controller writes no conditions."""
         return None
 
+    def busy_until(self, view: View[ControllerRevision], live: DaemonSet) -> float:
+        """Return until when its pods may still terminate; nobody ends those of a dead node."""
+        dead = Placement.of(view, live).dead
+        own = (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
+        ends = (track.terminates_by for track in own if track.pod.node not in dead)
+        return max(ends, default=-math.inf)
+
     def step_size(self, live: DaemonSet) -> int:
         """Return how many nodes one step of the rollout replaces, at least 1."""
         return live.step
@@ -209,11 +229,11 @@ class DaemonSetKind:
         """Return it as the strategy `OnDelete` has it."""
         return replace(live, on_delete=True, max_surge="0", max_unavailable="0")
 
-    def longest_legal_seconds(self, live: DaemonSet) -> float:
+    def longest_legal_seconds(self, live: DaemonSet, policy: Policy) -> float:
         """Return how long the rollout can legally take: the total budget `auto`.
 
         Steps x (progress deadline + minReadySeconds), between 15 minutes and 2 hours.
         """
         steps = math.ceil(max(1, live.replicas) / live.step)
-        a_step = DEFAULT_PROGRESS_DEADLINE_SECONDS + live.min_ready_seconds
+        a_step = policy.budgets.progress_deadline_seconds + live.min_ready_seconds
         return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, steps * a_step))

@@ -26,7 +26,13 @@ from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
-from gate.core.rollout.workload_kind import PodCounts, ProgressMarks, StatusCounts, View
+from gate.core.rollout.workload_kind import (
+    BlockingPod,
+    PodCounts,
+    ProgressMarks,
+    StatusCounts,
+    View,
+)
 
 VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_hash")
 
@@ -144,6 +150,12 @@ class DeploymentKind:
         """Return what keeps the controllers from rolling out."""
         return faults.faults(view, live, limits)
 
+    def find_blocking_pod(
+        self, view: View[ReplicaSet], live: Deployment, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: a new pod waits for no old one to become available."""
+        return None
+
     def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""
         return True
@@ -171,6 +183,10 @@ class DeploymentKind:
         """Return `Progressing=False` with reason `ProgressDeadlineExceeded`, None without it."""
         return live.condition("Progressing") if live.deadline_exceeded else None
 
+    def busy_until(self, view: View[ReplicaSet], live: Deployment) -> float:
+        """Return that nothing is: its controller's own deadline counts all of it."""
+        return -math.inf
+
     def step_size(self, live: Deployment) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
         return clocks.step_size(live)
@@ -183,6 +199,6 @@ class DeploymentKind:
         """Return it as the strategy `Recreate` has it."""
         return replace(live, recreate=True, max_surge="0", max_unavailable="0")
 
-    def longest_legal_seconds(self, live: Deployment) -> float:
+    def longest_legal_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live)

@@ -92,6 +92,11 @@ class Workload:
     template: Template
     conditions: tuple[Condition, ...]
 
+    @property
+    def has_deadline(self) -> bool:
+        """Whether its controller has a progress deadline, and says when that has passed."""
+        return False
+
     def condition(self, condition_type: str) -> Condition | None:
         """Return the condition of that type, if the status has one."""
         for condition in self.conditions:

@@ -103,4 +103,5 @@ def stalled_at(
     """
     if live.paused:
         return math.inf
-    return max(progress.last_clock, busy_until) + deadline_seconds + CONDITION_LAG_SECONDS
+    lag_seconds = CONDITION_LAG_SECONDS if live.has_deadline else 0.0
+    return max(progress.last_clock, busy_until) + deadline_seconds + lag_seconds

@@ -59,6 +59,8 @@ def describe_counts(live: StatefulSet, which: str = "new") -> str:
 
     `which` names the pods: "new", "old" on the way back, "" if nothing has changed.
     """
+    if not live.is_observed:
+        return "the controller has not seen the change yet"
     others = max(0, live.status_replicas - live.updated_replicas)
     if live.replicas and not live.to_update and others:
         why = "OnDelete" if live.on_delete else f"partition {live.partition} of {live.replicas}"

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Writer
+from sandbox.controllers.nodes import NodeController
 from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
@@ -166,13 +167,10 @@ def _node_info() -> dict[str, str]:
 
 HEAR_SECONDS: Final = 0.001
 NODES: Final = ("sandbox-0",)
-_NODE_CONTROLLER: Final = Writer(
-    "system:serviceaccount:kube-system:node-controller", "kube-controller-manager"
-)
 
 
 class Kubelet:
-    """Plays every pod of the cluster on nodes of these names, from `start` on."""
+    """Plays every pod of the cluster on its nodes, from `start` on."""
 
     def __init__(
         self,
@@ -188,11 +186,12 @@ class Kubelet:
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
         self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
+        self._lifecycle = NodeController(api, timers)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
         for name in self._nodes:
-            self._register(name)
+            self.join(name)
         self._api.store.listen("pods", self._hear)
         for pod in self._api.store.items("pods"):
             self._workers.see(pod)
@@ -225,15 +224,27 @@ class Kubelet:
         except NoLogError as error:
             raise bad_request(str(error)) from error
 
-    def _register(self, name: str) -> None:
-        by = node_writer(name)
-        if self._api.store.get(Key("nodes", "", name)) is None:
+    def join(self, name: str) -> None:
+        """Let a node join, or come back: its pods are told of again."""
+        key, by = Key("nodes", "", name), node_writer(name)
+        if self._api.store.get(key) is None:
             self._api.create("nodes", "", node(name), by)
-        key = Key("nodes", "", name)
         status = Patch(PatchType.MERGE, {"status": node_status(self._timers.wall())})
         self._api.patch(key, status, by, subresource="status")
-        # Admission taints every new node as not ready; a node controller takes that back.
-        self._api.patch(key, Patch(PatchType.MERGE, {"spec": {"taints": None}}), _NODE_CONTROLLER)
+        self._lifecycle.admit(name)
+        self._workers.join(name)
+
+    def silence(self, name: str) -> None:
+        """Let a node fall silent: its pods go on, and nobody hears of them; 404."""
+        self._api.get(Key("nodes", "", name))
+        self._workers.silence(name)
+        self._lifecycle.miss(name)
+
+    def leave(self, name: str) -> None:
+        """Let a node go for good, and its pods with it; 404."""
+        self._api.delete(Key("nodes", "", name), node_writer(name))
+        self._workers.leave(name)
+        self._lifecycle.collect(name)
 
     def _hear(self, change: Change) -> None:
         """Listen to the store: writes nothing, and leaves out what only this kubelet changed."""

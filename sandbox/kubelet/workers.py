@@ -36,6 +36,7 @@ from sandbox.kubelet.requests import (
     Request,
 )
 from sandbox.kubelet.states import Note, Pace
+from sandbox.objects.placement import target_node
 from sandbox.times import Timers
 
 Send = Callable[[Request, str], None]
@@ -73,6 +74,7 @@ class PodWorkers:
         self._workers: dict[str, _Worker] = {}
         self._ordinals: Counter[str] = Counter()
         self._pods_on: Counter[str] = Counter(dict.fromkeys(nodes, 0))
+        self._silent: set[str] = set()
         self._addresses = itertools.count(1)
 
     # What is seen
@@ -84,6 +86,8 @@ class PodWorkers:
             self._admit(item)
             return
         before, worker.item = worker.item, item
+        if worker.node in self._silent:
+            return
         if "deletionTimestamp" in item["metadata"]:
             self._end(worker)
         elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
@@ -93,8 +97,35 @@ class PodWorkers:
         """Forget a pod that has gone."""
         uid = item["metadata"]["uid"]
         if worker := self._workers.pop(uid, None):
-            self._pods_on[worker.node] -= 1
+            if worker.node in self._pods_on:
+                self._pods_on[worker.node] -= 1
             self._events.forget(uid)
+
+    def join(self, node: str) -> None:
+        """Take a node on; the pods of one that was silent are told of as they are now."""
+        self._pods_on.setdefault(node, 0)
+        if node not in self._silent:
+            return
+        self._silent.remove(node)
+        for worker in [each for each in self._workers.values() if each.node == node]:
+            if "deletionTimestamp" in worker.item["metadata"]:
+                worker.is_ending = False
+                self._end(worker)
+            else:
+                worker.reported = None
+                self._ask(worker)
+                self._run_on(worker)
+
+    def silence(self, node: str) -> None:
+        """Tell nothing of the pods of a node until it joins again."""
+        self._silent.add(node)
+
+    def leave(self, node: str) -> None:
+        """Lose a node and what runs on it."""
+        self._silent.discard(node)
+        self._pods_on.pop(node, None)
+        for uid in [uid for uid, each in self._workers.items() if each.node == node]:
+            del self._workers[uid]
 
     def follow(self, source: Source) -> None:
         """Ask `source` from now on what pods do that do not say it themselves."""
@@ -104,7 +135,7 @@ class PodWorkers:
     def reconsider(self) -> None:
         """Ask the source anew, for every pod: what it says has changed."""
         for worker in list(self._workers.values()):
-            if not worker.is_ending:
+            if not worker.is_ending and worker.node not in self._silent:
                 self._ask(worker)
 
     def evict(self, namespace: str, pod: str) -> None:
@@ -132,9 +163,7 @@ class PodWorkers:
         """Take a pod on: one that is nobody's yet, or one that is bound to a node of ours."""
         metadata, spec = item["metadata"], item["spec"]
         is_over = item.get("status", {}).get("phase") in {"Succeeded", "Failed"}
-        node = spec.get("nodeName") or min(
-            self._pods_on, key=lambda name: (self._pods_on[name], name)
-        )
+        node = target_node(item) or self._emptiest_node()
         if is_over or node not in self._pods_on:
             return
         owner = _owner_of(metadata)
@@ -153,6 +182,10 @@ class PodWorkers:
         self._ask(worker)
         if "deletionTimestamp" in metadata:
             self._end(worker)
+
+    def _emptiest_node(self) -> str:
+        there = self._pods_on.keys() - self._silent
+        return min(there, key=lambda name: (self._pods_on[name], name), default="")
 
     def _ask(self, worker: _Worker) -> None:
         """Let the pod do what it is asked to do, where that has changed."""
@@ -215,7 +248,8 @@ class PodWorkers:
             self._advance(worker)
 
     def _has_gone(self, worker: _Worker) -> bool:
-        return worker.is_ending or worker.ref.uid not in self._workers
+        is_there = worker.ref.uid in self._workers and worker.node not in self._silent
+        return worker.is_ending or not is_there
 
     def _end(self, worker: _Worker) -> None:
         """Let a deleted pod go, at once or as slowly as it was asked to."""
@@ -223,7 +257,11 @@ class PodWorkers:
             worker.is_ending = True
             grace_seconds = worker.item["metadata"].get("deletionGracePeriodSeconds", 0)
             seconds = min(max(worker.slow_seconds, self._pace.end_seconds), grace_seconds)
-            self._timers.call_later(seconds, lambda: self._send(Remove(worker.ref), worker.node))
+            self._timers.call_later(seconds, lambda: self._remove(worker))
+
+    def _remove(self, worker: _Worker) -> None:
+        if worker.ref.uid in self._workers and worker.node not in self._silent:
+            self._send(Remove(worker.ref), worker.node)
 
     # What is told
 

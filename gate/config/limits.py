@@ -34,6 +34,7 @@ def policy(settings: Settings) -> Policy:
             require_min_available=settings.require == MIN_AVAILABLE,
             wait_for_termination=settings.wait_for_termination,
             on_delete=settings.on_delete,
+            require_all_nodes=settings.require_all_nodes,
         ),
         response=Response(
             on_failure=settings.on_failure,

@@ -165,6 +165,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             " report that nothing rolls",
         ),
     ] = OnDelete.REPORT
+    require_all_nodes: Annotated[
+        bool,
+        Option(Group.VERDICT, JUDGING, "wait for a DaemonSet's nodes that are not Ready, too"),
+    ] = False
     expect_image: Annotated[
         Texts, Option(Group.VERDICT, VERIFY, "fail unless this image runs", "REF")
     ] = ()

@@ -34,7 +34,7 @@ from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
 Parts = tuple[tuple[Revision, ...], tuple[Pod, ...], tuple[Node, ...]]
-"""What belongs to a workload: what holds its revisions, its pods, and the nodes that it looks at."""
+"""What belongs to a workload: its revisions, its pods, and the nodes that it looks at."""
 _NO_PARTS: Final[Parts] = ((), (), ())
 Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 MOST_READ_SINGLY = 8

@@ -177,8 +177,12 @@ class Watch:
         self._position = found.resource_version
 
     def _list_nothing(self) -> Iterator[Listed]:
+        """Say that nothing is known of a kind of the cluster, for which somebody waits."""
+        if self._scope.namespace:
+            return
         at = self._clock.now()
-        return (Listed(at, self._scope.kind, about, ()) for about in self._scope.about)
+        for about in self._scope.about:
+            yield Listed(at, self._scope.kind, about, ())
 
     def _decode_line(self, line: bytes) -> Observed | Vanished | None:
         """Take the position from a line, and its event if it has one."""

@@ -97,6 +97,11 @@ class Workload:
         """Whether its controller has a progress deadline, and says when that has passed."""
         return False
 
+    @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no pod is wanted, and none is there."""
+        return "0 replicas are wanted, and no pod runs"
+
     def condition(self, condition_type: str) -> Condition | None:
         """Return the condition of that type, if the status has one."""
         for condition in self.conditions:

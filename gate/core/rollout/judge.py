@@ -315,7 +315,7 @@ class Rollout:
             return None
         said = self.count(live)
         if reason is Reason.VACUOUS:
-            said = "0 replicas are wanted, and no pod runs"
+            said = live.when_empty
         elif reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))

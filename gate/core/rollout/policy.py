@@ -99,6 +99,7 @@ class Requirement:
     """How much of a rollout has to be there before it is complete.
 
     `require` is None for all pods, "min-available" being spelled by `require_min_available`.
+    `require_all_nodes` is whether nodes that are not ready count where each one runs a pod.
     """
 
     tolerate: Share | None = None
@@ -106,6 +107,7 @@ class Requirement:
     require_min_available: bool = False
     wait_for_termination: bool = False
     on_delete: OnDelete = OnDelete.REPORT
+    require_all_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

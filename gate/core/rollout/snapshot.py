@@ -167,7 +167,8 @@ class Snapshot:
         after = self._with_pods(self.pods.put(pod.uid, track))
         if not self.kind.looks_at_nodes:
             return after
-        return after._with_nodes(self.nodes.with_pod(self.kind.key_of_pod(pod), pod))
+        nodes = self.nodes.with_pod(self.kind.key_of_pod(pod), pod)
+        return after if nodes is self.nodes else replace(after, nodes=nodes)
 
     def _with_nodes(self, nodes: Nodes) -> Snapshot:
         return self if nodes is self.nodes else replace(self, nodes=nodes)

@@ -7,15 +7,18 @@ from typing import Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
-from gate.kube.kinds import deployment, node, pod, stateful_set
+from gate.kube.kinds import daemon_set, deployment, node, pod, stateful_set
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.resource import Resource
 
-WORKLOADS: Final[tuple[WorkloadResources, ...]] = (deployment.WORKLOAD, stateful_set.WORKLOAD)
+WORKLOADS: Final[tuple[WorkloadResources, ...]] = (
+    deployment.WORKLOAD,
+    stateful_set.WORKLOAD,
+    daemon_set.WORKLOAD,
+)
 
 UNJUDGED: Final = (
     Resource("", "v1", "ReplicationController", "replicationcontrollers"),
-    Resource("apps", "v1", "DaemonSet", "daemonsets"),
     Resource("batch", "v1", "Job", "jobs"),
     Resource("batch", "v1", "CronJob", "cronjobs"),
 )

@@ -17,7 +17,7 @@ from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, During, OnInconclusive
 from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
-from gate.core.kinds.check_variables import variables_of
+from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
@@ -113,12 +113,17 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
     """Return the Deployments that a check is about, out of those followed and still ours."""
     refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
-    return tuple(ref for ref in refs if check.deployment in ("", ref.name))
+    return tuple(ref for ref in refs if is_measured(ref) and check.deployment in ("", ref.name))
 
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:
     """Tell whether a check still has something to measure; without Deployments it always has."""
-    return not attempt.plan.targets or bool(about(attempt, check))
+    return not _measures_any(attempt) or bool(about(attempt, check))
+
+
+def _measures_any(attempt: Attempt) -> bool:
+    """Tell whether the plan has a workload that checks can be about."""
+    return any(is_measured(target.ref) for target in attempt.plan.targets)
 
 
 def subject(attempt: Attempt, check: Check) -> Subject:
@@ -146,7 +151,7 @@ def subject(attempt: Attempt, check: Check) -> Subject:
         baseline=baseline,
         revision=live.revision if live is not None else None,
         first_available_at=rollout.progress.first_available_at,
-        variables=rollout.kind.variables,
+        variables=variables_of(refs),
     )
 
 
@@ -227,7 +232,7 @@ def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdic
 
 def against_all(attempt: Attempt) -> Verdict | None:
     """Return what a deciding check has against an attempt that follows no Deployment."""
-    if attempt.plan.targets:
+    if _measures_any(attempt):
         return None
     return next((verdict for _, verdict in _verdicts(attempt)), None)
 

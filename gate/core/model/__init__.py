@@ -15,5 +15,6 @@ __all__ = [
     "objects",
     "origin",
     "outcome",
+    "run_annotations",
     "signal_names",
 ]

@@ -20,7 +20,7 @@ def has_evidence(rollout: Rollout, now: float) -> bool:
     live = rollout.snapshot.live
     if live is None or rollout.new.suspicious:
         return rollout.new.suspicious
-    faults = rollout.kind.faults(rollout.snapshot, live, rollout.policy.fail_fast)
+    faults = rollout.kind.faults(rollout.snapshot, live, rollout.fail_fast)
     return any(fault.is_evidence for fault in faults) or _has_crashed(rollout, live)
 
 

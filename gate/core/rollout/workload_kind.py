@@ -53,6 +53,14 @@ class ProgressMarks:
     old: int
 
 
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """The container whose log explains a failure best."""
+
+    pod: str
+    container: str
+
+
 class View(Protocol[R_co]):
     """What a kind may look at: one workload with its revisions, pods and events."""
 
@@ -113,10 +121,20 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons of completion with which no pod has shown the version to work."""
 
     @property
-    def variables(self) -> WorkloadVariables:
-        """The names by which queries of checks ask for it and its revisions."""
+    def variables(self) -> WorkloadVariables | None:
+        """The names by which queries of checks ask for it and its revisions.
+
+        None if checks are not about it: nothing of it serves that could be measured.
+        """
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(self, live: W, owned: tuple[R_contra, ...]) -> tuple[Revision, ...]:
+        """Return its revisions, of the watched objects that it owns.
+
+        A kind without such objects returns itself as its only revision; its `revision_kind` is its
+        own name.
+        """
 
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
@@ -150,6 +168,12 @@ class WorkloadKind(Protocol[W, R_contra]):
     def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
 
+    def has_ended(self, live: W) -> bool:
+        """Tell whether it has ended for good: that it is deleted then changes nothing."""
+
+    def is_stopping(self, live: W) -> bool:
+        """Tell whether it has failed for good, and what it runs is still being stopped."""
+
     def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
         """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
 
@@ -158,8 +182,14 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return which of a policy's limits hold for its pods."""
+
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
+
+    def last_words(self, view: View[R_contra], live: W) -> LastWords | None:
+        """Return whose log explains its own failure, None if that of a pod in trouble does."""
 
     def may_fail_fast(self, doomed: int, count: int) -> bool:
         """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
@@ -201,6 +231,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """Return how long the rollout can legally take: the total budget `auto`."""
 
     # -- its way back ------------------------------------------------------------------------------
+
+    @property
+    def has_way_back(self) -> bool:
+        """Whether a failure can return it to an earlier version; what others did stays."""
 
     @property
     def default_replicas(self) -> int | None:

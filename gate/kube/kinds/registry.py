@@ -7,18 +7,17 @@ from typing import Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
-from gate.kube.kinds import deployment, pod
+from gate.kube.kinds import deployment, job, pod
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.resource import Resource
 
-WORKLOADS: Final[tuple[WorkloadResources, ...]] = (deployment.WORKLOAD,)
+WORKLOADS: Final[tuple[WorkloadResources, ...]] = (deployment.WORKLOAD, job.WORKLOAD)
 
 UNJUDGED: Final = (
     Resource("", "v1", "ReplicationController", "replicationcontrollers"),
     Resource("apps", "v1", "StatefulSet", "statefulsets"),
     Resource("apps", "v1", "DaemonSet", "daemonsets"),
     Resource("apps", "v1", "ControllerRevision", "controllerrevisions"),
-    Resource("batch", "v1", "Job", "jobs"),
     Resource("batch", "v1", "CronJob", "cronjobs"),
 )
 """Kinds with pods that are applied, and not judged; a judged one has its module instead."""

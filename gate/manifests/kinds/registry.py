@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gate.manifests.kinds import deployment
+from gate.manifests.kinds import deployment, job
 from gate.manifests.kinds.kind import POD_TEMPLATE, Kind, Rank, usual
 from gate.manifests.kinds.others import KINDS_WITHOUT_PODS
 
@@ -26,11 +26,8 @@ KINDS: Final = (
         usual("apps/v1", "StatefulSet", "statefulsets", Rank.WORKLOADS, *POD_TEMPLATE),
         instead="or delete it first, which leaves its pods alone with --cascade=orphan",
     ),
-    replace(
-        usual("batch/v1", "Job", "jobs", Rank.WORKLOADS, *POD_TEMPLATE),
-        instead="or give the Job another name: one that has run is not run again",
-    ),
-    usual("batch/v1", "CronJob", "cronjobs", Rank.WORKLOADS, "spec", "jobTemplate", *POD_TEMPLATE),
+    job.JOB,
+    job.CRON_JOB,
     *KINDS_WITHOUT_PODS,
 )
 """Whoever adds a workload kind puts its module's row in place of the one here.

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gate.core.model.objects import Ref
-from gate.report.kinds import deployment
+from gate.report.kinds import deployment, job
 from gate.report.kinds.kind import WorkloadWords
 
-WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT,)
+WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT, job.JOB)
 
 DEFAULT: Final = deployment.DEPLOYMENT
 """What a name alone means, and an entry of a document without `kind`, as each of

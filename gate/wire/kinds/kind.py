@@ -59,4 +59,4 @@ class WorkloadFormat:
         """Return how the header of a recording names a workload of this kind."""
         if self.header_key:
             return {self.header_key: name}
-        return {"workload": {"kind": self.watched.kind, "name": name}}
+        return {"workload": {"kind": str(self.watched.kind), "name": name}}

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from gate.core.model.objects import Watched
 from gate.core.rollout.observations import Kind
-from gate.wire.kinds import deployment, event, pod
+from gate.wire.kinds import deployment, event, job, pod
 from gate.wire.kinds.kind import WatchedKind, WorkloadFormat
 
-WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (deployment.WORKLOAD,)
+WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (deployment.WORKLOAD, job.WORKLOAD)
 
 _KINDS: Final[tuple[WatchedKind[Watched], ...]] = (
     *(kind for one in WORKLOADS for kind in (one.watched, *one.children)),

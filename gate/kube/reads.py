@@ -240,7 +240,7 @@ def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
 
 
 def _selector_of(live: LiveObject) -> str:
-    return query_of(live.body.thaw()["spec"]["selector"])
+    return query_of(registry.workload_of(live.ref).selector(live.body.thaw()))
 
 
 def _by_owner(

@@ -22,6 +22,7 @@ from gate.app.preflight.guards import (
     require_pause,
 )
 from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
+from gate.app.preflight.runs import replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
@@ -37,6 +38,7 @@ from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.duration import format_seconds
+from gate.kube.kinds.registry import workload_of
 from gate.kube.reads import Reader
 from gate.manifests.manifest import Manifest, ManifestObject
 
@@ -64,8 +66,12 @@ def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surro
 def prepare_objects(
     settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
 ) -> tuple[Prepared, ...]:
-    """Return what to send for each object, in the order of application."""
-    return tuple(_prepare_object(settings, item, found, memory) for item in manifest.objects)
+    """Return what to send for each object, in the order of application.
+
+    RefusedError for what has failed before and would not run again (`runs`).
+    """
+    items = [_prepare_object(settings, item, found, memory) for item in manifest.objects]
+    return replacing_failed(items, naming(item.ref for item in items))
 
 
 def _prepare_object(
@@ -207,5 +213,4 @@ def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str,
 def _selector(item: ManifestObject, found: Surroundings) -> Mapping[str, Any]:
     fact = found.lives[item.ref]
     body = fact.value.body.thaw() if isinstance(fact, Known) else item.body
-    selector = body.get("spec", {}).get("selector")
-    return selector if isinstance(selector, Mapping) else {}
+    return workload_of(item.ref).selector(body)

@@ -29,6 +29,9 @@ Trials = Mapping[Ref, LiveObject]
 NO_DRY_RUN = "does not support dry run"
 """The API server's words about a webhook with side effects, in a 400 response."""
 _REPLICAS = ".spec.replicas"
+_TRIED = "-tried"
+"""Follows the name under which the successor of an object is tried that is still there."""
+_MOST_NAME_CHARACTERS = 63 - len(_TRIED)
 
 
 def rehearse_on_server(
@@ -71,7 +74,8 @@ def _try_dry_run(
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
     """Try without force first: only a conflict says whose fields would be taken."""
     try:
-        return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
+        trial = replace(writer.dry_run(_trial(item, force=item.force)), ref=item.ref)
+        return _complete_trial(item, trial)
     except FieldManagerConflict as error:
         foreign = [one for one in error.conflicts if not _is_settled(item, one)]
         if foreign:
@@ -109,8 +113,11 @@ def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
 
 
 def _trial(item: Prepared, *, force: bool) -> Write:
-    uid = item.live.uid if item.live is not None else None
-    body = item.sent_body()
+    uid = item.updated.uid if item.updated is not None else None
+    body, ref = item.sent_body(), item.ref
     if item.claims is not None:
         body = unions.without_unions(body)
-    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
+    if item.replaces:
+        ref = replace(ref, name=f"{ref.name[:_MOST_NAME_CHARACTERS]}{_TRIED}")
+        body = {**body, "metadata": {**body["metadata"], "name": ref.name}}
+    return Write(0, ref, Verb.APPLY, Body.of(body), uid, None, force=force)

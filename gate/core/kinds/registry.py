@@ -70,6 +70,11 @@ def kind_of_body(body: Mapping[str, Any]) -> AnyKind | None:
     return _BY_NAME.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
+def has_way_back(ref: Ref) -> bool:
+    """Tell whether a failure can return an object to what it was; what a Job did stays."""
+    return not is_workload(ref) or kind_of(ref).has_way_back
+
+
 def unseen(ref: Ref) -> Snapshot:
     """Return the snapshot of a workload of which nothing is known yet."""
     return Snapshot(ref, kind_of(ref))

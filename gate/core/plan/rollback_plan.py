@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.core.kinds.registry import BOOKKEEPING, kind_of
+from gate.core.kinds.registry import BOOKKEEPING, has_way_back, kind_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -122,7 +122,8 @@ def writes_back(
         case OnFailure.KEEP:
             return ()
         case OnFailure.PAUSE:
-            paused = (ref for ref in sorted(failed - departed) if ref in written)
+            going = (ref for ref in sorted(failed - departed) if has_way_back(ref))
+            paused = (ref for ref in going if ref in written)
             bodies = ((ref, pause_body(ref)) for ref in paused)
             return tuple(PlannedWrite(ref, Verb.MERGE, body) for ref, body in bodies if body)
         case OnFailure.ROLLBACK:
@@ -140,7 +141,9 @@ def _rollback(
     mine = {
         ref: written[ref]
         for ref in failed_first(plan, tuple(written), failed)
-        if ref not in departed and (written[ref].changed or ref in returns_to.bodies)
+        if ref not in departed
+        and has_way_back(ref)
+        and (written[ref].changed or ref in returns_to.bodies)
     }
     restorable = mine.keys() - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
@@ -167,7 +170,7 @@ def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     configuration that is not theirs.
     """
     known_before = {one.ref for one in plan.objects if isinstance(one.before, Known)}
-    there_before = {target.ref for target in plan.targets} & known_before
+    there_before = {one.ref for one in plan.targets if has_way_back(one.ref)} & known_before
     if rolled_out & there_before:
         return bool(restorable & rolled_out)
     return bool(there_before) or not rolled_out
@@ -187,7 +190,7 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """
     if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
         return plan
-    found = [written.get(one.ref) for one in plan.targets]
+    found = [written.get(one.ref) for one in plan.targets if has_way_back(one.ref)]
     is_changed = any(one is not None and one.changed for one in found)
     is_whole = bool(found) and all(one is not None for one in found)
     if is_changed or is_whole:
@@ -245,7 +248,11 @@ def irreversible(
     policy = plan.policy
     if policy.observe or not plan.may_retreat or policy.on_failure is not OnFailure.ROLLBACK:
         return FrozenMap()
-    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
+    mine = {
+        ref: w
+        for ref, w in written.items()
+        if ref not in departed and has_way_back(ref) and w.changed
+    }
     rolled_out = [target.ref for target in plan.targets if target.ref in mine]
     if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()

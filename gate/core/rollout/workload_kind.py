@@ -171,6 +171,9 @@ class WorkloadKind(Protocol[W, R_contra]):
     def has_ended(self, live: W) -> bool:
         """Tell whether it has ended for good: that it is deleted then changes nothing."""
 
+    def failure(self, live: W) -> str:
+        """Say why it has failed for good, so that applying it again would run nothing, or ""."""
+
     def is_stopping(self, live: W) -> bool:
         """Tell whether it has failed for good, and what it runs is still being stopped."""
 

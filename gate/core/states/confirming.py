@@ -54,9 +54,8 @@ class Confirming(StateBehaviour):
         if attempt.result.evidence or attempt.awaits(Collect):
             return attempt, tuple(effects)
         for ref in sorted(find_failed(verdicts)):
-            trouble = _most_telling(attempt, ref)
-            if trouble is not None:
-                collect = _collect(attempt, ref, trouble)
+            collect = _collect(attempt, ref)
+            if collect is not None:
                 attempt = attempt.with_effect(collect)
                 effects.append(collect)
         return attempt, tuple(effects)
@@ -65,6 +64,8 @@ class Confirming(StateBehaviour):
         """Confirm or refute the verdict by what was read, or turn back: only reads may decide."""
         late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
         if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
+            return None
+        if _awaits_stop(attempt, verdicts):
             return None
         if attempt.writes.queue:
             confirmed = not attempt.requests.unread and is_failure_to_take_back(attempt, verdicts)
@@ -84,6 +85,7 @@ class Confirming(StateBehaviour):
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield when evidence is no longer waited for."""
         yield attempt.course.confirming_since + EVIDENCE_SECONDS
+        yield attempt.leg_ends_at
 
     def describe_exit(
         self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
@@ -97,7 +99,25 @@ class Confirming(StateBehaviour):
             yield from describe_failures(attempt, verdicts)
 
 
-def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
+def _awaits_stop(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether pods of what has failed for good are still being stopped, within the budget.
+
+    Configuration does not go back beneath them. A signal is not made to wait.
+    """
+    if attempt.now >= attempt.leg_ends_at or attempt.interference.signal_number is not None:
+        return False
+    rollouts = attempt.workloads.rollouts
+    return any(rollouts[ref].snapshot.is_stopping for ref in find_failed(verdicts))
+
+
+def _collect(attempt: Attempt, ref: Ref) -> Collect | None:
+    """Return what asks for the log that explains a failure, None if no pod does."""
+    last = attempt.workloads.rollouts[ref].snapshot.last_words
+    if last is not None:
+        return Collect(attempt.requests.next_id, ref, last.pod, last.container, previous=False)
+    trouble = _most_telling(attempt, ref)
+    if trouble is None:
+        return None
     previous = trouble.cause in TELLING_CAUSES
     return Collect(attempt.requests.next_id, ref, trouble.pod, trouble.container, previous)
 

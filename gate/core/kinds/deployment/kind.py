@@ -134,8 +134,12 @@ class DeploymentKind:
         """Return False: a Deployment runs until somebody deletes it."""
         return False
 
+    def failure(self, live: Deployment) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
     def is_stopping(self, live: Deployment) -> bool:
-        """Return False: its controller never gives up."""
+        """Return False: none ever fails for good."""
         return False
 
     def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:

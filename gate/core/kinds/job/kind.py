@@ -106,6 +106,11 @@ class JobKind:
         """Tell whether it is over: `ttlSecondsAfterFinished` deletes it then, and says nothing."""
         return live.is_over
 
+    def failure(self, live: Job) -> str:
+        """Say why it has failed, "" if it has not."""
+        found = live.failure
+        return "" if found is None else outcome.describe_condition(found)
+
     def is_stopping(self, live: Job) -> bool:
         """Tell whether it has failed, and pods of it still terminate."""
         return live.failure is not None and not live.is_over

@@ -24,7 +24,7 @@ def fault_of(view: View[Revision], live: Job) -> Fault | None:
 
 def describe_failure(view: View[Revision], live: Job, failure: Condition) -> CleanText:
     """Say why the controller gave up, and how the container ended that failed last."""
-    said = f"{failure.reason}: {failure.message}" if failure.message else failure.reason
+    said = describe_condition(failure)
     ended = _last_failure(view, live)
     if ended is None:
         return CleanText(said)
@@ -34,6 +34,11 @@ def describe_failure(view: View[Revision], live: Job, failure: Condition) -> Cle
     reason = termination.reason or "Error"
     pod = f"pod/{track.pod.name}: {name}: {reason}, exit code {termination.exit_code}{last}"
     return CleanText(f"{said}; {pod}")
+
+
+def describe_condition(condition: Condition) -> str:
+    """Return a condition's reason with its message."""
+    return ": ".join(filter(None, (condition.reason, condition.message)))
 
 
 def last_words(view: View[Revision], live: Job) -> LastWords | None:

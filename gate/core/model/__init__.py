@@ -15,5 +15,6 @@ __all__ = [
     "objects",
     "origin",
     "outcome",
+    "readiness",
     "signal_names",
 ]

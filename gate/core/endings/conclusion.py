@@ -172,8 +172,21 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return failure_behind(attempt, ref)
+        return _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
+
+
+def _end_needing(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of a workload that was not written, since one that it needs has failed."""
+    for needed in attempt.plan.needs_of(ref):
+        rollout = attempt.workloads.rollouts.get(needed)
+        if rollout is None:
+            continue
+        verdict = _verdict(attempt, needed, rollout)
+        if verdict.kind is VerdictKind.FAILED:
+            ending = beside_failure(attempt.plan, needed, verdict)
+            return replace(ending, message=CleanText(f"it was not written, since {ending.message}"))
+    return failure_behind(attempt, ref)
 
 
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:

@@ -10,6 +10,7 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
@@ -82,6 +83,8 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return _never_written(failure)
     if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if attempt.plan.phase_of(ref) is Phase.BEFORE:
+        return _end_first(attempt, failure)
     if written.created and takes_back_part(attempt):
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
@@ -89,6 +92,18 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
+def _end_first(attempt: Attempt, failure: Ending) -> Ending:
+    """Return the ending of a workload that came before the others, which were not written.
+
+    What it did stays; the others are as they were, if there were any.
+    """
+    others = (one.ref for one in attempt.plan.targets if one.phase is not Phase.BEFORE)
+    is_back = any(attempt.plan.before(ref) is not None for ref in others)
+    if is_back or not has_taken_back_nothing(attempt):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
     return failure
 
 

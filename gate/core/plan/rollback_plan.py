@@ -18,6 +18,7 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
@@ -146,7 +147,7 @@ def _rollback(
         and (written[ref].changed or ref in returns_to.bodies)
     }
     restorable = mine.keys() - without_target(plan)
-    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    rolled_out = _find_versions(plan, mine)
     is_return = goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
     if is_return:
@@ -160,6 +161,12 @@ def _rollback(
         gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
     return tuple(back)
+
+
+def _find_versions(plan: Plan, changed: Mapping[Ref, WrittenObject]) -> set[Ref]:
+    """Return the changed workloads whose version decides: none that comes before the others."""
+    followed = (target.ref for target in plan.targets if target.phase is not Phase.BEFORE)
+    return {ref for ref in followed if ref in changed}
 
 
 def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
@@ -190,7 +197,11 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """
     if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
         return plan
-    found = [written.get(one.ref) for one in plan.targets if has_way_back(one.ref)]
+    found = [
+        written.get(one.ref)
+        for one in plan.targets
+        if has_way_back(one.ref) and one.phase is not Phase.BEFORE
+    ]
     is_changed = any(one is not None and one.changed for one in found)
     is_whole = bool(found) and all(one is not None for one in found)
     if is_changed or is_whole:
@@ -253,7 +264,7 @@ def irreversible(
         for ref, w in written.items()
         if ref not in departed and has_way_back(ref) and w.changed
     }
-    rolled_out = [target.ref for target in plan.targets if target.ref in mine]
+    rolled_out = _find_versions(plan, mine)
     if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()
     reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())

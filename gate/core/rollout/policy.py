@@ -25,6 +25,13 @@ class OnFirstFailure(enum.StrEnum):
     DELETE = "delete"
 
 
+class WaitFor(enum.StrEnum):
+    """What besides the workloads has to be ready before an attempt is complete."""
+
+    ALL = "all"
+    WORKLOADS = "workloads"
+
+
 class OnInterrupt(enum.StrEnum):
     """What a signal does; `AUTO` rolls back if there is evidence against the new version."""
 
@@ -61,7 +68,8 @@ class Policy:
     spelled by `require_min_available`. `evidence_seconds` is how long the bake window may last if
     that is longer than `bake_seconds`: until every check that decides has all its measurements.
     `takes_back_parts` is whether a half-done apply is rolled back whatever `on_failure` says: an
-    age limit forbids it.
+    age limit forbids it. `wait_seconds` is how long objects that are no workloads may take to be
+    ready, each time that they are waited for.
     """
 
     timeout_seconds: float | None = None
@@ -83,6 +91,8 @@ class Policy:
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0
     takes_back_parts: bool = True
+    wait_for: WaitFor = WaitFor.WORKLOADS
+    wait_seconds: float = 300.0
 
     @property
     def longest_bake_seconds(self) -> float:

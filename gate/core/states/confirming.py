@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt, Purpose, Step
+from gate.core.attempt.limits import EVIDENCE_SECONDS
+from gate.core.attempt.state import Attempt, Purpose, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -17,8 +18,13 @@ from gate.core.protocol.effects import Collect, Effect, Read
 from gate.core.rollout.causes import Trouble
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_failures
+from gate.core.states.needs import breaks_off, find_failed_needs
 from gate.core.states.reads import awaits_read
-from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
+from gate.core.states.rollback_start import (
+    has_writes_back,
+    is_failure_to_take_back,
+    may_take_back,
+)
 from gate.core.states.verdicts import (
     Verdicts,
     are_all_complete,
@@ -68,8 +74,7 @@ class Confirming(StateBehaviour):
         if _awaits_stop(attempt, verdicts):
             return None
         if attempt.writes.queue:
-            confirmed = not attempt.requests.unread and is_failure_to_take_back(attempt, verdicts)
-            return Trigger.RETREAT if confirmed else Trigger.UNWRITTEN
+            return _answer_unwritten(attempt, verdicts)
         if attempt.requests.unread:
             return Trigger.REFUTED
         if attempt.course.purpose is Purpose.SUCCESS:
@@ -108,6 +113,23 @@ def _awaits_stop(attempt: Attempt, verdicts: Verdicts) -> bool:
         return False
     rollouts = attempt.workloads.rollouts
     return any(rollouts[ref].snapshot.is_stopping for ref in find_failed(verdicts))
+
+
+def _answer_unwritten(attempt: Attempt, verdicts: Verdicts) -> Trigger:
+    """Confirm a failure before all is written; if it is refuted, the writes go on.
+
+    What needs a workload that has failed is never written, whatever the policy does about it.
+    """
+    if attempt.requests.unread:
+        return Trigger.UNWRITTEN
+    if is_failure_to_take_back(attempt, verdicts):
+        return Trigger.RETREAT
+    if breaks_off(attempt, verdicts):
+        return Trigger.RETREAT if may_take_back(attempt) else Trigger.CONFIRMED
+    if find_failed_needs(attempt, verdicts):
+        goes_back = has_writes_back(attempt, find_culprits(verdicts))
+        return Trigger.RETREAT if goes_back else Trigger.CONFIRMED
+    return Trigger.UNWRITTEN
 
 
 def _collect(attempt: Attempt, ref: Ref) -> Collect | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection
+from gate.core.attempt.limits import RETRY_SECONDS
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from sandbox.access.authorizer import ADMIN, Tokens, user
 from sandbox.access.bootstrap import found_access
 from sandbox.api.api import Api
+from sandbox.controllers.claims import ClaimController
 from sandbox.controllers.deployment.controller import DeploymentController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.namespaces import NamespaceController
 from sandbox.controllers.quota import QuotaAdmission, QuotaController
 from sandbox.controllers.replicaset.controller import ReplicaSetController
+from sandbox.controllers.statefulset.controller import StatefulSetController
 from sandbox.kubelet.behaviour import Silence, Source
 from sandbox.kubelet.kubelet import NODES, Kubelet
 from sandbox.kubelet.states import Pace
@@ -24,22 +26,38 @@ from sandbox.serving.handle import Door, Heard, unheard
 from sandbox.serving.request import Answer, Request
 from sandbox.times import Names, Timers
 
+_WATCHED = (
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "controllerrevisions.apps",
+    "pods",
+    "persistentvolumeclaims",
+    "namespaces",
+    "resourcequotas",
+)
+
 
 class Controllers:
     """What a controller manager runs; `deployments` is open for tests that force a hash."""
 
     def __init__(self, api: Api, timers: Timers) -> None:
-        watched = ("deployments.apps", "replicasets.apps", "pods", "namespaces", "resourcequotas")
-        self._informers = [Informer(api.store, timers, resource) for resource in watched]
-        deployments, replica_sets, pods, namespaces, quotas = self._informers
+        self._informers = {name: Informer(api.store, timers, name) for name in _WATCHED}
+        of = self._informers
+        pods, replica_sets = of["pods"], of["replicasets.apps"]
+        revisions = of["controllerrevisions.apps"]
         self._api = api
-        self.deployments = DeploymentController(api, timers, deployments, replica_sets, pods)
+        self.deployments = DeploymentController(
+            api, timers, of["deployments.apps"], replica_sets, pods
+        )
         self._quota_admission = QuotaAdmission(api, timers)
         self._others = (
             ReplicaSetController(api, timers, replica_sets, pods),
+            StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
+            ClaimController(api, timers, of["persistentvolumeclaims"], pods),
             GarbageCollector(api, timers),
-            NamespaceController(api, timers, namespaces),
-            QuotaController(api, timers, quotas),
+            NamespaceController(api, timers, of["namespaces"]),
+            QuotaController(api, timers, of["resourcequotas"]),
         )
 
     def start(self) -> None:
@@ -47,7 +65,7 @@ class Controllers:
         self._api.admissions.append(self._quota_admission)
         for controller in (self.deployments, *self._others):
             controller.start()
-        for informer in self._informers:
+        for informer in self._informers.values():
             informer.start()
 
 

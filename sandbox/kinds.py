@@ -74,6 +74,7 @@ RESOURCES = (
     Resource("apps", "v1", "replicasets", "ReplicaSet", ("rs",), _SCALED, _ALL),
     Resource("apps", "v1", "statefulsets", "StatefulSet", ("sts",), _SCALED, _ALL),
     Resource("apps", "v1", "daemonsets", "DaemonSet", ("ds",), _STATUS, _ALL),
+    Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
     Resource("batch", "v1", "jobs", "Job", (), _STATUS, _ALL),
     Resource("batch", "v1", "cronjobs", "CronJob", ("cj",), _STATUS, _ALL),
     Resource(

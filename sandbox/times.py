@@ -111,6 +111,11 @@ class Names:
         return self._random.random()
 
 
+def safe_letters(text: str) -> str:
+    """Return text in letters that make no words (apimachinery `rand.SafeEncodeString`)."""
+    return "".join(NAME_LETTERS[ord(letter) % len(NAME_LETTERS)] for letter in text)
+
+
 def _nothing() -> None:
     return
 

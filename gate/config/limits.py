@@ -6,7 +6,7 @@ from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
 from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.spec import Check
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
 
 
 def all_checks(settings: Settings) -> tuple[Check, ...]:
@@ -21,21 +21,28 @@ def policy(settings: Settings) -> Policy:
     """
     checks = all_checks(settings)
     return Policy(
-        timeout_seconds=settings.timeout,
-        rollback_timeout_seconds=settings.rollback_timeout,
-        bake_seconds=settings.bake or 0.0,
-        evidence_seconds=least_bake_seconds(checks) if settings.bake is None else 0.0,
-        on_failure=settings.on_failure,
-        on_first_failure=settings.on_first_failure,
-        on_interrupt=settings.on_interrupt,
-        observe=settings.observe,
+        budgets=Budgets(
+            timeout_seconds=settings.timeout,
+            rollback_timeout_seconds=settings.rollback_timeout,
+            progress_deadline_seconds=settings.progress_deadline,
+            bake_seconds=settings.bake or 0.0,
+            evidence_seconds=least_bake_seconds(checks) if settings.bake is None else 0.0,
+        ),
+        requirement=Requirement(
+            tolerate=settings.tolerate,
+            require=None if settings.require == MIN_AVAILABLE else settings.require,
+            require_min_available=settings.require == MIN_AVAILABLE,
+            wait_for_termination=settings.wait_for_termination,
+        ),
+        response=Response(
+            on_failure=settings.on_failure,
+            on_first_failure=settings.on_first_failure,
+            on_interrupt=settings.on_interrupt,
+            prune_created=settings.prune_created,
+            force_conflicts=settings.force_conflicts,
+            on_inconclusive=settings.on_inconclusive,
+        ),
         fail_fast=settings.fail_fast,
-        tolerate=settings.tolerate,
-        require=None if settings.require == MIN_AVAILABLE else settings.require,
-        require_min_available=settings.require == MIN_AVAILABLE,
-        wait_for_termination=settings.wait_for_termination,
-        prune_created=settings.prune_created,
-        force_conflicts=settings.force_conflicts,
         checks=checks,
-        on_inconclusive=settings.on_inconclusive,
+        observe=settings.observe,
     )

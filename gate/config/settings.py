@@ -17,6 +17,7 @@ from gate.config.kinds import (
     Days,
     FailFastChanges,
     Images,
+    Limit,
     RbacSubject,
     Reports,
     Required,
@@ -54,7 +55,13 @@ from gate.config.takers import (
     WRITING,
 )
 from gate.core.plan.replica_ownership import ReplicasPolicy
-from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt
+from gate.core.rollout.policy import (
+    DEFAULT_PROGRESS_DEADLINE_SECONDS,
+    FailFast,
+    OnFailure,
+    OnFirstFailure,
+    OnInterrupt,
+)
 from gate.rbac_subject import FORM
 from gate.report.formats.format import Format
 
@@ -104,6 +111,15 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             default=AUTO,
         ),
     ] = None
+    progress_deadline: Annotated[
+        Limit,
+        Option(
+            Group.VERDICT,
+            JUDGING,
+            "how long nothing may move where the workload has no deadline of its own",
+            default="10m",
+        ),
+    ] = DEFAULT_PROGRESS_DEADLINE_SECONDS
     bake: Annotated[
         Window,
         Option(

@@ -52,12 +52,19 @@ def _short_line(text: str) -> core.CleanText:
 
 @functools.lru_cache(maxsize=_CACHED_TEMPLATES)
 def template(raw: bytes, controllers_label: str = "") -> core.Template:
-    """Return a pod template, without the label that the controller adds; ValueError if missing."""
+    """Return a pod template, without the label that the controller adds; ValueError if missing.
+
+    Without what only the keeping of it adds, so that one that a ControllerRevision keeps equals
+    the live one: the directive of a patch, and a time of creation that older writers leave empty.
+    """
     if not raw:
         raise ValueError("no spec.template")
     found, value = _TEMPLATE.decode(raw), _OBJECT.decode(raw)
     if found.metadata and found.metadata.labels:
         value["metadata"]["labels"].pop(controllers_label, None)
+    value.pop("$patch", None)
+    if (value.get("metadata") or {}).get("creationTimestamp", "") is None:
+        del value["metadata"]["creationTimestamp"]
     spec = found.spec or shapes.PodSpec()
     inits = [_build_container(each, init=True) for each in spec.init_containers or ()]
     mains = [_build_container(each, init=False) for each in spec.containers or ()]

@@ -23,7 +23,7 @@ from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
 from gate.wire import decode
 from gate.wire.kept import encode_kept, kept_of, ref, ref_of
 from gate.wire.kinds import registry
@@ -202,19 +202,43 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
 
 
 def _policy(policy: Policy) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(policy, name)) for name in _limits()}
+    """Return a policy without its checks; what its parts have stands side by side."""
+    values: dict[str, Any] = {}
+    for part, kinds in _limits().items():
+        holder = getattr(policy, part) if part else policy
+        values.update((name, msgspec.to_builtins(getattr(holder, name))) for name in kinds)
+    return values
 
 
 def _policy_of(value: Mapping[str, Any]) -> Policy:
-    """Read a policy; what a later version added is ignored."""
-    known = {name: kind for name, kind in _limits().items() if name in value}
-    return Policy(**{name: msgspec.convert(value[name], kind) for name, kind in known.items()})
+    """Read a policy; what a later version added is ignored, what an older lacks has its default."""
+    parts: dict[str, Any] = {}
+    for part, kinds in _limits().items():
+        known = {
+            name: msgspec.convert(value[name], kind)
+            for name, kind in kinds.items()
+            if name in value
+        }
+        parts |= {part: _PARTS[part](**known)} if part else known
+    return Policy(**parts)
+
+
+_PARTS: Final[Mapping[str, Any]] = {
+    "budgets": Budgets,
+    "requirement": Requirement,
+    "response": Response,
+}
 
 
 @functools.cache
-def _limits() -> Mapping[str, Any]:
-    """Return the policy's fields with their types, except its checks."""
-    return {name: kind for name, kind in get_type_hints(Policy).items() if name != "checks"}
+def _limits() -> Mapping[str, Mapping[str, Any]]:
+    """Return the fields of each part of a policy with their types; "" has its own others."""
+    own = get_type_hints(Policy)
+    left_out = {"checks", *_PARTS}
+    return {
+        **{part: get_type_hints(kind) for part, kind in _PARTS.items()},
+        "": {name: kind for name, kind in own.items() if name not in left_out},
+    }
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -244,9 +268,15 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
-    return {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    return {**found, "subject": one.subject} if one.subject else found
 
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
     """Read a cause."""
-    return Cause(reason_of(value["reason"]), clean_line(value["message"]), int(value["pods"]))
+    return Cause(
+        reason_of(value["reason"]),
+        clean_line(value["message"]),
+        int(value["pods"]),
+        clean_line(value.get("subject") or ""),
+    )

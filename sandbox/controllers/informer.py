@@ -27,7 +27,7 @@ class Informer:
     def __init__(self, store: Store, timers: Timers, resource: str) -> None:
         self._store = store
         self._timers = timers
-        self._resource = resource
+        self.resource = resource
         self._objects: Objects = {}
         self._controlled: dict[str, Objects] = {}
         self._free: dict[str, Objects] = {}
@@ -35,12 +35,12 @@ class Informer:
 
     def start(self) -> None:
         """Take what is stored already, and follow."""
-        for body in self._store.items(self._resource):
+        for body in self._store.items(self.resource):
             metadata = body["metadata"]
-            key = Key(self._resource, metadata.get("namespace", ""), metadata["name"])
+            key = Key(self.resource, metadata.get("namespace", ""), metadata["name"])
             version = int(metadata["resourceVersion"])
             self._hear(Change(ChangeType.ADDED, key, None, body, version))
-        self._store.listen(self._resource, self._hear)
+        self._store.listen(self.resource, self._hear)
 
     def watch(self, hear: Hear) -> None:
         """Have `hear` called after each change of the cache; `before` is what stood in it."""

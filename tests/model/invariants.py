@@ -186,7 +186,11 @@ def _lasts(attempt: Attempt) -> Iterator[str]:
         if attempt.writes.first_sent_at is None
         else attempt.writes.first_sent_at
     )
-    budgets = (policy.timeout_seconds, policy.bake_seconds, policy.rollback_timeout_seconds)
+    budgets = (
+        policy.budgets.timeout_seconds,
+        policy.budgets.bake_seconds,
+        policy.budgets.rollback_timeout_seconds,
+    )
     ends_at = began_at + sum(seconds or 0.0 for seconds in budgets) + SPARE_SECONDS
     if attempt.now > ends_at:
         yield f"L1: it runs {attempt.now - ends_at:g} s longer than it may"
@@ -260,4 +264,4 @@ def _is_as_found(world: World) -> bool:
 
 
 def _goes_back(attempt: Attempt) -> bool:
-    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK
+    return attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK

@@ -7,38 +7,48 @@ that matter lie close together: the progress deadline, the clocks, the reads, th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import (
+    Budgets,
+    OnFailure,
+    OnFirstFailure,
+    OnInterrupt,
+    Policy,
+    Response,
+)
 from tests.model.cluster import CRASHING, STARTING
 from tests.model.world import KEPT, WANTED, Fate, Scene
 
-PLAIN = Policy(
-    timeout_seconds=10.0,
-    rollback_timeout_seconds=10.0,
-    read_interval_seconds=5.0,
-)
+_BUDGETS = Budgets(timeout_seconds=10.0, rollback_timeout_seconds=10.0, read_interval_seconds=5.0)
+PLAIN = Policy(budgets=_BUDGETS)
 _CRASHES = (Fate(WANTED, CRASHING),)
 _KEPT_CRASHES = (Fate(KEPT, CRASHING),)
 _STICKS = (Fate(WANTED, STARTING),)
+
+
+def _responding(**response: Any) -> Policy:
+    return replace(PLAIN, response=Response(**response))
+
 
 SCENES = (
     Scene("good", PLAIN),
     Scene("crashing", PLAIN, fates=_CRASHES),
     Scene("never-ready", PLAIN, fates=_STICKS),
-    Scene("baking", replace(PLAIN, bake_seconds=2.0)),
-    Scene("paused-on-failure", replace(PLAIN, on_failure=OnFailure.PAUSE), fates=_CRASHES),
-    Scene("back-on-signal", replace(PLAIN, on_interrupt=OnInterrupt.ROLLBACK), fates=_STICKS),
+    Scene("baking", Policy(budgets=replace(_BUDGETS, bake_seconds=2.0))),
+    Scene("paused-on-failure", _responding(on_failure=OnFailure.PAUSE), fates=_CRASHES),
+    Scene("back-on-signal", _responding(on_interrupt=OnInterrupt.ROLLBACK), fates=_STICKS),
     Scene("first", PLAIN, served=False),
     Scene("first-crashing", PLAIN, served=False, fates=_CRASHES),
     Scene(
         "first-deleted",
-        replace(PLAIN, on_first_failure=OnFirstFailure.DELETE),
+        _responding(on_first_failure=OnFirstFailure.DELETE),
         served=False,
         fates=_CRASHES,
     ),
     Scene(
         "first-scaled-to-zero",
-        replace(PLAIN, on_first_failure=OnFirstFailure.SCALE_TO_ZERO),
+        _responding(on_first_failure=OnFirstFailure.SCALE_TO_ZERO),
         served=False,
         fates=_CRASHES,
     ),

@@ -91,7 +91,10 @@ def _now(world: World) -> float:
 
 def _header(scene: Scene, course: Course, before: Cluster, after: Cluster) -> str:
     moves = " / ".join(name for name, _ in replayed(scene, course))
-    policy = {"timeout": scene.policy.timeout_seconds, "bake": scene.policy.bake_seconds}
+    policy = {
+        "timeout": scene.policy.budgets.timeout_seconds,
+        "bake": scene.policy.budgets.bake_seconds,
+    }
     header = {
         "trace": 1,
         "scenario": f"model, {scene.name}: {moves}",

@@ -10,7 +10,16 @@ import pytest
 from gate.config import Settings, SettingsError, load, policy
 from gate.config.option_values import BadValuesError
 from gate.core.model.int_or_percent import Share
-from gate.core.rollout.policy import FailFast, OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import (
+    Budgets,
+    FailFast,
+    OnFailure,
+    OnFirstFailure,
+    OnInterrupt,
+    Policy,
+    Requirement,
+    Response,
+)
 from gate.manifests.images import ImageOverride
 from gate.manifests.kinds.rules import LintCode
 
@@ -159,6 +168,7 @@ def test_the_policy_is_what_the_settings_say() -> None:
     assert policy(Settings()) == Policy()
     told = Settings(
         timeout=600,
+        progress_deadline=240,
         rollback_timeout=300,
         bake=30,
         on_failure=OnFailure.PAUSE,
@@ -172,18 +182,23 @@ def test_the_policy_is_what_the_settings_say() -> None:
         force_conflicts=True,
     )
     assert policy(told) == Policy(
-        timeout_seconds=600,
-        rollback_timeout_seconds=300,
-        bake_seconds=30,
-        on_failure=OnFailure.PAUSE,
-        on_first_failure=OnFirstFailure.DELETE,
-        on_interrupt=OnInterrupt.KEEP,
+        budgets=Budgets(
+            timeout_seconds=600,
+            rollback_timeout_seconds=300,
+            progress_deadline_seconds=240,
+            bake_seconds=30,
+        ),
+        response=Response(
+            on_failure=OnFailure.PAUSE,
+            on_first_failure=OnFirstFailure.DELETE,
+            on_interrupt=OnInterrupt.KEEP,
+            prune_created=True,
+            force_conflicts=True,
+        ),
         observe=True,
-        tolerate=Share(1),
-        require=Share(50, percent=True),
-        wait_for_termination=True,
-        prune_created=True,
-        force_conflicts=True,
+        requirement=Requirement(
+            tolerate=Share(1), require=Share(50, percent=True), wait_for_termination=True
+        ),
     )
-    least = policy(Settings(require="min-available"))
+    least = policy(Settings(require="min-available")).requirement
     assert (least.require, least.require_min_available) == (None, True)

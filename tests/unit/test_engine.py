@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from queue import SimpleQueue
 
 import pytest
@@ -18,7 +17,7 @@ from gate.core.protocol.effects import Announce, Asking, Collect, Read, Release,
 from gate.core.protocol.events import Collected, ReadBack, Recorded, Released
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from gate.engine import Broken, Engine, Inbox
 from gate.virtual_time import VirtualClock
 from tests.unit.report.cluster import Workload
@@ -114,7 +113,7 @@ def _stuck(world: World) -> World:
 
 def test_it_wakes_the_attempt_at_its_own_time(stuck: World) -> None:
     """A budget ends without any message, at its time and not later."""
-    attempt = stuck.run(Policy(timeout_seconds=50.0))
+    attempt = stuck.run(Policy(budgets=Budgets(timeout_seconds=50.0)))
     ending = attempt.result.ending
     assert ending is not None
     assert (ending.outcome, ending.reason) == (Outcome.FAILED, Reason.TIMEOUT)
@@ -124,7 +123,7 @@ def test_it_wakes_the_attempt_at_its_own_time(stuck: World) -> None:
 @pytest.mark.contract("B170")
 def test_silence_of_30_seconds_has_a_sign_of_life(stuck: World) -> None:
     """Every 30 s in which nothing was said, what is waited for is."""
-    stuck.run(Policy(timeout_seconds=100.0))
+    stuck.run(Policy(budgets=Budgets(timeout_seconds=100.0)))
     said = [at for at in stuck.ears.said_at if at < 200.0]
     assert said == []
     assert stuck.ears.beats_at == [130.0, 160.0, 190.0]
@@ -140,7 +139,7 @@ def test_a_line_puts_the_next_sign_of_life_off(stuck: World) -> None:
             stuck.workload.replica_set(IMAGE, 1, 2, 1)
 
     stuck.before_answer = progress
-    stuck.run(Policy(timeout_seconds=80.0, read_interval_seconds=20.0))
+    stuck.run(Policy(budgets=Budgets(timeout_seconds=80.0, read_interval_seconds=20.0)))
     assert stuck.ears.said_at[0] == 120.0
     assert stuck.ears.beats_at == [150.0, 180.0]
 
@@ -165,7 +164,7 @@ def test_messages_that_never_end_do_not_keep_it_from_its_time() -> None:
     workload = Workload(image=IMAGE, replicas=2)
     world = World(Restless(workload))
     world.workload = workload
-    attempt = _stuck(world).run(Policy(timeout_seconds=70.0))
+    attempt = _stuck(world).run(Policy(budgets=Budgets(timeout_seconds=70.0)))
     assert attempt.outcome is Outcome.FAILED
     assert world.clock.now() == 170.0
     assert world.ears.beats_at == [130.0, 160.0]
@@ -188,6 +187,7 @@ def test_an_attempt_without_a_wake_time_can_be_waited_for(stuck: World) -> None:
         return receive(inbox, seconds)
 
     stuck.clock.receive = noted  # type: ignore[method-assign,assignment]
-    stuck.run(replace(Policy(), timeout_seconds=200_000.0, read_interval_seconds=150_000.0))
+    budgets = Budgets(timeout_seconds=200_000.0, read_interval_seconds=150_000.0)
+    stuck.run(Policy(budgets=budgets))
     assert max(naps) <= 30.0
     assert min(naps) >= 0.0

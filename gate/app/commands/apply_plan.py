@@ -103,8 +103,8 @@ def _announce(plan: Plan, manifest: Manifest, console: Console) -> None:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
     for skipped in manifest.skipped:
         console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
-    if plan.policy.timeout_seconds is not None:
-        console.note("budget", f"timeout {format_seconds(plan.policy.timeout_seconds)}")
+    if plan.policy.budgets.timeout_seconds is not None:
+        console.note("budget", f"timeout {format_seconds(plan.policy.budgets.timeout_seconds)}")
 
 
 def _note_resumptions(plan: Plan, items: Items, paused: Collection[Ref], console: Console) -> None:
@@ -132,7 +132,7 @@ def _warn(
     replicas.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
-        timeout_seconds = plan.policy.timeout_seconds
+        timeout_seconds = plan.policy.budgets.timeout_seconds
         preflight.warn_of_short_timeout(timeout_seconds, items, trials, console.warn)
     for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
         console.warn(finding.line(plan.name_of(finding.object.ref)))

@@ -126,14 +126,13 @@ class Recovery:
         if not self.budgets:
             return record
         given = self.context.settings
-        policy = replace(
-            record.policy,
-            timeout_seconds=given.timeout or record.policy.timeout_seconds,
-            rollback_timeout_seconds=(
-                given.rollback_timeout or record.policy.rollback_timeout_seconds
-            ),
+        recorded = record.policy.budgets
+        budgets = replace(
+            recorded,
+            timeout_seconds=given.timeout or recorded.timeout_seconds,
+            rollback_timeout_seconds=given.rollback_timeout or recorded.rollback_timeout_seconds,
         )
-        return replace(record, policy=policy)
+        return replace(record, policy=replace(record.policy, budgets=budgets))
 
     def _learn(self, record: Record) -> None:
         """Learn the values of the Secrets kept beside a record."""

@@ -117,7 +117,7 @@ def _members(plan: Plan) -> Iterator[str]:
 
 
 def _returns(policy: Policy) -> bool:
-    return not policy.observe and policy.on_failure is OnFailure.ROLLBACK
+    return not policy.observe and policy.response.on_failure is OnFailure.ROLLBACK
 
 
 def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:

@@ -31,10 +31,11 @@ def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
         warn(f"{why}: a failure does not return to it")
     if not too_old:
         return plan
-    policy = replace(plan.policy, takes_back_parts=False)
-    if policy.on_failure is OnFailure.ROLLBACK:
-        policy = replace(policy, on_failure=OnFailure.KEEP, on_interrupt=OnInterrupt.KEEP)
-    return replace(plan, policy=policy)
+    response = replace(plan.policy.response, takes_back_parts=False)
+    if response.on_failure is OnFailure.ROLLBACK:
+        keep, on_signal = OnFailure.KEEP, OnInterrupt.KEEP
+        response = replace(response, on_failure=keep, on_interrupt=on_signal)
+    return replace(plan, policy=replace(plan.policy, response=response))
 
 
 def _too_old(plan: Plan, target: Target, days: int, now: datetime) -> str:

@@ -20,7 +20,7 @@ def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
     legal = max((_legal_seconds(body) for body in deployments), default=0.0)
     timeout = settings.timeout if settings.timeout is not None else legal
     back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout
-    return timeout + policy(settings).longest_bake_seconds + back + MARGIN_SECONDS
+    return timeout + policy(settings).budgets.longest_bake_seconds + back + MARGIN_SECONDS
 
 
 def _legal_seconds(body: JSON) -> float:

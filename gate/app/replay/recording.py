@@ -95,7 +95,8 @@ def _policies(file: str, recorded: Mapping[str, Any], settings: Settings) -> tup
     before, now = policy(then), policy(then.with_values(**_with_given(then, settings)))
     if "bake" not in settings.given:
         # A longer window would ask for measurements that the run never made.
-        now = replace(now, evidence_seconds=before.evidence_seconds)
+        budgets = replace(now.budgets, evidence_seconds=before.budgets.evidence_seconds)
+        now = replace(now, budgets=budgets)
     return before, now
 
 

@@ -78,7 +78,8 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
     fail_fast = replace(
         policy.fail_fast, denied_by_quota_seconds=None, denied_by_webhook_seconds=None
     )
-    return replace(policy, bake_seconds=0.0, evidence_seconds=0.0, fail_fast=fail_fast)
+    budgets = replace(policy.budgets, bake_seconds=0.0, evidence_seconds=0.0)
+    return replace(policy, budgets=budgets, fail_fast=fail_fast)
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:

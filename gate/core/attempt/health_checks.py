@@ -241,7 +241,7 @@ def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:
     """Yield the failures, and the doubts if the policy treats them as failures."""
     if attempt.course.leg is Leg.BACK:
         return
-    doubts_count = attempt.plan.policy.on_inconclusive is OnInconclusive.ROLLBACK
+    doubts_count = attempt.plan.policy.response.on_inconclusive is OnInconclusive.ROLLBACK
     for check, said in zip(attempt.plan.policy.checks, conclusions(attempt), strict=True):
         failed = said.kind is ConclusionKind.FAIL
         doubtful = said.kind is ConclusionKind.INCONCLUSIVE

@@ -46,6 +46,7 @@ def closed_of(attempt: Attempt) -> Closed:
             ref in attempt.ledger.written
             or ref in attempt.ledger.restored
             or is_known_failure(attempt, ref)
+            or _has_landed_late(attempt, ref)
         )
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
@@ -57,6 +58,12 @@ def closed_of(attempt: Attempt) -> Closed:
             for ref in written
         ),
     )
+
+
+def _has_landed_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
+    return is_stuck and attempt.plan.resumed is None
 
 
 def is_left_open(attempt: Attempt) -> bool:
@@ -84,7 +91,8 @@ def _closing(
         ref,
         versions=judged or tuple(_iter_unjudged(attempt, record, ref, ending)),
         bodies=bodies,
-        paused=ref in attempt.ledger.patched and attempt.plan.policy.on_failure is OnFailure.PAUSE,
+        paused=ref in attempt.ledger.patched
+        and attempt.plan.policy.response.on_failure is OnFailure.PAUSE,
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
@@ -98,8 +106,8 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
     """Return `Closing.scaled_down`: whether this attempt scaled a failed first version to 0."""
     policy, written = attempt.plan.policy, attempt.ledger.written.get(ref)
     if ref in attempt.ledger.patched:
-        scales = policy.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
-        return scales and policy.on_failure is not OnFailure.PAUSE
+        scales = policy.response.on_first_failure is OnFirstFailure.SCALE_TO_ZERO
+        return scales and policy.response.on_failure is not OnFailure.PAUSE
     before = written.before if written is not None else None
     was_empty = before is not None and _replicas_of(before) == 0
     return None if was_empty and _is_empty(attempt, ref) else False
@@ -173,10 +181,14 @@ def _find_unverified(
 def _failed_unchanged(
     attempt: Attempt, record: Record, live: LiveObject, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that an attempt which changed nothing left as it was, if it has failed.
+    """Return the version that an attempt which changed nothing left as it was, if its pods failed.
 
-    Doubt, or the failure of another Deployment, does not revoke a verification.
+    Neither doubt, nor the failure of another Deployment, nor that of a check revokes a
+    verification: the version ran before and after, so that what a check measures now is the state
+    of the world and tells no two versions apart.
     """
+    if ending.reason is Reason.CHECK_FAILED:
+        return None
     judged = _make_judged_version(
         attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
     )

@@ -27,8 +27,11 @@ def record_of(plan: Plan) -> Record:
     """
     if plan.resumed is not None:
         found = plan.resumed.record
-        policy = replace(found.policy, on_failure=plan.policy.on_failure)
+        on_failure = plan.policy.response.on_failure
+        response = replace(found.policy.response, on_failure=on_failure)
+        policy = replace(found.policy, response=response)
         return replace(found, policy=policy, target_set=plan.target_set)
+    budgets = replace(plan.policy.budgets, evidence_seconds=0.0)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
         if write.verb is not Verb.TAKE_OVER:
@@ -47,7 +50,7 @@ def record_of(plan: Plan) -> Record:
             )
             for one in plan.targets
         ),
-        policy=replace(plan.policy, checks=(), evidence_seconds=0.0),
+        policy=replace(plan.policy, checks=(), budgets=budgets),
         checks=tuple(check.name for check in plan.policy.checks if check.decides),
         target_set=plan.target_set,
         origin=plan.origin,

@@ -282,7 +282,9 @@ class Attempt:
     @property
     def bake_seconds(self) -> float:
         """The longest that completion has to last; a rollback is not baked."""
-        return self.plan.policy.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
+        return (
+            self.plan.policy.budgets.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
+        )
 
     @property
     def followed_from(self) -> float:
@@ -311,7 +313,8 @@ class Attempt:
     @property
     def objects_end_at(self) -> float:
         """When the present wait for objects ends, monotonic seconds."""
-        return min(self.requests.wait.since + self.plan.policy.wait_seconds, self.leg_ends_at)
+        waits_until = self.requests.wait.since + self.plan.policy.budgets.wait_seconds
+        return min(waits_until, self.leg_ends_at)
 
     @property
     def gives_up_at(self) -> float:
@@ -334,7 +337,7 @@ class Attempt:
             limits.SHORTEST_READ_INTERVAL_SECONDS,
             min(deadlines, default=math.inf) / limits.READS_A_DEADLINE,
         )
-        return min(self.plan.policy.read_interval_seconds, often)
+        return min(self.plan.policy.budgets.read_interval_seconds, often)
 
     @property
     def bake_ends_at(self) -> float:
@@ -347,7 +350,7 @@ class Attempt:
         runs = self.health.checks.values()
         deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
         enough = all(run.finished for run in deciding)
-        seconds = self.plan.policy.bake_seconds if enough else self.bake_seconds
+        seconds = self.plan.policy.budgets.bake_seconds if enough else self.bake_seconds
         return min(self.course.baked_since + seconds, self.leg_ends_at)
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.endings.unwritten import end_unwritten, is_unwritten
+from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -15,6 +16,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.authorship import name_writer
 from gate.core.writes.way_out import became_theirs
 
 
@@ -26,6 +28,9 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
+    late = end_late(attempt, ref, failure_behind(attempt, ref))
+    if late is not None:
+        return late
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _end_superseded(attempt, ref)
@@ -49,12 +54,24 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
     """Return the ending of what others took over, while the rest of the attempt went back."""
-    there_before = attempt.plan.before(ref) is not None
+    before, read = attempt.plan.before(ref), attempt.ledger.live.get(ref)
+    there_before = before is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
     if ref not in attempt.ledger.live:
         reason, did = (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it before it was written")
+    by = f" (by {writer})" if (writer := _name_writer(before, read)) else ""
+    message = CleanText(f"somebody else {did} it before it was written{by}")
     return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
+
+
+def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
+    """Name who changed the pod template between two reads, "" if it is the same or not known."""
+    if read is None or read.workload is None:
+        return ""
+    if before is not None and before.workload is not None:
+        is_same = before.workload.template.body == read.workload.template.body
+        return "" if is_same else name_writer(read, read.workload)
+    return name_writer(read, read.workload)
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
@@ -81,7 +98,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return end_unwritten(attempt, ref, failure)
     if written is None:
         return _never_written(failure)
-    if ref in attempt.ledger.deleted and attempt.plan.policy.prune_created:
+    if ref in attempt.ledger.deleted and attempt.plan.policy.response.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     if attempt.plan.phase_of(ref) is Phase.BEFORE:
         return _end_first(attempt, failure)
@@ -89,7 +106,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
-    stays = attempt.plan.policy.on_failure is OnFailure.PAUSE or not written.changed
+    stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
     return failure
@@ -182,7 +199,10 @@ def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     if is_as_before and attempt.result.failures and is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     policy = attempt.plan.policy
-    if policy.on_failure is not OnFailure.ROLLBACK and not policy.takes_back_parts:
+    if (
+        policy.response.on_failure is not OnFailure.ROLLBACK
+        and not policy.response.takes_back_parts
+    ):
         return failure
     if has_taken_back_nothing(attempt):
         return failure
@@ -208,7 +228,9 @@ def _uid_before(attempt: Attempt, ref: Ref) -> str:
 def _returns(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a failure was to take `ref` back to what it was."""
     baseline = attempt.plan.target(ref).baseline
-    return attempt.plan.policy.on_failure is OnFailure.ROLLBACK and isinstance(baseline, Known)
+    return attempt.plan.policy.response.on_failure is OnFailure.ROLLBACK and isinstance(
+        baseline, Known
+    )
 
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:

@@ -7,9 +7,17 @@ from dataclasses import replace
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome
+from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.order import answers_lost
+from gate.core.writes.way_out import is_theirs
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
+
+LANDED_LATE = "the answer to its write was lost; it was written after all, and did not go back"
+WHOSE_IS_UNKNOWN = (
+    "the answer to its write was lost, and it has changed since: "
+    "whether that write or somebody else did it is not known"
+)
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
@@ -25,6 +33,19 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether an object may have been written after all: an answer to its write was lost."""
     return ref in answers_lost(attempt) and ref not in attempt.ledger.written
+
+
+def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
+    """Return the ending of a Deployment that changed after the answer to its write was lost.
+
+    It did not go back. None if it is as before, or if somebody else is known to have changed it.
+    """
+    has_changed = is_theirs(attempt, ref) or ref in attempt.interference.departures
+    author = find_author(attempt, ref) if has_changed and is_in_doubt(attempt, ref) else None
+    if author is None or author is Author.OTHERS:
+        return None
+    text = LANDED_LATE if author is Author.OURS else WHOSE_IS_UNKNOWN
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=CleanText(text))
 
 
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:

@@ -16,6 +16,6 @@ class Leg(enum.StrEnum):
 
 def leg_timeout(policy: Policy, leg: Leg) -> float | None:
     """Return a leg's total seconds, None for `auto`; the way back's default is the way out's."""
-    if leg is Leg.BACK and policy.rollback_timeout_seconds is not None:
-        return policy.rollback_timeout_seconds
-    return policy.timeout_seconds
+    if leg is Leg.BACK and policy.budgets.rollback_timeout_seconds is not None:
+        return policy.budgets.rollback_timeout_seconds
+    return policy.budgets.timeout_seconds

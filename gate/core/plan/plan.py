@@ -145,9 +145,11 @@ def plan_to_take_back(plan: Plan) -> Plan:
     `--on-failure` is for a version that fails. A part of an apply is no version, and goes back
     whatever the option says, unless the policy forbids that (`takes_back_parts`).
     """
-    if not plan.policy.takes_back_parts:
+    response = plan.policy.response
+    if not response.takes_back_parts:
         return plan
-    return replace(plan, policy=replace(plan.policy, on_failure=OnFailure.ROLLBACK))
+    back = replace(response, on_failure=OnFailure.ROLLBACK)
+    return replace(plan, policy=replace(plan.policy, response=back))
 
 
 def failed_first(plan: Plan, refs: Collection[Ref], failed: Collection[Ref]) -> Iterator[Ref]:

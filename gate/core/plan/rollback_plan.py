@@ -119,7 +119,7 @@ def writes_back(
     """
     if plan.policy.observe or not plan.may_retreat:
         return ()
-    match plan.policy.on_failure:
+    match plan.policy.response.on_failure:
         case OnFailure.KEEP:
             return ()
         case OnFailure.PAUSE:
@@ -156,7 +156,7 @@ def _rollback(
         if ref in rolled_out - restorable:
             back.extend(_first_failure(plan, ref, object_))
     is_undone = rolled_out and rolled_out <= {one.ref for one in back if one.verb is Verb.DELETE}
-    if (is_return or is_undone) and plan.policy.prune_created:
+    if (is_return or is_undone) and plan.policy.response.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)
@@ -257,7 +257,11 @@ def irreversible(
     Empty if nothing goes back.
     """
     policy = plan.policy
-    if policy.observe or not plan.may_retreat or policy.on_failure is not OnFailure.ROLLBACK:
+    if (
+        policy.observe
+        or not plan.may_retreat
+        or policy.response.on_failure is not OnFailure.ROLLBACK
+    ):
         return FrozenMap()
     mine = {
         ref: w
@@ -325,7 +329,7 @@ def _release(ref: Ref, object_: WrittenObject) -> PlannedWrite:
 def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[PlannedWrite, ...]:
     if object_.merged:
         return (_release(ref, object_),)
-    match plan.policy.on_first_failure:
+    match plan.policy.response.on_first_failure:
         case OnFirstFailure.SCALE_TO_ZERO:
             return (PlannedWrite(ref, Verb.MERGE, Body.of({"spec": {"replicas": 0}})),)
         case OnFirstFailure.DELETE if _may_be_deleted(object_):

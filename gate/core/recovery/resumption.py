@@ -194,7 +194,7 @@ def _find_departed(sorted_: _Sorted) -> dict[Ref, Cause]:
 def _put_back(sorted_: _Sorted, ref: Ref) -> bool:
     """Tell whether a failed version that was to be paused is as before: no gate restored that."""
     record = sorted_.record
-    paused = record.leg is Leg.BACK and record.policy.on_failure is OnFailure.PAUSE
+    paused = record.leg is Leg.BACK and record.policy.response.on_failure is OnFailure.PAUSE
     changed = any(kept.ref == ref and kept.changes for kept in record.objects)
     return paused and changed and sorted_.by_ref.get(ref) is ObjectState.BEFORE
 
@@ -222,7 +222,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     if _is_held(plan, ours, at):
         return False
     record = sorted_.record
-    if record.checks and record.policy.on_inconclusive is OnInconclusive.ROLLBACK:
+    if record.checks and record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
         return True
     if _complete(plan, ours, at):
         return False

@@ -121,7 +121,7 @@ class Rollout:
     @property
     def ends_at(self) -> float:
         """When the total budget ends, monotonic seconds."""
-        bake_seconds = self.policy.longest_bake_seconds if self.settled else 0.0
+        bake_seconds = self.policy.budgets.longest_bake_seconds if self.settled else 0.0
         return self.budget.ends_at(bake_seconds)
 
     @property
@@ -180,7 +180,7 @@ class Rollout:
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
         kind = snapshot.kind
         new = self.new.after(kind, before, after, live.template, self.fail_fast)
-        if self.policy.wait_for_termination or kind.pods_show_progress:
+        if self.policy.requirement.wait_for_termination or kind.pods_show_progress:
             return self._after_all(at, snapshot, new)
         limit = kind.deadline_seconds(live, self.policy)
         return Rollout(
@@ -307,7 +307,7 @@ class Rollout:
         """Return what is fatal without a deadline; unobserved, only faults that show early."""
         clock, observed = self.blindness.clock(now), self._is_observed(live)
         if observed:
-            tolerated = amount(self.policy.tolerate, live.replicas, 0)
+            tolerated = amount(self.policy.requirement.tolerate, live.replicas, 0)
             of_pods = self.new.fatal(self.snapshot.kind, clock, tolerated)
             if of_pods is not None:
                 return of_pods

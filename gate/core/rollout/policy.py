@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import Final
 
 from gate.core.checks.spec import Check, OnInconclusive
 from gate.core.model.int_or_percent import Share
+
+DEFAULT_PROGRESS_DEADLINE_SECONDS: Final = 600.0
+"""The default of `progressDeadlineSeconds` of a Deployment (apps/v1), for kinds without it."""
 
 
 class OnFailure(enum.StrEnum):
@@ -61,43 +65,70 @@ class FailFast:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """Everything that decides besides the cluster itself.
+class Budgets:
+    """How long an attempt may take, in seconds; None is `auto`.
 
-    Budgets are seconds; None is `auto`. `require` is None for all pods, "min-available" being
-    spelled by `require_min_available`. `evidence_seconds` is how long the bake window may last if
-    that is longer than `bake_seconds`: until every check that decides has all its measurements.
-    `takes_back_parts` is whether a half-done apply is rolled back whatever `on_failure` says: an
-    age limit forbids it. `wait_seconds` is how long objects that are no workloads may take to be
-    ready, each time that they are waited for.
+    `progress_deadline_seconds` is how long nothing may move in a workload whose controller has no
+    deadline of its own. `evidence_seconds` is how long the bake window may last if that is longer
+    than `bake_seconds`: until every check that decides has all its measurements. `wait_seconds` is
+    how long objects that are no workloads may take to be ready, each time that they are waited for.
     """
 
     timeout_seconds: float | None = None
     rollback_timeout_seconds: float | None = None
+    progress_deadline_seconds: float = DEFAULT_PROGRESS_DEADLINE_SECONDS
     bake_seconds: float = 0.0
     evidence_seconds: float = 0.0
-    on_failure: OnFailure = OnFailure.ROLLBACK
-    on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
-    on_interrupt: OnInterrupt = OnInterrupt.AUTO
-    observe: bool = False
-    fail_fast: FailFast = field(default_factory=FailFast)
-    tolerate: Share | None = None
-    require: Share | None = None
-    require_min_available: bool = False
-    wait_for_termination: bool = False
-    prune_created: bool = False
-    force_conflicts: bool = False
-    checks: tuple[Check, ...] = ()
-    on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0
-    takes_back_parts: bool = True
-    wait_for: WaitFor = WaitFor.WORKLOADS
     wait_seconds: float = 300.0
 
     @property
     def longest_bake_seconds(self) -> float:
         """How long the bake window may last at most."""
         return max(self.bake_seconds, self.evidence_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """How much of a rollout has to be there before it is complete.
+
+    `require` is None for all pods, "min-available" being spelled by `require_min_available`.
+    """
+
+    tolerate: Share | None = None
+    require: Share | None = None
+    require_min_available: bool = False
+    wait_for_termination: bool = False
+    wait_for: WaitFor = WaitFor.WORKLOADS
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the gate does about a failure, a doubt, a signal, and what others own.
+
+    `takes_back_parts` is whether a half-done apply is rolled back whatever `on_failure` says: an
+    age limit forbids it.
+    """
+
+    on_failure: OnFailure = OnFailure.ROLLBACK
+    on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
+    on_interrupt: OnInterrupt = OnInterrupt.AUTO
+    on_inconclusive: OnInconclusive = OnInconclusive.KEEP
+    prune_created: bool = False
+    force_conflicts: bool = False
+    takes_back_parts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that decides besides the cluster itself."""
+
+    budgets: Budgets = field(default_factory=Budgets)
+    requirement: Requirement = field(default_factory=Requirement)
+    response: Response = field(default_factory=Response)
+    fail_fast: FailFast = field(default_factory=FailFast)
+    checks: tuple[Check, ...] = ()
+    observe: bool = False
 
 
 def amount(share: Share | None, total: int, default: int) -> int:

@@ -26,7 +26,11 @@ class Baking(WatchingState):
         """Start the window and its checks."""
         effects: tuple[Effect, ...] = ()
         if attempt.bake_seconds > 0:
-            at_most = "" if attempt.bake_seconds == attempt.plan.policy.bake_seconds else "at most "
+            at_most = (
+                ""
+                if attempt.bake_seconds == attempt.plan.policy.budgets.bake_seconds
+                else "at most "
+            )
             line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
             effects = (attempt.say("baking", line),)
         attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))

@@ -53,7 +53,7 @@ def _with_unchanged(attempt: Attempt) -> Attempt:
     that somebody else changed before our write is theirs and not ours to verify; one that did not
     serve before is not followed either.
     """
-    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+    if attempt.plan.policy.response.on_failure is not OnFailure.ROLLBACK:
         return attempt
     for target in attempt.plan.targets:
         ref, written = target.ref, attempt.ledger.written.get(target.ref)

@@ -157,7 +157,7 @@ def _answer_signal(attempt: Attempt, state: StateBehaviour, *, steps_back: bool)
 
 
 def _goes_back_on_signal(attempt: Attempt) -> bool:
-    policy = attempt.plan.policy.on_interrupt
+    policy = attempt.plan.policy.response.on_interrupt
     if policy is not OnInterrupt.AUTO:
         return policy is OnInterrupt.ROLLBACK
     rollouts = (attempt.workloads.rollouts[ref] for ref in _still_ours(attempt))

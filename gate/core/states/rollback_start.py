@@ -52,7 +52,7 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     Nor does one of a Deployment that this attempt did not change: what is to be written may mend
     it.
     """
-    if attempt.plan.policy.on_failure is not OnFailure.ROLLBACK:
+    if attempt.plan.policy.response.on_failure is not OnFailure.ROLLBACK:
         return False
     written = attempt.ledger.written
     changed = {ref for ref in find_culprits(verdicts) if ref in written and written[ref].changed}
@@ -66,7 +66,7 @@ def may_take_back(attempt: Attempt) -> bool:
     """
     policy = plan_to_take_back(attempt.plan).policy
     is_forbidden = policy.observe or not attempt.plan.may_retreat
-    return policy.on_failure is OnFailure.ROLLBACK and not is_forbidden
+    return policy.response.on_failure is OnFailure.ROLLBACK and not is_forbidden
 
 
 def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:

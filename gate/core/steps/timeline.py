@@ -91,7 +91,7 @@ def _writes(before: Attempt, after: Attempt) -> Iterator[Line]:
         if ref not in before.ledger.restored:
             yield "restored", f"{after.plan.name_of(ref)} restored"
     for ref in after.ledger.patched[len(before.ledger.patched) :]:
-        paused = after.plan.policy.on_failure is OnFailure.PAUSE
+        paused = after.plan.policy.response.on_failure is OnFailure.PAUSE
         yield "patched", f"{after.plan.name_of(ref)} {'paused' if paused else 'scaled to zero'}"
     for ref in after.ledger.deleted[len(before.ledger.deleted) :]:
         yield "deleted", f"{after.plan.name_of(ref)} deleted"

@@ -12,6 +12,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.replacement import find_before
 from gate.core.writes.request import send
@@ -81,7 +82,11 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    awaited = "while the answer to our write was awaited"
+    message = CleanText(f"somebody else {did} it {awaited}")
+    if find_author(attempt, ref) is not Author.OTHERS:
+        whose = "whether that write or somebody else did it is not known"
+        message = CleanText(f"it was {did} {awaited}: {whose}")
     departure = Ending(Outcome.SUPERSEDED, reason, message)
     departures = attempt.interference.departures.put(ref, departure)
     return replace(

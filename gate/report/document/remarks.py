@@ -49,7 +49,7 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
 
 def _cut_window(attempt: Attempt) -> Iterator[str]:
     """Warn of a bake window that the budget cut short because a version was not steady in it."""
-    wanted = attempt.plan.policy.bake_seconds
+    wanted = attempt.plan.policy.budgets.bake_seconds
     watched = attempt.leg_ends_at - attempt.course.baked_since
     if attempt.outcome is Outcome.VERIFIED and watched < wanted:
         yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
@@ -58,7 +58,7 @@ def _cut_window(attempt: Attempt) -> Iterator[str]:
 def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
     """Warn of what the way back did not restore."""
     name = attempt.plan.name_of
-    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
+    pauses = attempt.plan.policy.response.on_failure is OnFailure.PAUSE
     for ref in attempt.ledger.patched:
         end = _describe_pause(attempt, ref, is_locked=is_locked) if pauses else _SCALED_TO_ZERO
         yield f"{name(ref)} {end}"
@@ -157,13 +157,13 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     policy = attempt.plan.policy
     failed = (Outcome.FAILED, Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
-    if attempt.outcome not in failed or policy.on_failure is not OnFailure.ROLLBACK:
+    if attempt.outcome not in failed or policy.response.on_failure is not OnFailure.ROLLBACK:
         return
-    prunes = policy.prune_created and (attempt.ledger.restored or attempt.ledger.deleted)
+    prunes = policy.response.prune_created and (attempt.ledger.restored or attempt.ledger.deleted)
     followed = {target.ref for target in attempt.plan.targets}
-    deletes_first = policy.on_first_failure is OnFirstFailure.DELETE
+    deletes_first = policy.response.on_first_failure is OnFirstFailure.DELETE
     for ref, written in attempt.ledger.written.items():
-        if ref in attempt.plan.held and policy.prune_created:
+        if ref in attempt.plan.held and policy.response.prune_created:
             yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
             continue
         asked = prunes or (deletes_first and ref in followed)

@@ -267,7 +267,7 @@ def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _asks_for_all(policy: Policy) -> bool:
-    return policy.require is None and not policy.require_min_available
+    return policy.requirement.require is None and not policy.requirement.require_min_available
 
 
 def _find_running_if_interrupted(attempt: Attempt, ref: Ref) -> Running:
@@ -285,7 +285,7 @@ def _find_running_if_interrupted(attempt: Attempt, ref: Ref) -> Running:
 
 def taken_down(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether this attempt scaled a first deployment to zero, or deleted it."""
-    pauses = attempt.plan.policy.on_failure is OnFailure.PAUSE
+    pauses = attempt.plan.policy.response.on_failure is OnFailure.PAUSE
     return ref in attempt.ledger.deleted or (ref in attempt.ledger.patched and not pauses)
 
 

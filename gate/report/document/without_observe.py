@@ -34,7 +34,7 @@ def would_have(attempt: Attempt, ref: Ref | None) -> str:
         case Outcome.INCONCLUSIVE:
             return "would have been kept as inconclusive"
         case Outcome.FAILED:
-            return _answer(attempt, ref, attempt.plan.policy.on_failure)
+            return _answer(attempt, ref, attempt.plan.policy.response.on_failure)
         case outcome:
             return f"would have ended as {outcome}"
 

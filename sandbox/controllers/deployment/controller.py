@@ -6,6 +6,7 @@ Rules of `pkg/controller/deployment/deployment_controller.go`.
 from __future__ import annotations
 
 from sandbox.api.api import Api
+from sandbox.controllers.adoption import Claim
 from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
 from sandbox.controllers.deployment.new_replica_set import NewReplicaSets, Sets
 from sandbox.controllers.deployment.scaling import scale, was_scaled
@@ -27,7 +28,7 @@ from sandbox.controllers.deployment.strategies import (
 )
 from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.ownership import DEPLOYMENTS, Claim, controller_of, controller_reference
+from sandbox.controllers.ownership import DEPLOYMENTS, controller_of
 from sandbox.controllers.queue import WorkQueue
 from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.json import JSON, copy_json
@@ -140,11 +141,7 @@ class DeploymentController:
             self._recreate(key, deployment, owned)
 
     def _claim_replica_sets(self, key: Key, deployment: JSON) -> list[JSON]:
-        reference = controller_reference(deployment, "apps/v1", "Deployment")
-        claim = Claim(self._api, DEPLOYMENTS, key, deployment, reference)
-        owned = self._replica_sets.controlled_by(deployment["metadata"]["uid"])
-        free = self._replica_sets.without_controller(key.namespace)
-        return claim.of(REPLICA_SETS, [*owned, *free])
+        return Claim(self._api, DEPLOYMENTS, key, deployment).of(self._replica_sets)
 
     def _note_pause(self, deployment: JSON) -> None:
         """Write that progress is not judged while paused, and that it is again.

@@ -38,7 +38,7 @@ from sandbox.controllers.recorder import Recorder, find, with_condition
 from sandbox.failure import ApiError, not_found
 from sandbox.json import JSON
 from sandbox.storage.store import Key
-from sandbox.times import NAME_LETTERS, Timers
+from sandbox.times import Timers, safe_letters
 
 LABEL = "pod-template-hash"
 
@@ -70,11 +70,6 @@ def template_hash(template: JSON, collision_count: int | None) -> str:
     for byte in content:
         found = ((found ^ byte) * _FNV_PRIME) & _32_BITS
     return safe_letters(str(found))
-
-
-def safe_letters(text: str) -> str:
-    """Return text in letters that make no words (apimachinery `rand.SafeEncodeString`)."""
-    return "".join(NAME_LETTERS[ord(letter) % len(NAME_LETTERS)] for letter in text)
 
 
 def _bare(template: JSON) -> Any:
@@ -201,7 +196,7 @@ class NewReplicaSets:
                 "name": f"{metadata['name'][: LONGEST_NAME - len(suffix) - 1]}-{suffix}",
                 "namespace": metadata["namespace"],
                 "labels": labels,
-                "ownerReferences": [controller_reference(deployment, "apps/v1", "Deployment")],
+                "ownerReferences": [controller_reference(deployment)],
             },
             "spec": _without_zero(
                 {

@@ -10,25 +10,22 @@ from dataclasses import dataclass
 from functools import partial
 
 from sandbox.api.api import Api
+from sandbox.controllers.adoption import Claim
 from sandbox.controllers.informer import Informer
-from sandbox.controllers.ownership import (
-    REPLICA_SETS,
-    Claim,
-    controller_of,
-    controller_reference,
-    controller_uid,
+from sandbox.controllers.ownership import REPLICA_SETS, controller_uid
+from sandbox.controllers.pod_writes import Expectations, Failure, PodOwners, PodWrites
+from sandbox.controllers.pods import (
+    from_template,
+    is_active,
+    is_available,
+    is_ready,
+    is_terminating,
+    next_available_seconds,
 )
 from sandbox.controllers.queue import Later, WorkQueue
 from sandbox.controllers.recorder import Recorder, find, without
-from sandbox.controllers.replicaset.pods import (
-    available_in_seconds,
-    is_active,
-    is_deleting,
-    is_terminating,
-    ready_condition,
-)
-from sandbox.controllers.replicaset.replicas import Expectations, Failure, Replicas
-from sandbox.failure import ApiError
+from sandbox.controllers.replicaset.deletion_order import in_deletion_order
+from sandbox.controllers.status import write_status
 from sandbox.json import JSON
 from sandbox.objects.selectors import has_labels, selects
 from sandbox.storage.store import Change, ChangeType, Key
@@ -48,13 +45,12 @@ def calculate_status(
     spec = replica_set["spec"]
     wanted = (spec["template"].get("metadata") or {}).get("labels") or {}
     ready_seconds = spec.get("minReadySeconds", 0)
-    waits = [available_in_seconds(pod, ready_seconds, timers) for pod in active]
     counters = {
         "fullyLabeledReplicas": sum(
             has_labels(wanted, pod["metadata"].get("labels")) for pod in active
         ),
-        "readyReplicas": sum(ready_condition(pod) is not None for pod in active),
-        "availableReplicas": sum(wait is not None and wait <= 0 for wait in waits),
+        "readyReplicas": sum(map(is_ready, active)),
+        "availableReplicas": sum(is_available(pod, ready_seconds, timers) for pod in active),
     }
     conditions = _conditions(replica_set, len(active), failure, timers)
     return {
@@ -86,8 +82,6 @@ def _conditions(
     return [*found, failed]
 
 
-RESOURCE = "replicasets.apps"
-
 WORK_SECONDS = 0.005
 """How long a sync holds its ReplicaSet: what changes meanwhile is seen by one sync after it."""
 
@@ -111,7 +105,7 @@ class ReplicaSetController:
         self._timers = timers
         self._expectations = Expectations(timers)
         self._recorder = Recorder(api, REPLICA_SETS, self._timers, "replicaset-controller")
-        self._replicas = Replicas(api, self._recorder, self._expectations, self._timers)
+        self._writes = PodWrites(api, REPLICA_SETS, self._recorder, self._expectations)
         self._replica_sets = replica_sets
         self._pods = pods
         self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
@@ -119,7 +113,8 @@ class ReplicaSetController:
     def start(self) -> None:
         """Begin to follow changes."""
         self._replica_sets.watch(self._on_replica_set)
-        self._pods.watch(self._on_pod)
+        owners = PodOwners(self._replica_sets, self._queue.add, self._expectations)
+        self._pods.watch(owners.hear)
 
     def _on_replica_set(self, change: Change) -> None:
         if change.type is ChangeType.DELETED:
@@ -127,61 +122,6 @@ class ReplicaSetController:
             if change.before is not None:
                 self._recorder.forget(change.before["metadata"]["uid"])
         self._queue.add(change.key)
-
-    def _on_pod(self, change: Change) -> None:
-        pod = change.after
-        if pod is None or is_deleting(pod):
-            self._on_deletion(change.key, pod or change.before or {})
-        elif change.before is None:
-            self._on_creation(change.key, pod)
-        else:
-            self._on_update(change.key, change.before, pod)
-
-    def _on_deletion(self, key: Key, pod: JSON) -> None:
-        """A deletion counts from its beginning, once."""
-        owner = self._owner(key.namespace, controller_of(pod))
-        if owner is not None:
-            self._expectations.forget_deletion(owner, key)
-            self._queue.add(owner)
-
-    def _on_creation(self, key: Key, pod: JSON) -> None:
-        reference = controller_of(pod)
-        if reference is None:
-            self._wake_selecting(key.namespace, pod)
-            return
-        owner = self._owner(key.namespace, reference)
-        if owner is not None:
-            self._expectations.lower_creations(owner)
-            self._queue.add(owner)
-
-    def _on_update(self, key: Key, before: JSON, after: JSON) -> None:
-        left, reference = controller_of(before), controller_of(after)
-        if left is not None and left != reference:
-            former = self._owner(key.namespace, left)
-            if former is not None:
-                self._queue.add(former)
-        if reference is not None:
-            owner = self._owner(key.namespace, reference)
-            if owner is not None:
-                self._queue.add(owner)
-        elif left is not None or before["metadata"].get("labels") != after["metadata"].get(
-            "labels"
-        ):
-            self._wake_selecting(key.namespace, after)
-
-    def _wake_selecting(self, namespace: str, pod: JSON) -> None:
-        labels = pod["metadata"].get("labels")
-        for each in self._replica_sets.all():
-            metadata = each["metadata"]
-            if metadata["namespace"] == namespace and selects(each["spec"]["selector"], labels):
-                self._queue.add(Key(RESOURCE, namespace, metadata["name"]))
-
-    def _owner(self, namespace: str, reference: JSON | None) -> Key | None:
-        if reference is None or reference["kind"] != "ReplicaSet":
-            return None
-        key = Key(RESOURCE, namespace, reference["name"])
-        found = self._replica_sets.get(key)
-        return key if found and found["metadata"]["uid"] == reference["uid"] else None
 
     def _sync(self, key: Key) -> Later | None:
         replica_set = self._replica_sets.get(key)
@@ -193,30 +133,34 @@ class ReplicaSetController:
             self._expectations.is_met(key) and "deletionTimestamp" not in replica_set["metadata"]
         )
         owned = self._pods.controlled_by(replica_set["metadata"]["uid"])
-        active = self._claim_pods(key, replica_set, owned)
+        active = Claim(self._api, REPLICA_SETS, key, replica_set).of(self._pods, is_active)
         counts = _Counts(active, _ending(replica_set, owned))
-        if not may_act or len(active) == replica_set["spec"].get("replicas", 1):
+        missing = replica_set["spec"].get("replicas", 1) - len(active)
+        if not may_act or not missing:
             self._report(key, replica_set, counts, None)
             return None
-        related = partial(self._list_related_pods, replica_set)
-        failure = self._replicas.bring(key, replica_set, active, related)
+        new = [from_template(replica_set, replica_set["spec"]["template"])] * missing
+        old = self._choose_for_deletion(replica_set, active, -missing)
+        failure = self._writes.change(key, replica_set, new, old)
         return Later(PODS_SECONDS, partial(self._report, key, replica_set, counts, failure))
+
+    def _choose_for_deletion(
+        self, replica_set: JSON, active: list[JSON], count: int
+    ) -> Sequence[JSON]:
+        if count <= 0 or count >= len(active):
+            return active if count > 0 else ()
+        related = self._list_related_pods(replica_set)
+        return in_deletion_order(active, related, self._timers.epoch())[:count]
 
     def _report(
         self, key: Key, replica_set: JSON, counts: _Counts, failure: Failure | None
     ) -> None:
         """Write what was counted before pods were created or deleted; fail where that failed."""
         status = calculate_status(replica_set, counts.active, counts.ending, failure, self._timers)
-        self._write(key, replica_set, status)
+        write_status(self._api, REPLICA_SETS, key, replica_set, status)
         if failure is not None:
             raise failure
         self._count_again(key, replica_set, counts.active)
-
-    def _claim_pods(self, key: Key, replica_set: JSON, owned: list[JSON]) -> list[JSON]:
-        free = self._pods.without_controller(key.namespace)
-        reference = controller_reference(replica_set, "apps/v1", "ReplicaSet")
-        claim = Claim(self._api, REPLICA_SETS, key, replica_set, reference)
-        return claim.of("pods", [pod for pod in [*owned, *free] if is_active(pod)])
 
     def _list_related_pods(self, replica_set: JSON) -> list[JSON]:
         """Return the pods of all ReplicaSets that have the same owner."""
@@ -225,24 +169,12 @@ class ReplicaSetController:
         found = (self._pods.controlled_by(each["metadata"]["uid"]) for each in together)
         return [pod for pods in found for pod in pods]
 
-    def _write(self, key: Key, replica_set: JSON, status: JSON) -> None:
-        """Write a status that differs, over a newer version too: once more, then by a retry."""
-        if status == replica_set.get("status"):
-            return
-        written = {**replica_set, "status": status}
-        try:
-            self._api.update(key, written, REPLICA_SETS, subresource="status")
-        except ApiError:
-            fresh = {**self._api.get(key), "status": status}
-            self._api.update(key, fresh, REPLICA_SETS, subresource="status")
-
     def _count_again(self, key: Key, replica_set: JSON, active: Sequence[JSON]) -> None:
         """Come back when the next ready pod will have become available."""
         ready_seconds = replica_set["spec"].get("minReadySeconds", 0)
-        waits = [available_in_seconds(pod, ready_seconds, self._timers) for pod in active]
-        left = [wait for wait in waits if wait is not None and wait > 0]
-        if left:
-            self._queue.add_after(key, min(left))
+        wait = next_available_seconds(active, ready_seconds, self._timers)
+        if wait is not None:
+            self._queue.add_after(key, wait)
 
 
 def _ending(replica_set: JSON, owned: Sequence[JSON]) -> int:

@@ -112,6 +112,8 @@ def prepared_for_update(
         return kept_service(old, new, taken)
     if resource.key == "daemonsets.apps":
         return _kept_daemon_set(old, new)
+    if resource.key == "statefulsets.apps":
+        return _without_max_unavailable(new)
     if resource.key == "namespaces" and subresource != "finalize":
         return {**new, "spec": old["spec"]}
     if resource.key == "pods" and subresource == "status":
@@ -180,6 +182,17 @@ def _with_template_generation(daemon_set: JSON, generation: int) -> JSON:
     return {**daemon_set, "metadata": {**metadata, "annotations": annotations}}
 
 
+def _without_max_unavailable(stateful_set: JSON) -> JSON:
+    """Drop what counts with the gate MaxUnavailableStatefulSet alone, which is off in v1.36."""
+    spec = stateful_set["spec"]
+    rolling = spec["updateStrategy"].get("rollingUpdate") or {}
+    if "maxUnavailable" not in rolling:
+        return stateful_set
+    kept = {name: value for name, value in rolling.items() if name != "maxUnavailable"}
+    strategy = {**spec["updateStrategy"], "rollingUpdate": kept}
+    return {**stateful_set, "spec": {**spec, "updateStrategy": strategy}}
+
+
 def _kept_daemon_set(old: JSON, new: JSON) -> JSON:
     annotations = old["metadata"].get("annotations", {})
     generation = int(annotations.get(_TEMPLATE_GENERATION, 0))
@@ -192,6 +205,7 @@ _CREATES: Mapping[str, Callable[[JSON], JSON]] = {
     "namespaces": _namespace,
     "nodes": _node,
     "persistentvolumeclaims": _claim,
+    "statefulsets.apps": _without_max_unavailable,
     "daemonsets.apps": partial(_with_template_generation, generation=1),
     "jobs.batch": _job,
 }

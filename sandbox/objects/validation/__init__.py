@@ -16,14 +16,15 @@ from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import Found
 from sandbox.objects.validation.fixed import check_fixed_fields
+from sandbox.objects.validation.jobs import check_cron_job, check_job
 from sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from sandbox.objects.validation.pod.spec import check_pod
 from sandbox.objects.validation.workloads import (
-    check_cron_job,
     check_daemon_set,
     check_deployment,
-    check_job,
+    check_disruption_budget,
     check_replica_set,
+    check_revision,
     check_stateful_set,
 )
 
@@ -35,6 +36,8 @@ _CONTENT: Mapping[str, Callable[[Found, JSON], None]] = {
     "daemonsets.apps": check_daemon_set,
     "jobs.batch": check_job,
     "cronjobs.batch": check_cron_job,
+    "controllerrevisions.apps": check_revision,
+    "poddisruptionbudgets.policy": check_disruption_budget,
 }
 """What is asked of a kind's spec."""
 

@@ -105,9 +105,12 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(letter, rf"\x{ord(letter):02x}")
 
 
-def go_json(value: Any) -> str:
-    """Return a value as Go's `json.Marshal` writes it; the order of keys is the caller's."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def go_json(value: Any, *, is_map: bool = False) -> str:
+    """Return a value as Go's `json.Marshal` writes it.
+
+    The keys of a Go map are sorted; else their order, that of a struct's fields, is the caller's.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=is_map)
     return re.sub("[<>&]", lambda match: _HTML[match[0]], text)
 
 

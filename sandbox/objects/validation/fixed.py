@@ -13,7 +13,15 @@ from sandbox.objects.validation.pod.spec import check_pod_update
 _LOCKED = "field is immutable when `immutable` is set"
 
 _SELECTED = ("deployments.apps", "replicasets.apps", "daemonsets.apps")
-_FIXED_OF_JOB = ("selector", "template", "completionMode", "podFailurePolicy", "successPolicy")
+_FIXED_OF_JOB = (
+    "selector",
+    "template",
+    "completionMode",
+    "podFailurePolicy",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "successPolicy",
+)
 _LOCKABLE: Mapping[str, Sequence[str]] = {
     "configmaps": ("data", "binaryData"),
     "secrets": ("data",),
@@ -40,6 +48,9 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
         _check_stateful_set(found, old["spec"], new["spec"])
     elif key == "jobs.batch":
         _check_job(found, old["spec"], new["spec"])
+    elif key == "controllerrevisions.apps":
+        if old.get("data") != new.get("data"):
+            found.append(invalid("data", new.get("data"), IMMUTABLE))
     elif key == "pods":
         check_pod_update(found, old["spec"], new["spec"])
     elif key == "services":
@@ -67,7 +78,9 @@ def _check_stateful_set(found: Found, old: JSON, new: JSON) -> None:
 
 
 def _check_job(found: Found, old: JSON, new: JSON) -> None:
-    for name in _FIXED_OF_JOB:
+    is_elastic = new.get("completionMode") == "Indexed"
+    is_elastic = is_elastic and new.get("completions") == new.get("parallelism")
+    for name in _FIXED_OF_JOB if is_elastic else ("completions", *_FIXED_OF_JOB):
         if old.get(name) != new.get(name):
             found.append(invalid(f"spec.{name}", new.get(name), IMMUTABLE))
 

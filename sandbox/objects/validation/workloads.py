@@ -14,10 +14,11 @@ from sandbox.objects.validation.errors import (
     not_supported,
 )
 from sandbox.objects.validation.metadata import check_selector, in_go_order, is_usable
-from sandbox.objects.validation.names import percent
+from sandbox.objects.validation.names import dns_label, percent
 from sandbox.objects.validation.pod.spec import check_template
 
 _ROLLING = "RollingUpdate"
+_ON_DELETE = "OnDelete"
 _WHOLE_PERCENT = 100
 _MOST_DIGITS = 18
 """Of a number that is read: one with more is more than enough as well."""
@@ -27,7 +28,7 @@ def check_deployment(found: Found, deployment: JSON) -> None:
     """A Deployment's numbers, selector, template and strategy."""
     spec = deployment["spec"]
     check_at_least_zero(found, "spec.replicas", spec["replicas"])
-    _check_template_and_selector(found, spec)
+    _check_template_and_selector(found, spec, "Deployment")
     _check_strategy(found, "spec.strategy", spec["strategy"])
     ready_seconds = spec.get("minReadySeconds", 0)
     check_at_least_zero(found, "spec.minReadySeconds", ready_seconds)
@@ -44,46 +45,100 @@ def check_replica_set(found: Found, replica_set: JSON) -> None:
     spec = replica_set["spec"]
     check_at_least_zero(found, "spec.replicas", spec["replicas"])
     check_at_least_zero(found, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
-    _check_template_and_selector(found, spec)
+    _check_template_and_selector(found, spec, "ReplicaSet")
 
 
 def check_stateful_set(found: Found, stateful_set: JSON) -> None:
-    """The pod template, with a volume for each claim as its pods will have them."""
+    """A StatefulSet's strategy, numbers, selector, and template with a volume for each claim."""
     spec = stateful_set["spec"]
+    policies = ("OrderedReady", "Parallel")
+    if spec["podManagementPolicy"] not in policies:
+        says = "must be 'OrderedReady' or 'Parallel'"
+        found.append(invalid("spec.podManagementPolicy", spec["podManagementPolicy"], says))
+    _check_stateful_strategy(found, "spec.updateStrategy", spec["updateStrategy"])
+    retention = spec["persistentVolumeClaimRetentionPolicy"]
+    for name in ("whenDeleted", "whenScaled"):
+        if retention[name] not in {"Retain", "Delete"}:
+            field = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
+            found.append(not_supported(field, retention[name], ["Retain", "Delete"]))
+    check_at_least_zero(found, "spec.replicas", spec["replicas"])
+    check_at_least_zero(found, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
+    check_at_least_zero(found, "spec.ordinals.start", spec.get("ordinals", {}).get("start", 0))
+    if service := spec.get("serviceName"):
+        check_messages(found, "spec.serviceName", service, dns_label(service))
     template, pod_spec = spec["template"], spec["template"]["spec"]
     names = [claim["metadata"].get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
     claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
     others = [each for each in pod_spec.get("volumes", ()) if each["name"] not in names]
     with_claims = {**template, "spec": {**pod_spec, "volumes": claims + others}}
-    check_template(found, "spec.template", with_claims)
-    _check_runs_always(found, spec, "StatefulSet")
+    _check_template_and_selector(found, {**spec, "template": with_claims}, "StatefulSet")
+
+
+def _check_stateful_strategy(found: Found, field: str, strategy: JSON) -> None:
+    kind, rolling = strategy["type"], strategy.get("rollingUpdate")
+    if kind not in {_ROLLING, _ON_DELETE}:
+        says = f"must be '{_ROLLING}' or '{_ON_DELETE}'"
+        found.append(invalid(field, _go_strategy(strategy), says))
+    elif rolling is not None and kind == _ON_DELETE:
+        shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": None}
+        says = f"only allowed for updateStrategy '{_ROLLING}'"
+        found.append(invalid(f"{field}.rollingUpdate", shown, says))
+    elif rolling is not None:
+        check_at_least_zero(found, f"{field}.rollingUpdate.partition", rolling["partition"])
 
 
 def check_daemon_set(found: Found, daemon_set: JSON) -> None:
-    """The pod template."""
-    check_template(found, "spec.template", daemon_set["spec"]["template"])
-    _check_runs_always(found, daemon_set["spec"], "DaemonSet")
+    """A DaemonSet's selector, template, numbers and strategy."""
+    spec = daemon_set["spec"]
+    _check_template_and_selector(found, spec, "DaemonSet")
+    check_at_least_zero(found, "spec.minReadySeconds", spec.get("minReadySeconds", 0))
+    strategy, field = spec["updateStrategy"], "spec.updateStrategy"
+    if strategy["type"] == _ROLLING:
+        _check_daemon_rolling(found, f"{field}.rollingUpdate", strategy["rollingUpdate"])
+    elif strategy["type"] != _ON_DELETE:
+        found.append(not_supported(field, _go_strategy(strategy), [_ROLLING, _ON_DELETE]))
+    check_at_least_zero(found, "spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
 
 
-def check_job(found: Found, job: JSON) -> None:
-    """The pod template."""
-    _check_job_template(found, "spec.template", job["spec"]["template"])
+def _check_daemon_rolling(found: Found, field: str, rolling: JSON) -> None:
+    for name in ("maxUnavailable", "maxSurge"):
+        _check_int_or_percent(found, f"{field}.{name}", rolling[name])
+    for name in ("maxUnavailable", "maxSurge"):
+        _check_whole_percent(found, f"{field}.{name}", rolling[name])
+    unavailable, surge = _amount_of(rolling["maxUnavailable"]), _amount_of(rolling["maxSurge"])
+    if unavailable and surge:
+        says = "may not be set when maxUnavailable is non-zero"
+        found.append(invalid(f"{field}.maxSurge", rolling["maxSurge"], says))
+    elif not unavailable and not surge:
+        says = "cannot be 0 when maxSurge is 0"
+        found.append(make_required_error(f"{field}.maxUnavailable", says))
 
 
-def check_cron_job(found: Found, cron_job: JSON) -> None:
-    """The pod template of its Jobs."""
-    template = cron_job["spec"]["jobTemplate"]["spec"]["template"]
-    _check_job_template(found, "spec.jobTemplate.spec.template", template)
+def check_disruption_budget(found: Found, budget: JSON) -> None:
+    """One bound, and the pods that it is about."""
+    spec = budget["spec"]
+    bounds = [name for name in ("minAvailable", "maxUnavailable") if name in spec]
+    if len(bounds) > 1:
+        says = "minAvailable and maxUnavailable cannot be both set"
+        order = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+        shown = {f"{name[0].upper()}{name[1:]}": spec.get(name) for name in order}
+        found.append(invalid("spec", shown, says))
+    for name in bounds:
+        _check_int_or_percent(found, f"spec.{name}", spec[name])
+        _check_whole_percent(found, f"spec.{name}", spec[name])
+    check_selector(found, "spec.selector", spec.get("selector"))
+    policy, policies = spec.get("unhealthyPodEvictionPolicy"), ("AlwaysAllow", "IfHealthyBudget")
+    if policy is not None and policy not in policies:
+        found.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, policies))
 
 
-def _check_job_template(found: Found, field: str, template: JSON) -> None:
-    """The pods of a Job come to an end, which those that are always restarted do not."""
-    check_template(found, field, template)
-    at, policy = f"{field}.spec.restartPolicy", template["spec"]["restartPolicy"]
-    if policy == "Always":
-        found.append(make_required_error(at, 'valid values: "OnFailure", "Never"'))
-    elif policy not in {"OnFailure", "Never"}:
-        found.append(not_supported(at, policy, ["OnFailure", "Never"]))
+def check_revision(found: Found, revision: JSON) -> None:
+    """A ControllerRevision has a number, and something to go back to."""
+    check_at_least_zero(found, "revision", revision["revision"])
+    data = revision.get("data")
+    if not isinstance(data, dict):
+        says = "data is mandatory" if data is None else "data must be a valid JSON object"
+        found.append(make_required_error("data", says))
 
 
 def _check_runs_always(found: Found, spec: JSON, kind: str) -> None:
@@ -97,26 +152,28 @@ def _check_runs_always(found: Found, spec: JSON, kind: str) -> None:
         found.append(forbidden(f"{field}.activeDeadlineSeconds", says))
 
 
-def _check_template_and_selector(found: Found, spec: JSON) -> None:
+def _check_template_and_selector(found: Found, spec: JSON, kind: str) -> None:
     """The selector is there, says something, and matches the template; then the template."""
     selector = spec.get("selector")
-    _check_required_selector(found, selector)
+    _check_required_selector(found, selector, kind)
     if not is_usable(selector):
         shown = in_go_order(selector)
         found.append(invalid("spec.selector", shown, "invalid label selector"))
         return
     _check_matching(found, spec, selector)
     check_template(found, "spec.template", spec["template"])
-    _check_runs_always(found, spec, "ReplicaSet")
+    _check_runs_always(found, spec, "ReplicaSet" if kind == "Deployment" else kind)
 
 
-def _check_required_selector(found: Found, selector: JSON | None) -> None:
+def _check_required_selector(found: Found, selector: JSON | None, kind: str) -> None:
     if selector is None:
-        found.append(make_required_error("spec.selector"))
+        if kind != "DaemonSet":
+            found.append(make_required_error("spec.selector"))
         return
     check_selector(found, "spec.selector", selector)
     if is_empty(selector):
-        found.append(invalid("spec.selector", {}, "empty selector is invalid for deployment"))
+        owner = "deployment" if kind == "ReplicaSet" else kind.lower()
+        found.append(invalid("spec.selector", {}, f"empty selector is invalid for {owner}"))
 
 
 def _check_matching(found: Found, spec: JSON, selector: JSON | None) -> None:
@@ -160,10 +217,13 @@ def _check_rolling(found: Found, field: str, rolling: JSON) -> None:
     if not _amount_of(unavailable) and not _amount_of(surge):
         says = "may not be 0 when `maxSurge` is 0"
         found.append(invalid(f"{field}.maxUnavailable", unavailable, says))
-    is_percent = isinstance(unavailable, str) and not percent(unavailable)
-    if is_percent and _amount_of(unavailable) > _WHOLE_PERCENT:
-        says = "must not be greater than 100%"
-        found.append(invalid(f"{field}.maxUnavailable", unavailable, says))
+    _check_whole_percent(found, f"{field}.maxUnavailable", unavailable)
+
+
+def _check_whole_percent(found: Found, field: str, value: int | str) -> None:
+    is_percent = isinstance(value, str) and not percent(value)
+    if is_percent and _amount_of(value) > _WHOLE_PERCENT:
+        found.append(invalid(field, value, "must not be greater than 100%"))
 
 
 def _check_int_or_percent(found: Found, field: str, value: int | str) -> None:

@@ -32,6 +32,7 @@ var roots = []any{
 	core.ServiceAccount{}, core.PersistentVolumeClaim{}, core.ResourceQuota{}, core.Event{},
 	core.Binding{},
 	apps.Deployment{}, apps.ReplicaSet{}, apps.StatefulSet{}, apps.DaemonSet{},
+	apps.ControllerRevision{},
 	batch.Job{}, batch.CronJob{},
 	autoscalingv1.Scale{}, autoscaling.HorizontalPodAutoscaler{},
 	policy.PodDisruptionBudget{}, policy.Eviction{},

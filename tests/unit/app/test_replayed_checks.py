@@ -45,7 +45,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.protocol import events
 from gate.core.protocol.effects import Ask
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from gate.wire import trace
 from gate.wire.measurements import Measured
 
@@ -90,7 +90,7 @@ def replayed(
     then: Iterable[Check], now: Iterable[Check], *measured: Measured, until: float = 100.0
 ) -> Judged:
     """Judge a recording of some checks by others."""
-    policy = Policy(bake_seconds=BAKE_SECONDS, checks=tuple(now))
+    policy = Policy(budgets=Budgets(bake_seconds=BAKE_SECONDS), checks=tuple(now))
     (judged,) = judge(recording(then, *measured, until=until), policy)
     return judged
 
@@ -220,7 +220,10 @@ def test_a_recording_is_read_once_for_all_policies() -> None:
     """Its events may be asked for a single time."""
     found = recording([metric()], *ALL_GOOD)
     once = replace(found, events=iter([*found.events]))
-    policies = [Policy(bake_seconds=60.0, checks=(metric(most=most),)) for most in (0.5, 0.05)]
+    policies = [
+        Policy(budgets=Budgets(bake_seconds=60.0), checks=(metric(most=most),))
+        for most in (0.5, 0.05)
+    ]
     verdicts = [judged.verdict for judged in judge(once, *policies)]
     assert verdicts == [Stands.COMPLETE, Stands.FAILED]
 

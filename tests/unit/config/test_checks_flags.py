@@ -220,7 +220,7 @@ def test_the_bake_window_is_as_long_as_it_says_or_as_checks_need(
     folder: Folder, text: str, bake_seconds: float, evidence_seconds: float
 ) -> None:
     """What is said decides, 0 too."""
-    told = policy(folder.load(text))
+    told = policy(folder.load(text)).budgets
     assert (told.bake_seconds, told.evidence_seconds) == (bake_seconds, evidence_seconds)
 
 
@@ -235,8 +235,8 @@ def test_the_policy_has_every_check_and_what_doubt_means(folder: Folder) -> None
     limits = policy(told)
     assert [check.name for check in limits.checks] == ["one", "two", "web", "true"]
     assert limits.checks == all_checks(told)
-    assert limits.on_inconclusive is OnInconclusive.ROLLBACK
-    assert limits.evidence_seconds == least_bake_seconds(limits.checks)
+    assert limits.response.on_inconclusive is OnInconclusive.ROLLBACK
+    assert limits.budgets.evidence_seconds == least_bake_seconds(limits.checks)
     assert policy(Settings()) == Policy()
 
 
@@ -294,4 +294,4 @@ def test_fewer_measurements_than_a_test_needs_are_refused(folder: Folder) -> Non
 def test_without_a_bake_window_there_is_one_for_the_samples(folder: Folder) -> None:
     """Seven spacings, then the window and two intervals."""
     told = folder.load(listed(BY_TEST.replace("{more}", "")))
-    assert policy(told).evidence_seconds == 7 * 60 + 60 + 20
+    assert policy(told).budgets.evidence_seconds == 7 * 60 + 60 + 20

@@ -22,7 +22,7 @@ from gate.core.protocol.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Bent, Player, ends, planned
@@ -51,7 +51,9 @@ def test_configuration_alone_goes_back_where_the_pods_fail_of_it() -> None:
     server = Server()
     server.put(manifest("v1"))
     server.put(config("a"))
-    plan = planned(server, config("b"), manifest("v1"), policy=Policy(bake_seconds=60.0))
+    plan = planned(
+        server, config("b"), manifest("v1"), policy=Policy(budgets=Budgets(bake_seconds=60.0))
+    )
     player = Player(server, plan)
     player.pass_to(STARTED_AT + 10.0)
     player.behave("crash", "v1")
@@ -68,7 +70,9 @@ def test_what_others_use_by_now_is_not_deleted(manager: str, data: dict[str, str
     """Neither where they added a key, nor where they changed a value of ours."""
     server = Server(v2="crash")
     server.put(manifest("v1"))
-    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    plan = planned(
+        server, config("x"), manifest("v2"), policy=Policy(response=Response(prune_created=True))
+    )
     player = Player(server, plan)
     player.run_to(State.RECORDING, Leg.BACK)
     server.put({**config("x"), "data": data}, manager=manager)
@@ -187,7 +191,9 @@ def test_what_our_apply_merged_into_is_given_back() -> None:
     server = Server(v2="crash")
     server.put(manifest("v1"))
     server.merges_creations = True
-    plan = planned(server, config("x"), manifest("v2"), policy=Policy(prune_created=True))
+    plan = planned(
+        server, config("x"), manifest("v2"), policy=Policy(response=Response(prune_created=True))
+    )
     player = Player(server, plan)
     theirs = {**config("x"), "data": {"theirs": "1"}}
     player.bend(Write, beaten_by("kubectl-create", theirs))
@@ -205,7 +211,7 @@ def test_a_deployment_that_our_apply_merged_into_is_theirs(
     """It is neither deleted nor scaled, and ends with 8."""
     server = Server(v2="crash")
     server.merges_creations = True
-    policy = Policy(on_first_failure=on_first_failure)
+    policy = Policy(response=Response(on_first_failure=on_first_failure))
     player = Player(server, planned(server, manifest("v2"), policy=policy))
     player.bend(Write, beaten_by("kubectl-create", manifest("v2")))
     assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
@@ -237,7 +243,7 @@ def test_what_existed_is_never_deleted_for_want_of_a_baseline() -> None:
     """`--on-first-failure delete` is about what this attempt made."""
     server = Server(v1="crash", v2="crash")
     server.put(manifest("v1"))
-    policy = Policy(on_first_failure=OnFirstFailure.DELETE)
+    policy = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE))
     player = Player(server, planned(server, manifest("v2"), policy=policy))
     server.behaviour["shop/web:v1"] = "crash"
     assert ends(player.run())[0] == 6
@@ -247,7 +253,7 @@ def test_what_existed_is_never_deleted_for_want_of_a_baseline() -> None:
 @pytest.mark.contract("B135")
 def test_a_pause_that_is_refused_is_no_failed_rollback() -> None:
     """Nothing was to go back: 6, with the refusal among the causes."""
-    player = crashing(policy=Policy(on_failure=OnFailure.PAUSE))
+    player = crashing(policy=Policy(response=Response(on_failure=OnFailure.PAUSE)))
     player.run_to(State.RECORDING, Leg.BACK)
     no = CleanText("no right to patch")
     player.bend(
@@ -333,7 +339,7 @@ def test_configuration_does_not_go_back_under_somebody_elses_version(sees: str) 
 @pytest.mark.parametrize("contact", [True, False], ids=["contact", "no-contact"])
 def test_the_way_back_ends_within_its_bounds(hold: type[Any], contact: bool) -> None:
     """An answer that never comes ends with 5, or 9 where contact is lost, 10 s late at most."""
-    policy = Policy(timeout_seconds=300.0, rollback_timeout_seconds=120.0)
+    policy = Policy(budgets=Budgets(timeout_seconds=300.0, rollback_timeout_seconds=120.0))
     player = crashing(policy=policy)
     player.run_to(State.RECORDING, Leg.BACK)
     player.hold = (hold,)
@@ -347,7 +353,7 @@ def test_the_way_back_ends_within_its_bounds(hold: type[Any], contact: bool) -> 
 @pytest.mark.contract("B115")
 def test_a_rollback_that_cannot_be_read_is_not_called_verified() -> None:
     """Unknown at the end is 5."""
-    player = crashing(policy=Policy(rollback_timeout_seconds=60.0))
+    player = crashing(policy=Policy(budgets=Budgets(rollback_timeout_seconds=60.0)))
     player.run_to(State.RECORDING, Leg.BACK)
 
     def unread(player: Player, effect: Read) -> ReadBack:
@@ -360,7 +366,7 @@ def test_a_rollback_that_cannot_be_read_is_not_called_verified() -> None:
 @pytest.mark.contract("B163")
 def test_overtime_is_granted_once() -> None:
     """Confirmed 6 s after the total, the rollback's own 6 s are gone: 10 s late in all."""
-    policy = Policy(timeout_seconds=300.0, rollback_timeout_seconds=120.0)
+    policy = Policy(budgets=Budgets(timeout_seconds=300.0, rollback_timeout_seconds=120.0))
     player = crashing(policy=policy)
     player.behave("stuck")
     player.hold = (Read,)

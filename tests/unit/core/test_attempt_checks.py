@@ -18,7 +18,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.core.leaves import config, manifest
@@ -31,9 +31,10 @@ FIXED = replace(metric(), query=query("sum(errors)"))
 """A query that asks for no version and no window: it can be asked from the first moment on."""
 
 
-def policy(*checks: Check, bake: float = WINDOW, **more: Any) -> Policy:
+def policy(*checks: Check, bake: float = WINDOW, **response: Any) -> Policy:
     """Return a policy with these checks and a bake window."""
-    return Policy(checks=checks, bake_seconds=bake, **more)
+    budgets = Budgets(bake_seconds=bake)
+    return Policy(budgets, response=Response(**response), checks=checks)
 
 
 def rolled_out(limits: Policy, *, measure: Any = 0.0, **behaviour: str) -> Player:
@@ -84,7 +85,7 @@ def test_the_way_back_asks_nothing() -> None:
     before = len(asks(player))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert len(asks(player)) - before <= 1
-    assert not player.attempt.workloads.rollouts[player.web].policy.longest_bake_seconds
+    assert not player.attempt.workloads.rollouts[player.web].policy.budgets.longest_bake_seconds
 
 
 # -- what stands against a version -----------------------------------------------------------------
@@ -185,7 +186,7 @@ def test_the_window_that_evidence_needs_ends_with_the_evidence() -> None:
         schedule=Schedule(count=1, during=During.BAKE),
     )
     for checks, lasts in (((once,), 0.0), ((once, check()), 80.0)):
-        player = rolled_out(Policy(checks=checks, evidence_seconds=80.0))
+        player = rolled_out(Policy(checks=checks, budgets=Budgets(evidence_seconds=80.0)))
         player.measure = lambda ask: (
             Answers(Exit(0)) if isinstance(ask.questions.value, CommandQuestion) else answer(0.0)
         )

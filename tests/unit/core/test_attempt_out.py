@@ -17,7 +17,7 @@ from gate.core.protocol.events import (
     ReadBack,
 )
 from gate.core.rollout.observations import Vanished
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
@@ -64,7 +64,7 @@ def test_the_same_again_is_no_change() -> None:
 
 # -- bake ------------------------------------------------------------------------------------------
 
-BAKE = Policy(bake_seconds=300.0, timeout_seconds=600.0)
+BAKE = Policy(budgets=Budgets(bake_seconds=300.0, timeout_seconds=600.0))
 
 
 @pytest.mark.contract("B54")
@@ -91,7 +91,7 @@ def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
 @pytest.mark.contract("B26", "B135")
 def test_keep_leaves_the_failed_version() -> None:
     """`--on-failure keep` ends with 6 and writes nothing."""
-    player = rolled_out(Policy(on_failure=OnFailure.KEEP), v2="crash")
+    player = rolled_out(Policy(response=Response(on_failure=OnFailure.KEEP)), v2="crash")
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     assert player.written() == [("apply", "deployment/web")]
 
@@ -108,7 +108,7 @@ def test_observe_never_fails_the_job() -> None:
 @pytest.mark.contract("B110")
 def test_paused_in_mid_flight_ends_with_6_and_no_write() -> None:
     """A pause of somebody else is not answered by a rollback."""
-    player = rolled_out(Policy(timeout_seconds=300.0))
+    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)))
     player.control = False
     player.run_to(State.FOLLOWING)
     player.server.edit(player.web, "kubectl", {"spec.paused": True})
@@ -224,7 +224,7 @@ def test_one_superseded_leaves_the_other_to_its_own_verdict() -> None:
 @pytest.mark.contract("B30")
 def test_one_kept_in_failure_ends_both() -> None:
     """With nothing to write back, the one that was under way tells why it was left."""
-    player = two(Policy(on_failure=OnFailure.KEEP), v2="stuck", v3="crash")
+    player = two(Policy(response=Response(on_failure=OnFailure.KEEP)), v2="stuck", v3="crash")
     assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     web, _ = (one.ref for one in player.attempt.plan.targets)
     assert "deployment/api failed" in player.attempt.result.endings[web].message
@@ -240,7 +240,7 @@ def test_a_good_first_deployment_beside_one_that_fails(
     """Kept, the new version stands in part: 6. Pruned with the rest, nothing of it does: 4."""
     server = Server(v2="crash")
     server.put(manifest("v1"))
-    policy = Policy(prune_created=prune)
+    policy = Policy(response=Response(prune_created=prune))
     player = Player(server, planned(server, manifest("v2"), manifest("v1", "api"), policy=policy))
     assert ends(player.run()) == (*end, Reason.CRASH_LOOP)
     api = player.attempt.plan.targets[1].ref
@@ -275,7 +275,7 @@ def test_reads_that_become_forbidden_after_a_write_end_with_9() -> None:
 @pytest.mark.contract("B28", "B115")
 def test_a_verdict_that_cannot_be_confirmed_is_asked_again_until_the_end() -> None:
     """Unread is unknown: no rollback on it, a pause between the questions, then 9."""
-    player = rolled_out(Policy(timeout_seconds=300.0), v2="crash")
+    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
 
     def unread(player: Player, effect: Read) -> ReadBack:
         return ReadBack(player.attempt.now, effect.effect_id, Unknown("503"))
@@ -293,7 +293,7 @@ def test_a_verdict_that_cannot_be_confirmed_is_asked_again_until_the_end() -> No
 @pytest.mark.parametrize("hold", [Read, Write], ids=lambda kind: kind.__name__)
 def test_an_answer_that_never_comes_ends_within_the_bounds(hold: type[Asking]) -> None:
     """After the first write at most timeout and 10 s; what may be written is unknown."""
-    player = rolled_out(Policy(timeout_seconds=300.0), v2="crash")
+    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)), v2="crash")
     player.hold = (hold,)
     assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.UNREACHABLE)
     assert player.attempt.now <= STARTED_AT + 310.0

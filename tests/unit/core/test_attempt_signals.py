@@ -10,7 +10,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, SaveRecord, Write
 from gate.core.protocol.events import Interrupted, WriteConflicted, WriteUncertain
-from gate.core.rollout.policy import OnInterrupt, Policy
+from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.report.document.remarks import uncertain_writes
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
@@ -25,7 +25,7 @@ def rolling(policy: OnInterrupt = OnInterrupt.AUTO, what: str = "crashed-once") 
     server = Server(v2=what)
     server.put(manifest("v1"))
     server.put(config("a"))
-    limits = Policy(on_interrupt=policy, bake_seconds=60.0)
+    limits = Policy(response=Response(on_interrupt=policy), budgets=Budgets(bake_seconds=60.0))
     return Player(server, planned(server, config("b"), manifest("v2"), policy=limits))
 
 
@@ -91,7 +91,7 @@ def two_to_return() -> Player:
     server = Server(v2="stuck")
     for body in (manifest("v1"), manifest("v1", "api"), config("a")):
         server.put(body)
-    limits = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    limits = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     objects = (config("b"), manifest("v2"), manifest("v2", "api"))
     player = Player(server, planned(server, *objects, policy=limits))
     player.run_to(State.FOLLOWING)
@@ -131,7 +131,7 @@ def test_observe_writes_nothing_after_a_signal_either() -> None:
     """A signal ends it by the signal's code."""
     server = Server(v2="crash")
     server.put(manifest("v1"))
-    limits = Policy(on_interrupt=OnInterrupt.ROLLBACK, observe=True)
+    limits = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK), observe=True)
     player = Player(server, planned(server, manifest("v2"), policy=limits))
     player.hold = (Read,)
     player.run_to(State.CONFIRMING)

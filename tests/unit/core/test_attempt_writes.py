@@ -25,7 +25,7 @@ from gate.core.protocol.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from gate.report.document.remarks import remarks
 from tests.unit.core import world
 from tests.unit.core.leaves import config, manifest, ref_of
@@ -185,7 +185,9 @@ def test_a_200_after_a_lost_answer_does_not_say_who_created_it() -> None:
     server = serving(v2="crash")
     server.merges_creations = True
     bodies = (config("a"), manifest("v2"))
-    player = Player(server, planned(server, *bodies, policy=Policy(prune_created=True)))
+    player = Player(
+        server, planned(server, *bodies, policy=Policy(response=Response(prune_created=True)))
+    )
     player.bend(Write, partial(lost, done=False))
 
     def landed(player: Player, effect: Write) -> AttemptEvent:
@@ -206,7 +208,7 @@ def test_what_another_run_created_as_the_answer_was_lost_is_not_deleted(
 ) -> None:
     """It asks for the same under the same name: only the answer 201 tells them apart."""
     server = Server(v2="crash")
-    policy = Policy(prune_created=True, on_first_failure=OnFirstFailure.DELETE)
+    policy = Policy(response=Response(prune_created=True, on_first_failure=OnFirstFailure.DELETE))
     player = Player(server, planned(server, config("x"), manifest("v2"), policy=policy))
 
     def raced(player: Player, effect: Write) -> AttemptEvent:
@@ -264,9 +266,12 @@ NEW_ONES = (manifest("v1", "api"), manifest("v1", "zone"))
     ("policy", "api"),
     [
         (Policy(), Outcome.INCONCLUSIVE),
-        (Policy(prune_created=True), Outcome.ROLLED_BACK),
-        (Policy(on_first_failure=OnFirstFailure.DELETE), Outcome.ROLLED_BACK),
-        (Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO), Outcome.INCONCLUSIVE),
+        (Policy(response=Response(prune_created=True)), Outcome.ROLLED_BACK),
+        (Policy(response=Response(on_first_failure=OnFirstFailure.DELETE)), Outcome.ROLLED_BACK),
+        (
+            Policy(response=Response(on_first_failure=OnFirstFailure.SCALE_TO_ZERO)),
+            Outcome.INCONCLUSIVE,
+        ),
     ],
     ids=["left", "pruned", "deleted", "scaled-to-zero"],
 )
@@ -334,7 +339,7 @@ def test_written_unseen_is_done_and_not_asked_for_again(
 def test_a_part_of_an_apply_is_no_version_to_keep(on_failure: OnFailure) -> None:
     """What was written goes back, also where a version that fails would be kept or paused."""
     server = serving(config("a"))
-    policy = Policy(on_failure=on_failure)
+    policy = Policy(response=Response(on_failure=on_failure))
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, rejected)
@@ -374,7 +379,7 @@ def test_a_deployment_that_was_made_again_as_it_was_is_somebody_elses() -> None:
 def test_conflicts_beyond_the_budget_take_back_what_was_written() -> None:
     """A write that never gets through is given up with the budget, not with the contact."""
     server = serving(config("a"))
-    policy = Policy(timeout_seconds=60.0)
+    policy = Policy(budgets=Budgets(timeout_seconds=60.0))
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
 
     def conflict(player: Player, effect: Write) -> AttemptEvent:

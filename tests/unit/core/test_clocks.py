@@ -12,7 +12,7 @@ from gate.core.kinds.deployment.objects import NO_DEADLINE_SECONDS, Deployment, 
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     OWNED,
@@ -248,7 +248,7 @@ def test_the_end_of_a_pause_starts_the_clock_anew() -> None:
 
 # -- the bake window -------------------------------------------------------------------------------
 
-BAKED = Scene(policy=Policy(bake_seconds=3600.0), total_seconds=600.0)
+BAKED = Scene(policy=Policy(budgets=Budgets(bake_seconds=3600.0)), total_seconds=600.0)
 
 
 def unsettled(rollout: Rollout, at: float) -> Rollout:

@@ -15,7 +15,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.policy import FailFast, Policy
+from gate.core.rollout.policy import FailFast, Policy, Requirement
 from tests.table import each
 from tests.unit.core.world import (
     WEB,
@@ -131,7 +131,7 @@ def test_a_pod_that_is_gone_speaks_no_more() -> None:
 @pytest.mark.parametrize(("crashing_pods", "kind"), [(2, PROGRESSING), (3, FAILED)])
 def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
     """`--tolerate 50%` of 4 lets two pods fail while the rest goes on."""
-    policy = Policy(tolerate=Share(50, percent=True))
+    policy = Policy(requirement=Requirement(tolerate=Share(50, percent=True)))
     found = scene(*pods(crashing_pods, crashing()), pod(7), policy=policy).verdict()
     assert found.kind is kind
 

@@ -9,7 +9,7 @@ import pytest
 
 from gate.core.model.outcome import Outcome
 from gate.core.plan.journal_record import Record
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import OnFailure, Policy, Response
 from tests.long import longer
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player
@@ -40,7 +40,10 @@ def deaths(behaviour: str, on_failure: OnFailure) -> Iterator[tuple[Server, Reco
     for answers in range(1, 1000):
         server = serving()
         server.behaviour["shop/web:v2"] = behaviour
-        player = Dying(server, plan_of(server, *VERSION_2, policy=Policy(on_failure=on_failure)))
+        player = Dying(
+            server,
+            plan_of(server, *VERSION_2, policy=Policy(response=Response(on_failure=on_failure))),
+        )
         if not player.die_after(answers):
             return
         assert player.record is not None

@@ -34,7 +34,14 @@ from gate.core.protocol.events import (
 )
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import (
+    Budgets,
+    OnFailure,
+    OnFirstFailure,
+    OnInterrupt,
+    Policy,
+    Response,
+)
 from gate.core.steps.step import step, wake_at
 from tests.unit.core.leaves import config, leaves_of, manifest, spec_of
 from tests.unit.core.player import Player, planned, watched
@@ -53,14 +60,20 @@ BEHAVIOURS = ["good", "crash", "crashed-once", "pull", "stuck", "denied"]
 
 policies = st.builds(
     Policy,
-    timeout_seconds=st.just(TIMEOUT),
-    rollback_timeout_seconds=st.just(ROLLBACK_TIMEOUT),
-    bake_seconds=st.sampled_from([0.0, BAKE]),
-    on_failure=st.sampled_from([OnFailure.ROLLBACK, OnFailure.ROLLBACK, *OnFailure]),
-    on_first_failure=st.sampled_from(OnFirstFailure),
-    on_interrupt=st.sampled_from(OnInterrupt),
+    budgets=st.builds(
+        Budgets,
+        timeout_seconds=st.just(TIMEOUT),
+        rollback_timeout_seconds=st.just(ROLLBACK_TIMEOUT),
+        bake_seconds=st.sampled_from([0.0, BAKE]),
+    ),
+    response=st.builds(
+        Response,
+        on_failure=st.sampled_from([OnFailure.ROLLBACK, OnFailure.ROLLBACK, *OnFailure]),
+        on_first_failure=st.sampled_from(OnFirstFailure),
+        on_interrupt=st.sampled_from(OnInterrupt),
+        prune_created=st.booleans(),
+    ),
     observe=st.sampled_from([*[False] * 7, True]),
-    prune_created=st.booleans(),
 )
 
 
@@ -141,7 +154,7 @@ class Walk(RuleBasedStateMachine):
         policy = self.attempt.plan.policy
         if self.attempt.course.leg is Leg.BACK:
             assert not policy.observe
-            assert policy.on_failure is not OnFailure.KEEP
+            assert policy.response.on_failure is not OnFailure.KEEP
 
     # -- the server answers, or does not ---------------------------------------------------------
 
@@ -310,7 +323,7 @@ class Walk(RuleBasedStateMachine):
         """Hold the end to its bounds, and its code to what was done."""
         attempt = self.attempt
         began_at = attempt.writes.first_sent_at or attempt.course.started_at
-        bake = attempt.plan.policy.bake_seconds
+        bake = attempt.plan.policy.budgets.bake_seconds
         assert attempt.now <= began_at + TIMEOUT + bake + ROLLBACK_TIMEOUT + 10.0
         assert attempt.now <= attempt.interference.interrupted_at + 5.0
         assert attempt.result.ending is not None

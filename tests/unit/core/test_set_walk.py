@@ -17,7 +17,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Release
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import OnFailure, Policy, Response
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
@@ -51,7 +51,11 @@ class Pipeline:
 
     def plan(self, number: int, on_failure: OnFailure) -> Plan:
         """Plan to apply a version as a preflight does."""
-        plan = plan_of(self.server, *self.bodies(number), policy=Policy(on_failure=on_failure))
+        plan = plan_of(
+            self.server,
+            *self.bodies(number),
+            policy=Policy(response=Response(on_failure=on_failure)),
+        )
         return self.with_target_set(plan)
 
     def with_target_set(self, plan: Plan) -> Plan:
@@ -158,7 +162,9 @@ def part(pipeline: Pipeline, behaviour: str, on_failure: OnFailure, *refs: Ref) 
     number = pipeline.attempts
     pipeline.server.behaviour[f"shop/web:v{number}"] = behaviour
     bodies = [body for body in pipeline.bodies(number) if ref_of(body) in refs]
-    plan = plan_of(pipeline.server, *bodies, policy=Policy(on_failure=on_failure))
+    plan = plan_of(
+        pipeline.server, *bodies, policy=Policy(response=Response(on_failure=on_failure))
+    )
     player = Player(pipeline.server, pipeline.with_target_set(plan))
     player.run()
     return pipeline.remember(player)
@@ -207,7 +213,7 @@ def test_configuration_that_failed_beside_an_unchanged_deployment_is_not_returne
     pipeline.attempts = 2
     pipeline.server.behaviour["shop/web:v2"] = "crash"
     bodies = (config("v2"), manifest("v1"), manifest("v2", "api"))
-    plan = plan_of(pipeline.server, *bodies, policy=Policy(on_failure=KEEP))
+    plan = plan_of(pipeline.server, *bodies, policy=Policy(response=Response(on_failure=KEEP)))
     player = Player(pipeline.server, plan)
     player.run()
     assert pipeline.remember(player).outcome is Outcome.FAILED

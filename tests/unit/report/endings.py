@@ -10,7 +10,7 @@ from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import AttemptEvent, ContactLost, Interrupted, WriteRejected
 from gate.core.rollout.observations import Vanished
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from tests.unit.report.cluster import (
     NOT_READY,
     WAITING_CRASH,
@@ -190,7 +190,7 @@ def two_failed() -> Stage:
     """Two Deployments that both crash; the rollback of one is never complete."""
     web, api = serving(), serving("api")
     bodies = [manifest(name, f"shop/{name}:2") for name in ("api", "web")]
-    stage = Stage([web, api], bodies, Policy(rollback_timeout_seconds=60.0))
+    stage = Stage([web, api], bodies, Policy(budgets=Budgets(rollback_timeout_seconds=60.0)))
     stage.evidence = (log_lines("web-2-p0", "web log"), log_lines("api-2-p0", "api log"))
     for workload in (web, api):
         workload.rolling(f"shop/{workload.name}:2", WAITING_CRASH, WAITING_CRASH)
@@ -203,7 +203,7 @@ def two_failed() -> Stage:
 
 def rollback_failed() -> Stage:
     """The version before does not start any more either."""
-    stage = crashed(Policy(rollback_timeout_seconds=120.0))
+    stage = crashed(Policy(budgets=Budgets(rollback_timeout_seconds=120.0)))
     (web,) = stage.workloads.values()
     web.drop("shop/web:2")
     web.revision = 3
@@ -253,8 +253,8 @@ def never_ready() -> Stage:
     return stage
 
 
-SCALES_TO_ZERO = Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO)
-DELETES = Policy(on_first_failure=OnFirstFailure.DELETE)
+SCALES_TO_ZERO = Policy(response=Response(on_first_failure=OnFirstFailure.SCALE_TO_ZERO))
+DELETES = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE))
 ENDINGS: dict[str, Callable[[], Stage]] = {
     "verified": verified,
     "unchanged": unchanged,
@@ -269,8 +269,8 @@ ENDINGS: dict[str, Callable[[], Stage]] = {
     "two-deployments": two_deployments,
     "rollback-failed": rollback_failed,
     "observed": lambda: crashed(Policy(observe=True)),
-    "kept": lambda: crashed(Policy(on_failure=OnFailure.KEEP)),
-    "paused": lambda: crashed(Policy(on_failure=OnFailure.PAUSE)),
+    "kept": lambda: crashed(Policy(response=Response(on_failure=OnFailure.KEEP))),
+    "paused": lambda: crashed(Policy(response=Response(on_failure=OnFailure.PAUSE))),
     "scaled-to-zero": lambda: first_failed(SCALES_TO_ZERO),
     "deleted": lambda: first_failed(DELETES),
     "interrupted-back": interrupted_back,

@@ -25,7 +25,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.policy import FailFast, OnFailure, Policy
+from gate.core.rollout.policy import Budgets, FailFast, OnFailure, Policy, Requirement, Response
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
@@ -85,11 +85,11 @@ RECORD = Record(
     ),
     followed=(Followed(WEB.ref, BASELINE, _CRASH), Followed(WEB.ref, None)),
     policy=Policy(
-        timeout_seconds=60.0,
-        on_failure=OnFailure.PAUSE,
+        budgets=Budgets(timeout_seconds=60.0),
+        response=Response(on_failure=OnFailure.PAUSE),
         fail_fast=FailFast(crash_restarts=None),
-        tolerate=Share(25, percent=True),
         observe=True,
+        requirement=Requirement(tolerate=Share(25, percent=True)),
     ),
     why=_CRASH,
     attempt_id="ci/7 abc",

@@ -16,7 +16,7 @@ def has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> b
     be available by its own count too. `availableReplicas` respects minReadySeconds once the
     ReplicaSet has the Deployment's value and its controller has observed it.
     """
-    if policy.wait_for_termination and _terminating(view, live):
+    if policy.requirement.wait_for_termination and _terminating(view, live):
         return False
     if live.replicas == 0:
         return live.status_replicas == 0
@@ -39,10 +39,12 @@ def is_rolled_out(view: View[ReplicaSet], live: Deployment) -> bool:
 
 def _count_needed_pods(live: Deployment, policy: Policy) -> int:
     """Return how many new pods have to be available: all, unless less was asked for."""
-    if policy.require_min_available:
+    if policy.requirement.require_min_available:
         unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=False)
         return max(1, live.replicas - unavailable)
-    return min(live.replicas, max(1, amount(policy.require, live.replicas, live.replicas)))
+    return min(
+        live.replicas, max(1, amount(policy.requirement.require, live.replicas, live.replicas))
+    )
 
 
 def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:

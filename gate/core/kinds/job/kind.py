@@ -24,6 +24,7 @@ from gate.core.rollout.workload_kind import (
     LastWords,
     PodCounts,
     ProgressMarks,
+    Remark,
     StatusCounts,
     View,
 )
@@ -124,6 +125,10 @@ class JobKind:
         done = live.complete is None and live.succeeded >= live.wanted and not live.active
         return ", not yet Complete by its conditions" if done else ""
 
+    def remarks(self, view: View[Revision], live: Job) -> tuple[Remark, ...]:
+        """Return nothing: its verdict says it all."""
+        return ()
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def fail_fast(self, limits: FailFast) -> FailFast:
@@ -184,3 +189,9 @@ class JobKind:
         if own is None:
             return SHORTEST_TOTAL_SECONDS
         return max(SHORTEST_TOTAL_SECONDS, own + AFTER_DEADLINE_SECONDS)
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: Job) -> str:
+        """Return what it did: nobody can undo that."""
+        return "what the Job did"

@@ -13,7 +13,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Revision
 from gate.core.plan.plan import Plan, Target, plan_to_take_back
-from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy, Response
 from gate.core.rollout.snapshot import OwnRevisions
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import planned
@@ -38,7 +38,7 @@ def made_at(plan: Plan) -> datetime:
 
 def reactions(plan: Plan) -> tuple[OnFailure, OnInterrupt]:
     """Return what a failure and a signal do."""
-    return plan.policy.on_failure, plan.policy.on_interrupt
+    return plan.policy.response.on_failure, plan.policy.response.on_interrupt
 
 
 @pytest.mark.contract("B138")
@@ -75,11 +75,11 @@ def with_sets(target: Target, sets: Mapping[str, Revision]) -> Target:
 @pytest.mark.parametrize("on_failure", OnFailure)
 def test_half_an_apply_does_not_go_back_to_what_is_too_old(on_failure: OnFailure) -> None:
     """It would go back whatever becomes of a version that fails; the limit says more."""
-    plan, warnings = plan_over_v1(Policy(on_failure=on_failure)), list[str]()
+    plan, warnings = plan_over_v1(Policy(response=Response(on_failure=on_failure))), list[str]()
     bounded = within_age(plan, 2, datetime(2100, 1, 1, tzinfo=UTC), warnings.append)
-    assert plan_to_take_back(plan).policy.on_failure is OnFailure.ROLLBACK
+    assert plan_to_take_back(plan).policy.response.on_failure is OnFailure.ROLLBACK
     assert plan_to_take_back(bounded) is bounded
-    keeps = bounded.policy.on_failure
+    keeps = bounded.policy.response.on_failure
     assert keeps is (OnFailure.KEEP if on_failure is OnFailure.ROLLBACK else on_failure)
     assert len(warnings) == 1
 

@@ -91,13 +91,14 @@ def test_the_policy_of_the_run_is_part_of_its_recording(
     assert gate("replay", trace, require="2").document["verdict"] == "progressing"
 
 
-@pytest.mark.contract("B276")
+@pytest.mark.contract("B276", "B920")
 def test_every_flag_of_the_judge_comes_back_as_it_was() -> None:
     """What a run was told, a recording tells, in a form that JSON can hold."""
     fail_fast = ["image-pull=90s", "crash=7", "pod-create=off"]
     told: list[dict[str, Any]] = [
         {},
         {"timeout": "10m", "bake": "30s", "wait_for_termination": True},
+        {"progress_deadline": "90s"},
         {"tolerate": "25%", "require": "min-available", "fail_fast": fail_fast},
         {"require": "3", "fail_fast": ["readiness-lost=off", "replicaset-create=1m"]},
     ]

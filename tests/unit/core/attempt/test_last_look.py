@@ -24,7 +24,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Release, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, ReadBack, Written
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Policy, Response
 from gate.core.versions.history import Closing
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import Player, ends, planned
@@ -198,7 +198,7 @@ def pruning() -> Player:
     """Begin a rollout that fails, with a new ConfigMap that is to go again."""
     server = Server(v2="crash")
     server.put(manifest("v1"))
-    policy = Policy(prune_created=True)
+    policy = Policy(response=Response(prune_created=True))
     player = Player(server, planned(server, config("b"), manifest("v2"), policy=policy))
     player.run_to(State.CONFIRMING, Leg.BACK)
     return player

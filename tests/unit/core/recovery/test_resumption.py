@@ -25,7 +25,7 @@ from gate.core.protocol.effects import Release, SaveRecord, Write
 from gate.core.protocol.events import Written
 from gate.core.recovery.object_state import ObjectState, classify_object
 from gate.core.recovery.resumption import resume
-from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnFirstFailure, Policy, Response
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.selection import select
@@ -148,7 +148,7 @@ def assert_whole(server: Server, player: Player) -> None:
 def test_what_somebody_deletes_that_was_to_stay_is_no_deletion_of_the_dead_gate() -> None:
     """A first version that fails is scaled to 0: that it is gone was not the gate's doing."""
     server = Server(v1="crash")
-    policy = Policy(on_first_failure=OnFirstFailure.SCALE_TO_ZERO)
+    policy = Policy(response=Response(on_first_failure=OnFirstFailure.SCALE_TO_ZERO))
     player = Dying(server, plan_of(server, config("b"), manifest("v1"), policy=policy))
     player.run(lambda _: player.record is not None and player.record.leg is Leg.BACK)
     assert player.record is not None
@@ -174,7 +174,11 @@ def test_checks_that_nobody_asks_again_are_no_success(
     """Complete is not verified where checks were to say so."""
     server = Server()
     server.put(manifest("v1"))
-    limits = Policy(checks=(a_check(),), bake_seconds=60.0, on_inconclusive=asked_for)
+    limits = Policy(
+        checks=(a_check(),),
+        budgets=Budgets(bake_seconds=60.0),
+        response=Response(on_inconclusive=asked_for),
+    )
     dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
     assert dying.die_after(3)
     assert dying.record is not None
@@ -187,7 +191,7 @@ def test_a_version_that_was_to_be_paused_and_is_back_is_somebody_elses() -> None
     """The gate died before its pause; that the old one runs was not its doing: 8."""
     server = Server(v2="crash")
     ref = server.put(manifest("v1"))
-    limits = Policy(on_failure=OnFailure.PAUSE)
+    limits = Policy(response=Response(on_failure=OnFailure.PAUSE))
     dying = Dying(server, plan_of(server, manifest("v2"), policy=limits))
     dying.run(lambda _: dying.record is not None and dying.record.leg is Leg.BACK)
     assert dying.record is not None
@@ -231,7 +235,7 @@ def test_the_version_that_somebody_else_brought_first_is_theirs() -> None:
 @pytest.mark.parametrize(
     ("policy", "serving_before", "code"),
     [
-        (Policy(on_failure=OnFailure.KEEP), True, 6),
+        (Policy(response=Response(on_failure=OnFailure.KEEP)), True, 6),
         (Policy(), False, 6),
         (Policy(observe=True), True, 0),
     ],
@@ -254,7 +258,7 @@ def test_what_cannot_go_back_is_followed_on(
 def test_a_part_of_an_apply_stays_where_an_age_limit_forbids_any_way_back() -> None:
     """What would be returned to is too old, also for who finishes the attempt."""
     server = serving()
-    limits = Policy(on_failure=OnFailure.KEEP, takes_back_parts=False)
+    limits = Policy(response=Response(on_failure=OnFailure.KEEP, takes_back_parts=False))
     record = died_half_way(server, limits)
     done = len(server.done)
     player = finished(server, record)
@@ -397,7 +401,7 @@ def failed_images(player: Player, ref: Ref) -> list[str]:
 @pytest.mark.parametrize("prune", [False, True], ids=["kept", "pruned"])
 def test_a_deletion_whose_answer_a_dead_gate_never_heard(prune: bool, beside: bool) -> None:
     """Whenever it dies on its way back, whoever finishes it ends and remembers as it would have."""
-    policy = Policy(on_first_failure=OnFirstFailure.DELETE, prune_created=prune)
+    policy = Policy(response=Response(on_first_failure=OnFirstFailure.DELETE, prune_created=prune))
 
     def dying() -> Dying:
         server = Server(v1="crash")

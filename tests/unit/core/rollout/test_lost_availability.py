@@ -12,7 +12,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.lost_availability import LEAST_SECONDS, SOME_LEFT_SECONDS
 from gate.core.rollout.observations import Kind, Vanished
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy, Requirement
 from tests.unit.core.world import (
     BOUND_SECONDS,
     Scene,
@@ -27,7 +27,9 @@ from tests.unit.core.world import (
 
 FAILED, PROGRESSING = VerdictKind.FAILED, VerdictKind.PROGRESSING
 COMPLETE = VerdictKind.COMPLETE
-BAKED = Scene(pods=tuple(pods(4)), policy=Policy(bake_seconds=3600.0), total_seconds=3600.0)
+BAKED = Scene(
+    pods=tuple(pods(4)), policy=Policy(budgets=Budgets(bake_seconds=3600.0)), total_seconds=3600.0
+)
 UNREADY = (container(ready=False),)
 
 
@@ -150,7 +152,13 @@ def test_what_a_node_does_is_no_loss(gone: object) -> None:
 @pytest.mark.contract("B56", "B84")
 def test_where_a_part_suffices_what_is_left_may() -> None:
     """Two of four are enough for the policy, and complete."""
-    scene = replace(BAKED, policy=Policy(bake_seconds=3600.0, require=Share.parse("50%")))
+    scene = replace(
+        BAKED,
+        policy=Policy(
+            budgets=Budgets(bake_seconds=3600.0),
+            requirement=Requirement(require=Share.parse("50%")),
+        ),
+    )
     assert lost(scene.seen(), 100.0, 0, 1).verdict(500.0).kind is COMPLETE
 
 

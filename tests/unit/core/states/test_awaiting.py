@@ -16,7 +16,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import Interrupted, LeaseLost
-from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.server import Server
@@ -108,7 +108,7 @@ def test_what_comes_last_is_written_once_the_rest_is_complete() -> None:
 @pytest.mark.parametrize("on_failure", OnFailure)
 def test_a_first_workload_that_fails_takes_back_the_rest_unwritten(on_failure: OnFailure) -> None:
     """Whatever the policy does about a version: nothing of one was written."""
-    player = applying(FIRST, job="crash", policy=Policy(on_failure=on_failure))
+    player = applying(FIRST, job="crash", policy=Policy(response=Response(on_failure=on_failure)))
     assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
     assert names(player) == ["settings", "job", "settings"]
     said = endings(player.attempt)
@@ -198,7 +198,7 @@ def test_the_budget_begins_anew_after_a_workload_that_comes_first() -> None:
     player.pass_to(begun_at + 500)
     assert player.place == (Leg.FORWARD, State.FOLLOWING)
 
-    chosen = applying(FIRST, job="stuck", policy=Policy(timeout_seconds=100))
+    chosen = applying(FIRST, job="stuck", policy=Policy(Budgets(timeout_seconds=100)))
     first = chosen.attempt.now
     assert ends(chosen.run()) == (4, Outcome.ROLLED_BACK, Reason.TIMEOUT)
     assert chosen.attempt.course.leg_at == pytest.approx(first + 100, abs=1)
@@ -211,7 +211,9 @@ def test_a_signal_ends_the_wait() -> None:
         (OnInterrupt.KEEP, ["settings", "job"]),
         (OnInterrupt.ROLLBACK, ["settings", "job", "settings"]),
     ):
-        player = applying(FIRST, job="stuck", policy=Policy(on_interrupt=on_interrupt))
+        player = applying(
+            FIRST, job="stuck", policy=Policy(response=Response(on_interrupt=on_interrupt))
+        )
         player.run_to(State.AWAITING)
         player.hear(Interrupted(player.attempt.now + 1, 15))
         assert player.run().exit_code == 128 + 15

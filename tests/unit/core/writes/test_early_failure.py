@@ -11,7 +11,7 @@ import pytest
 from gate.core.attempt.limits import RETRY_SECONDS
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import State
-from gate.core.endings.unwritten import IN_DOUBT
+from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
 from gate.core.model.fact import Unknown
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
@@ -27,9 +27,9 @@ from gate.core.protocol.events import (
     WriteRejected,
     WriteUncertain,
 )
-from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
 from gate.report.document.remarks import remarks, uncertain_writes
-from tests.unit.core.leaves import config, manifest
+from tests.unit.core.leaves import Leaves, config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import finished
 from tests.unit.core.server import Server
@@ -204,7 +204,7 @@ def test_nothing_is_sent_while_the_read_that_is_to_confirm_fails() -> None:
 @pytest.mark.contract("B904")
 def test_a_server_that_never_answers_ends_the_way_out_with_its_budget() -> None:
     """What was written goes back all the same."""
-    player = applying(policy=Policy(timeout_seconds=60.0))
+    player = applying(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
 
     def unread(player: Player, effect: Read) -> ReadBack:
         is_out = player.attempt.course.leg is Leg.FORWARD
@@ -222,8 +222,8 @@ def test_a_server_that_never_answers_ends_the_way_out_with_its_budget() -> None:
 @pytest.mark.parametrize(
     ("policy", "more"),
     [
-        (Policy(on_failure=OnFailure.PAUSE), {}),
-        (Policy(on_failure=OnFailure.KEEP), {}),
+        (Policy(response=Response(on_failure=OnFailure.PAUSE)), {}),
+        (Policy(response=Response(on_failure=OnFailure.KEEP)), {}),
         (Policy(observe=True), {}),
         (None, {"may_retreat": False}),
         (None, {"serve": False}),
@@ -323,7 +323,7 @@ def test_a_lost_answer_is_told_though_a_signal_leaves_no_time_to_read(done: bool
     server = Server()
     server.put(config("one"))
     web = server.put(manifest("v1"))
-    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     player = Player(server, planned(server, config("two"), manifest(BAD), policy=policy))
     player.news()
     player.bend(Write, lambda p, e: p.answer(e))
@@ -426,10 +426,48 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
     assert found["d"].message.startswith("it was not written, since the writing ended")
 
 
+def landing_late(player: Player, write: Write, *, edited: Leaves | None = None) -> Attempt:
+    """Lose a write, refuse it the second time, and do the first one while the others go back.
+
+    `edited` is what somebody else changes in place of it.
+    """
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+
+    def land(player: Player, effect: Write) -> AttemptEvent:
+        if edited is None:
+            player.server.perform(write, player.attempt.now)
+        else:
+            player.server.edit(write.ref, "kubectl-edit", edited)
+        player.server.control(write.ref)
+        return player.answer(effect)
+
+    player.bend(Write, land)
+    return player.run()
+
+
+@pytest.mark.contract("B1012")
+def test_a_write_that_lands_late_is_not_called_somebody_elses() -> None:
+    """It is this run's: what was to go back did not all go back, and a person has to know."""
+    attempt = landing_late(*held_after_the_failure())
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    found = endings(attempt)["c"]
+    assert (found.outcome, found.message) == (Outcome.ROLLBACK_FAILED, LANDED_LATE)
+
+
+@pytest.mark.contract("B1012")
+def test_what_somebody_else_did_in_place_of_a_lost_write_is_theirs() -> None:
+    """The field managers show it."""
+    attempt = landing_late(*held_after_the_failure(), edited={IMAGE: "shop/web:v7"})
+    assert ends(attempt)[:2] == (8, Outcome.SUPERSEDED)
+    assert "kubectl-edit" in endings(attempt)["c"].message
+
+
 @pytest.mark.contract("B904")
 def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
     """The write says both: that its answers were lost, and that the budget ended."""
-    player = applying(policy=Policy(timeout_seconds=60.0))
+    player = applying(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
 
     def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
         now, attempt = player.attempt.now, player.attempt
@@ -472,7 +510,7 @@ def taken(player: Player) -> AttemptEvent:
 @pytest.mark.parametrize("on_interrupt", list(OnInterrupt))
 def test_after_a_signal_nothing_more_goes_out(on_interrupt: OnInterrupt) -> None:
     """There is evidence: by default what was written goes back, with `keep` it stays."""
-    player = confirming(policy=Policy(on_interrupt=on_interrupt))
+    player = confirming(policy=Policy(response=Response(on_interrupt=on_interrupt)))
     player.hear(interrupted(player))
     player.hold = ()
     assert ends(player.run())[1] is Outcome.INTERRUPTED

@@ -11,7 +11,7 @@ import pytest
 from gate.core.checks.spec import Check
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
 from gate.report.schema.result import CheckResult
@@ -43,7 +43,11 @@ def ended(
     *values: float | None, checks: tuple[Check, ...] = (a_check(),), bake: float = 30.0
 ) -> Measured:
     """Return an attempt whose checks measured these numbers, the last one again and again."""
-    policy = Policy(checks=checks, bake_seconds=bake, on_failure=OnFailure.KEEP)
+    policy = Policy(
+        checks=checks,
+        budgets=Budgets(bake_seconds=bake),
+        response=Response(on_failure=OnFailure.KEEP),
+    )
     stage = Measured(values, policy)
     stage.web.revision = 2
     stage.web.counted(2, 4, 5)

@@ -14,7 +14,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected, WriteUncertain
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
 from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
@@ -268,7 +268,7 @@ def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
 def test_where_the_template_is_the_same_the_way_back_ends_at_the_baseline() -> None:
     """A change of replicas makes no ReplicaSet: after its rollback the same one is the old one."""
     web = serving()
-    policy = Policy(rollback_timeout_seconds=60.0)
+    policy = Policy(budgets=Budgets(rollback_timeout_seconds=60.0))
     stage = Stage([web], [manifest("web", "shop/web:1", 6)], policy)
     web.replica_set("shop/web:1", 1, 6, 4)
     web.pod("shop/web:1", "p4", WAITING_CRASH)

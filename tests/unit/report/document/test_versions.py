@@ -6,7 +6,7 @@ import pytest
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.events import Interrupted
-from gate.core.rollout.policy import OnInterrupt, Policy
+from gate.core.rollout.policy import OnInterrupt, Policy, Response
 from gate.report.document.versions import running
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import Player, ends, planned
@@ -41,7 +41,7 @@ def test_a_version_that_is_first_seen_on_the_way_back_is_the_new_one() -> None:
     """After a signal its pods still run beside what goes back: that is not "no pod"."""
     server = Server(v2="good")
     server.put(manifest("v1"))
-    back = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    back = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     player = Player(server, planned(server, manifest("v2"), policy=back))
     player.news = lambda: None  # type: ignore[method-assign]
     player.run(lambda attempt: bool(attempt.ledger.written))

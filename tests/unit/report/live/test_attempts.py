@@ -16,7 +16,7 @@ from gate.core.checks.spec import Bounds, Check, Command, Metric, Schedule
 from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import FrozenMap
 from gate.core.plan.leg import Leg
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
@@ -66,13 +66,13 @@ def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
 @pytest.mark.contract("B630")
 def test_both_clocks_run_and_the_bake_window_is_one() -> None:
     """No progress against the deadline of the Deployment, the whole against the timeout."""
-    stage = half_way(Policy(timeout_seconds=300.0))
+    stage = half_way(Policy(budgets=Budgets(timeout_seconds=300.0)))
     first, whole = seen(stage, 20.0).clocks
     assert (first.label, first.limit_seconds) == ("no progress", 600.0)
     assert (whole.label, whole.limit_seconds) == ("in all", 300.0)
     assert first.seconds == pytest.approx(20.0)
     assert whole.seconds == pytest.approx(24.01), "since the write"
-    baking = half_way(Policy(bake_seconds=60.0))
+    baking = half_way(Policy(budgets=Budgets(bake_seconds=60.0)))
     (web,) = baking.workloads.values()
     web.serving("shop/web:2", 2)
     baking.show(5.0)

@@ -6,7 +6,7 @@ import pytest
 
 from gate.core.protocol.effects import Announce
 from gate.core.protocol.events import ContactLost
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Budgets, Policy
 from gate.report.views.timeline import timeline_line, waiting_for
 from tests.unit.report.cluster import NOT_READY, manifest
 from tests.unit.report.endings import ENDINGS, applying, serving
@@ -47,7 +47,7 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     stage.hear(ContactLost(stage.attempt.now, "no route to host"))
     away = f"the API server is unreachable: no route to host; {waited_for}"
     assert waiting_for(stage.attempt, stage.attempt.now) == away
-    baking, _ = applying("shop/web:1", Policy(bake_seconds=60.0))
+    baking, _ = applying("shop/web:1", Policy(budgets=Budgets(bake_seconds=60.0)))
     baking.show(0.5)
     told = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)
     assert told == "complete; watching for another 40 s"

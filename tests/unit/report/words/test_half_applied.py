@@ -12,7 +12,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected
-from gate.core.rollout.policy import OnInterrupt, Policy
+from gate.core.rollout.policy import OnInterrupt, Policy, Response
 from gate.report.document.document import document
 from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.formats.text import verdict_text
@@ -80,7 +80,7 @@ def interrupted(server: Server) -> Player:
 
 def interrupted_in_doubt(server: Server) -> Player:
     """Let a signal come while it is read whether a write was done whose answer was lost."""
-    policy = Policy(on_interrupt=OnInterrupt.ROLLBACK)
+    policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
     player = Player(server, planned(server, *ONE, policy=policy))
     player.bend(Write, lambda p, e: p.answer(e))
     player.bend(Write, lambda p, e: lost(p, e, done=False))

@@ -9,10 +9,11 @@ import pytest
 
 from sandbox.api.api import Patch, PatchType, Propagation
 from sandbox.controllers import informer
-from sandbox.controllers.ownership import REPLICA_SETS, Claim, controller_reference
+from sandbox.controllers.adoption import Claim
+from sandbox.controllers.ownership import REPLICA_SETS
+from sandbox.controllers.pod_writes import Expectations
 from sandbox.controllers.queue import SyncError
-from sandbox.controllers.replicaset.pods import DELETION_COST, in_deletion_order
-from sandbox.controllers.replicaset.replicas import Expectations
+from sandbox.controllers.replicaset.deletion_order import DELETION_COST, in_deletion_order
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers, since_epoch
@@ -107,7 +108,7 @@ def timers() -> Timers:
 def test_what_is_never_seen_is_given_up_after_five_minutes(timers: Timers) -> None:
     """A ReplicaSet does not stand still for ever."""
     expectations = Expectations(timers)
-    expectations.creations(OWNER, 1)
+    expectations.expect(OWNER, 1, ())
     timers.run_due(300)
     assert not expectations.is_met(OWNER)
     timers.run_due(301)
@@ -224,11 +225,14 @@ def orphan(bed: Bed) -> JSON:
     return bed.api.create("pods", NAMESPACE, body, TEAM)
 
 
-def claimed(bed: Bed, owner: JSON, pod: JSON) -> list[JSON]:
+def claimed(bed: Bed, owner: JSON) -> list[JSON]:
     """Return what an owner has, as one sync of its controller would find."""
-    reference = controller_reference(owner, "apps/v1", "ReplicaSet")
+    timers = Timers()
+    pods = informer.Informer(bed.api.store, timers, "pods")
+    pods.start()
+    timers.run_due(1.0)
     key = bed.key("replicasets.apps", "alone")
-    return Claim(bed.api, REPLICA_SETS, key, owner, reference).of("pods", [pod])
+    return Claim(bed.api, REPLICA_SETS, key, owner).of(pods)
 
 
 def test_an_owner_that_is_gone_meanwhile_adopts_nothing(bed: Bed) -> None:
@@ -238,5 +242,5 @@ def test_an_owner_that_is_gone_meanwhile_adopts_nothing(bed: Bed) -> None:
     bed.api.create("replicasets.apps", NAMESPACE, replica_set(0), TEAM)
     pod = orphan(bed)
     with pytest.raises(SyncError):
-        claimed(bed, owner, pod)
+        claimed(bed, owner)
     assert bed.get("pods", "orphan") == pod

@@ -12,7 +12,7 @@ from gate.core.model.int_or_percent import Share
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Policy, Requirement
 from tests.unit.core.world import (
     DEADLINE_EXCEEDED,
     SUCCEEDED,
@@ -155,7 +155,7 @@ def test_min_ready_seconds_alone_is_waited_for() -> None:
 def test_wait_for_termination_asks_the_server_that_counts() -> None:
     """`terminatingReplicas` above zero is waited for, only where that was asked for."""
     web = deployment(terminating_replicas=1)
-    patient = Policy(wait_for_termination=True)
+    patient = Policy(requirement=Requirement(wait_for_termination=True))
     assert Scene(web=web).verdict().kind is COMPLETE
     assert Scene(web=web, policy=patient).verdict().kind is PROGRESSING
     assert Scene(policy=patient).verdict().kind is COMPLETE
@@ -165,7 +165,7 @@ def test_wait_for_termination_asks_the_server_that_counts() -> None:
 def test_wait_for_termination_looks_at_pods_where_the_server_does_not_count() -> None:
     """Before Kubernetes 1.33 a pod with a deletion timestamp tells; strangers' pods do not."""
     web = deployment(terminating_replicas=None)
-    scene = Scene(web=web, policy=Policy(wait_for_termination=True))
+    scene = Scene(web=web, policy=Policy(requirement=Requirement(wait_for_termination=True)))
     stranger = pod(8, owner_uid="zoo-1-uid", deleting=True)
     going = pod(9, owner_uid="web-1-uid", deleting=True)
     rollout = after(scene.seen(), 1.0, old_replica_set(), stranger)
@@ -184,7 +184,7 @@ def test_wait_for_termination_looks_at_pods_where_the_server_does_not_count() ->
 )
 def test_require_lets_a_part_suffice(require: Share, there: int) -> None:
     """So many available new pods are enough, one less is not."""
-    policy = Policy(require=require)
+    policy = Policy(requirement=Requirement(require=require))
 
     def kind(available: int) -> VerdictKind:
         web = deployment(updated_replicas=available, available_replicas=4, status_replicas=5)
@@ -197,7 +197,7 @@ def test_require_lets_a_part_suffice(require: Share, there: int) -> None:
 @pytest.mark.contract("B56")
 def test_min_available_is_what_the_strategy_keeps_up() -> None:
     """With maxUnavailable 25 % of 4, three new pods are what has to be available."""
-    policy = Policy(require_min_available=True)
+    policy = Policy(requirement=Requirement(require_min_available=True))
     web = deployment(updated_replicas=4, available_replicas=3)
     three, two = replica_set(available_replicas=3), replica_set(available_replicas=2)
     assert Scene(web=web, sets=(three,), policy=policy).verdict().kind is COMPLETE

@@ -1,4 +1,4 @@
-"""Pods as a ReplicaSet counts them, and which of them go first when there are too many.
+"""Which pods of a ReplicaSet go first when there are too many.
 
 The order is that of `ActivePodsWithRanks` in `pkg/controller/controller_utils.go`, cheapest loss
 first.
@@ -11,80 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from sandbox.controllers.ownership import controller_reference
+from sandbox.controllers.pods import is_active, phase, ready_condition
 from sandbox.json import JSON
-from sandbox.times import Timers, since_epoch
-
-ENDED = frozenset({"Failed", "Succeeded"})
-
-
-def phase(pod: JSON) -> str:
-    """Return the phase; a pod that nobody reported on is pending."""
-    found: str = (pod.get("status") or {}).get("phase", "Pending")
-    return found
-
-
-def is_deleting(pod: JSON) -> bool:
-    """Say whether its deletion has begun."""
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def is_active(pod: JSON) -> bool:
-    """Say whether it counts: it has not ended and is not being deleted."""
-    return phase(pod) not in ENDED and not is_deleting(pod)
-
-
-def is_terminating(pod: JSON) -> bool:
-    """Say whether it is being deleted and still runs."""
-    return phase(pod) not in ENDED and is_deleting(pod)
-
-
-def ready_condition(pod: JSON) -> JSON | None:
-    """Return the condition Ready where it is true."""
-    for condition in (pod.get("status") or {}).get("conditions") or ():
-        if condition["type"] == "Ready":
-            return condition if condition["status"] == "True" else None
-    return None
-
-
-def ready_since(pod: JSON) -> str:
-    """Return since when it is ready, empty where it is not."""
-    return (ready_condition(pod) or {}).get("lastTransitionTime") or ""
-
-
-def available_in_seconds(pod: JSON, ready_seconds: int, timers: Timers) -> float | None:
-    """Return how long until a ready pod counts as available, None where it is not ready.
-
-    Not positive: it is available. Times in objects are whole seconds, so that `minReadySeconds`
-    are up to a second short.
-    """
-    condition = ready_condition(pod)
-    if condition is None:
-        return None
-    if ready_seconds == 0:
-        return 0.0
-    since = condition.get("lastTransitionTime")
-    return timers.seconds_until(since, ready_seconds) if since else None
-
-
-def from_template(replica_set: JSON) -> JSON:
-    """Return a pod to create: the template's labels, annotations, finalizers and spec."""
-    template = replica_set["spec"]["template"]
-    found = template.get("metadata") or {}
-    kept = {
-        name: found[name] for name in ("labels", "annotations", "finalizers") if found.get(name)
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "generateName": f"{replica_set['metadata']['name']}-",
-            **kept,
-            "ownerReferences": [controller_reference(replica_set, "apps/v1", "ReplicaSet")],
-        },
-        "spec": template["spec"],
-    }
-
+from sandbox.times import since_epoch
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
@@ -120,7 +49,7 @@ def _state(pod: JSON) -> tuple[bool, int, bool, int]:
 def _by_age(one: JSON, other: JSON, now: float) -> int:
     """Compare by time of readiness, restarts and creation: what is proven least is smallest."""
     if ready_condition(one) is not None and ready_condition(other) is not None:
-        compared = _newer_first(one, other, (ready_since(one), ready_since(other)), now)
+        compared = _newer_first(one, other, (_ready_since(one), _ready_since(other)), now)
         if compared:
             return compared
     more_restarts = (_restarts(other) > _restarts(one)) - (_restarts(other) < _restarts(one))
@@ -179,3 +108,8 @@ def _restarts(pod: JSON) -> tuple[int, int]:
         if each["name"] in sidecars
     ]
     return max(regular, default=0), max(beside, default=0)
+
+
+def _ready_since(pod: JSON) -> str:
+    """Return since when it is ready, empty where it is not."""
+    return (ready_condition(pod) or {}).get("lastTransitionTime") or ""

@@ -1,0 +1,122 @@
+"""The revisions of a StatefulSet or DaemonSet: ControllerRevisions, one for each template.
+
+Rules of `pkg/controller/history` and `pkg/controller/daemon/update.go`. A revision's `data` is the
+patch that brings its template back; a template that comes back gets its revision's number raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sandbox.api.api import Api, Writer
+from sandbox.controllers.adoption import Claim
+from sandbox.controllers.informer import Informer
+from sandbox.controllers.ownership import controller_reference, key_of
+from sandbox.failure import ApiError
+from sandbox.json import JSON
+from sandbox.objects.validation.errors import go_json
+from sandbox.storage.store import Key
+from sandbox.times import safe_letters
+
+RESOURCE = "controllerrevisions.apps"
+LONGEST_PREFIX = 223
+"""Characters of the owner's name in a revision's."""
+
+_FNV_OFFSET, _FNV_PRIME, _WORD = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
+
+
+def hash_data(data: JSON, collisions: int) -> str:
+    """Return the hash that a real StatefulSet's revision has (`HashControllerRevision`)."""
+    found = _FNV_OFFSET
+    for byte in f"{go_json(data, is_map=True)}{collisions}".encode():
+        found = (found * _FNV_PRIME & _WORD) ^ byte
+    return safe_letters(str(found))
+
+
+def template_of(revision: JSON) -> JSON:
+    """Return the pod template that a revision keeps."""
+    template = revision["data"]["spec"]["template"]
+    return {name: value for name, value in template.items() if name != "$patch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The revisions of an owner, `current` of its template as it is now, and hash collisions."""
+
+    current: JSON
+    every: list[JSON]
+    collisions: int
+
+    def named(self, name: str) -> JSON | None:
+        """Return the revision of a name."""
+        return next((each for each in self.every if each["metadata"]["name"] == name), None)
+
+
+class History:
+    """Keeps the revisions of the owners of one controller."""
+
+    def __init__(self, api: Api, by: Writer, revisions: Informer, label: str) -> None:
+        """`label` has the hash, on each revision."""
+        self._api = api
+        self._by = by
+        self._revisions = revisions
+        self._label = label
+
+    def sync(self, key: Key, owner: JSON) -> Revisions:
+        """Return the revisions; one of the owner's template is there, and is the newest."""
+        every = Claim(self._api, self._by, key, owner).of(self._revisions)
+        every.sort(key=_order)
+        collisions = (owner.get("status") or {}).get("collisionCount", 0)
+        data = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
+        newest = every[-1]["revision"] if every else 0
+        equal = next((each for each in reversed(every) if each["data"] == data), None)
+        if equal is None:
+            current, collisions = self._create(owner, data, newest + 1, collisions)
+            return Revisions(current, [*every, current], collisions)
+        if equal["revision"] < newest:
+            bumped = {**equal, "revision": newest + 1}
+            bumped = self._api.update(key_of(RESOURCE, equal), bumped, self._by)
+            every = [*(each for each in every if each is not equal), bumped]
+            return Revisions(bumped, every, collisions)
+        return Revisions(equal, every, collisions)
+
+    def _create(self, owner: JSON, data: JSON, revision: int, collisions: int) -> tuple[JSON, int]:
+        """Create a revision, or find it; a name that another template has is a collision."""
+        metadata = owner["metadata"]
+        labels = owner["spec"]["template"]["metadata"].get("labels") or {}
+        while True:
+            hash_ = hash_data(data, collisions)
+            name = f"{metadata['name'][:LONGEST_PREFIX]}-{hash_}"
+            body = {
+                "metadata": {
+                    "name": name,
+                    "labels": {**labels, self._label: hash_},
+                    "annotations": metadata.get("annotations") or {},
+                    "ownerReferences": [controller_reference(owner)],
+                },
+                "data": data,
+                "revision": revision,
+            }
+            try:
+                return self._api.create(RESOURCE, metadata["namespace"], body, self._by), collisions
+            except ApiError as error:
+                if error.reason != "AlreadyExists":
+                    raise
+                found = self._api.get(Key(RESOURCE, metadata["namespace"], name))
+                if found["data"] == data:
+                    return found, collisions
+                collisions += 1
+
+    def truncate(self, old: list[JSON], live: Collection[str], count: int) -> None:
+        """Delete the `count` oldest of `old`, but none whose name or hash is `live`."""
+        for each in sorted(old, key=_order):
+            metadata = each["metadata"]
+            if count > 0 and not {metadata["name"], metadata["labels"][self._label]} & {*live}:
+                self._api.delete(key_of(RESOURCE, each), self._by)
+                count -= 1
+
+
+def _order(revision: JSON) -> tuple[int, str, str]:
+    metadata = revision["metadata"]
+    return revision["revision"], metadata.get("creationTimestamp") or "", metadata["name"]

@@ -1,0 +1,1 @@
+"""The StatefulSet controller: pods with names and claims that stay, one after the other."""

@@ -14,8 +14,12 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedObject, PlannedWrite
-from gate.core.plan.replica_ownership import Decision, Replicas
-from gate.core.plan.rollback_plan import autoscaled_body, without_replicas
+from gate.core.plan.replica_ownership import (
+    Decision,
+    Replicas,
+    autoscaled_body,
+    without_replicas,
+)
 from gate.core.ssa import managed_fields as ownership
 from gate.core.ssa.field_set import Fields
 from gate.core.ssa.last_applied import has_last_applied, with_last_applied

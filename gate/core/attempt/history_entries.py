@@ -40,14 +40,11 @@ def closed_of(attempt: Attempt) -> Closed:
     """Return what is to be remembered of an attempt that ends."""
     written = (
         ref
-        for ref in attempt.result.endings
-        if has_way_back(ref)
-        and (
-            ref in attempt.ledger.written
-            or ref in attempt.ledger.restored
-            or is_known_failure(attempt, ref)
-            or _has_landed_late(attempt, ref)
-        )
+        for ref in filter(has_way_back, attempt.result.endings)
+        if ref in attempt.ledger.written
+        or ref in attempt.ledger.restored
+        or is_known_failure(attempt, ref)
+        or _has_landed_late(attempt, ref)
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))

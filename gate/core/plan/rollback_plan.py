@@ -20,6 +20,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
+from gate.core.plan.replica_ownership import with_live_replicas
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -389,26 +390,3 @@ def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planned
 def is_of_template(path: str) -> bool:
     """Tell whether a field belongs to a pod template, which goes back whole or not at all."""
     return path.startswith("spec.template")
-
-
-def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an apply's body that leaves `spec.replicas` to its other owner."""
-    spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}
-    return {**value, "spec": spec} if spec else value
-
-
-def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Return an apply's body with the `spec.replicas` of `live`.
-
-    Leaving out a field that only the gate owns would reset it to its default, 1.
-    """
-    replicas = live.body.thaw().get("spec", {}).get("replicas")
-    return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
-
-
-def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Return an apply's body that leaves replicas to their other owner, or has the live number."""
-    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
-    if any(manager != FIELD_MANAGER for manager, _ in owners):
-        return without_replicas(value)
-    return with_live_replicas(value, live)

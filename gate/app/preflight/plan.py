@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.locks.memory import Memory
@@ -22,7 +22,7 @@ from gate.app.preflight.guards import (
     require_pause,
 )
 from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
-from gate.app.preflight.runs import replacing_failed
+from gate.app.preflight.runs import phase_of, replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
@@ -33,7 +33,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
-from gate.core.plan.plan import Plan, PlannedWrite, Target
+from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
 from gate.core.rollout.policy import OnFailure, Policy
@@ -180,7 +180,7 @@ def plan_of(
     targets: tuple[Target, ...],
     resumed: Collection[Ref],
 ) -> Plan:
-    """Return the plan: the writes in the order of application, and the Deployments to follow.
+    """Return the plan: the writes in the order of their phases, and the workloads to follow.
 
     Deployments in `resumed` that would be paused after the apply are resumed.
     """
@@ -190,7 +190,9 @@ def plan_of(
         if item.ref in resumed and item.is_workload and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
-    return Plan(command, targets, objects, tuple(writes), policy)
+    phases = {item.ref: phase_of(item.ref, item.body) for item in items}
+    followed = tuple(replace(one, phase=phases.get(one.ref, one.phase)) for one in targets)
+    return Plan(command, followed, objects, in_phases(writes, followed), policy)
 
 
 def resumption(ref: Ref) -> PlannedWrite:

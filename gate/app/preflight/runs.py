@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from gate.app.preflight.server_dry_run import Prepared
-from gate.core.kinds.registry import kind_of
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
-from gate.core.model.run_annotations import REPLACE_FAILED
+from gate.core.model.run_annotations import AFTER, PHASE, REPLACE_FAILED
+from gate.core.plan.phases import Phase
 from gate.errors import RefusedError
 from gate.manifests.body import value_at
 from gate.manifests.manifest import Manifest
@@ -20,6 +21,14 @@ _NEW_RUN: Final = (
     "give each run one of its own: metadata.generateName in place of the name,"
     " or a name with the version in it"
 )
+
+
+def phase_of(ref: Ref, body: Mapping[str, Any]) -> Phase:
+    """Return when an object is written: one that runs once as its annotation says, else before."""
+    if has_way_back(ref):
+        return Phase.MAIN
+    asked = value_at(body, "metadata", "annotations", PHASE)
+    return Phase.AFTER if asked == AFTER else Phase.BEFORE
 
 
 def may_replace(body: object) -> bool:

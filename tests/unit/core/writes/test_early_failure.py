@@ -486,7 +486,9 @@ def never_answering(policy: Policy) -> Player:
 @pytest.mark.contract("B904")
 def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
     """The write says both: that its answers were lost, and that the budget ended."""
-    attempt = never_answering(Policy(budgets=Budgets(timeout_seconds=SETTLING_SECONDS - 10.0))).run()
+    attempt = never_answering(
+        Policy(budgets=Budgets(timeout_seconds=SETTLING_SECONDS - 10.0))
+    ).run()
     assert ends(attempt)[:2] == (4, Outcome.ROLLED_BACK)
     found = endings(attempt)
     late = "it could not be written within the budget"

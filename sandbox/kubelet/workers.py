@@ -109,7 +109,11 @@ class PodWorkers:
         for item in list(self._unplaced.values()):
             self._admit(item)
         for worker in list(self._workers.values()):
-            if worker.node == node["metadata"]["name"] and not self._is_silent(worker):
+            if worker.node != node["metadata"]["name"]:
+                continue
+            if self._is_silent(worker):
+                worker.reported = None  # A node controller writes over it meanwhile.
+            else:
                 self._resume(worker)
 
     def lose_node(self, node: JSON) -> None:

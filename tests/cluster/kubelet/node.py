@@ -5,7 +5,7 @@ from __future__ import annotations
 import http
 from datetime import UTC, datetime
 
-from sandbox.kubelet.kubelet import node, node_status
+from sandbox.kubelet.node_objects import node, node_status
 from tests.cluster.kubelet.api import MERGE_PATCH, Api, ApiError
 
 LEASE_SECONDS = 40

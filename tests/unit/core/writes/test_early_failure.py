@@ -539,7 +539,7 @@ def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
 @pytest.mark.contract("B1014")
 def test_a_known_failure_does_not_wait_for_an_answer_that_never_comes() -> None:
     """Half a minute after the first answer was lost what was written goes back all the same."""
-    player = never_answering(Policy(timeout_seconds=600.0))
+    player = never_answering(Policy(budgets=Budgets(timeout_seconds=600.0)))
     began_at = player.attempt.now
     player.run_to(State.WRITING, Leg.BACK)
     assert player.attempt.now - began_at < SETTLING_SECONDS + 2 * RETRY_SECONDS

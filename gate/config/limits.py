@@ -6,7 +6,7 @@ from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
 from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.spec import Check
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import ObjectWait, Policy
 
 
 def all_checks(settings: Settings) -> tuple[Check, ...]:
@@ -39,3 +39,8 @@ def policy(settings: Settings) -> Policy:
         checks=checks,
         on_inconclusive=settings.on_inconclusive,
     )
+
+
+def object_wait(settings: Settings) -> ObjectWait:
+    """Return what an apply waits for beside its workloads; no other command waits for it."""
+    return ObjectWait(settings.wait_for, settings.wait_for_timeout)

@@ -32,9 +32,10 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
-from gate.core.plan.plan import Plan, PlannedWrite, Target
+from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
+from gate.core.readiness.needs import find_own_needs
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.reads import Reader
@@ -184,7 +185,8 @@ def plan_of(
         if item.ref in resumed and item.is_workload and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
-    return Plan(command, targets, objects, tuple(writes), policy)
+    needs = find_own_needs({item.ref: item.body for item in items})
+    return Plan(command, targets, objects, in_phases(writes, targets, needs), policy)
 
 
 def resumption(ref: Ref) -> PlannedWrite:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import Final
 
 from gate.core.checks.spec import Check, OnInconclusive
 from gate.core.model.int_or_percent import Share
+
+DEFAULT_OBJECT_WAIT_SECONDS: Final = 300.0
 
 
 class OnFailure(enum.StrEnum):
@@ -61,6 +64,17 @@ class FailFast:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectWait:
+    """Whether objects that are no workloads have to be ready, and how long they may take.
+
+    `seconds` count each time that some are waited for. What a write needs is waited for anyhow.
+    """
+
+    wait_for: WaitFor = WaitFor.WORKLOADS
+    seconds: float = DEFAULT_OBJECT_WAIT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """Everything that decides besides the cluster itself.
 
@@ -68,8 +82,7 @@ class Policy:
     spelled by `require_min_available`. `evidence_seconds` is how long the bake window may last if
     that is longer than `bake_seconds`: until every check that decides has all its measurements.
     `takes_back_parts` is whether a half-done apply is rolled back whatever `on_failure` says: an
-    age limit forbids it. `wait_seconds` is how long objects that are no workloads may take to be
-    ready, each time that they are waited for.
+    age limit forbids it.
     """
 
     timeout_seconds: float | None = None
@@ -91,8 +104,7 @@ class Policy:
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
     read_interval_seconds: float = 30.0
     takes_back_parts: bool = True
-    wait_for: WaitFor = WaitFor.WORKLOADS
-    wait_seconds: float = 300.0
+    object_wait: ObjectWait = field(default_factory=ObjectWait)
 
     @property
     def longest_bake_seconds(self) -> float:

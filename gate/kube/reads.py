@@ -134,11 +134,16 @@ class Reader:
         }
 
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
-        """Read one object; ApiError if nobody could tell."""
+        """Read one object; ApiError if nobody could tell.
+
+        One of a kind that the run is to define is absent while the server does not serve it.
+        """
         path = self._resources.path(ref)
         try:
             body = self._client.get(path, access=self._access(ref.namespace, ref.kind))
         except NotServed:
+            if self._resources.is_defined(ref):
+                return Absent()
             raise
         except NotFound:
             return Absent()

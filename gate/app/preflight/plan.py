@@ -36,6 +36,7 @@ from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
+from gate.core.readiness.needs import find_own_needs
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.kinds.registry import workload_of
@@ -192,7 +193,8 @@ def plan_of(
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
     phases = {item.ref: phase_of(item.ref, item.body) for item in items}
     followed = tuple(replace(one, phase=phases.get(one.ref, one.phase)) for one in targets)
-    return Plan(command, followed, objects, in_phases(writes, followed), policy)
+    needs = find_own_needs({item.ref: item.body for item in items})
+    return Plan(command, followed, objects, in_phases(writes, followed, needs), policy)
 
 
 def resumption(ref: Ref) -> PlannedWrite:

@@ -15,7 +15,9 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
+from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
+from gate.core.readiness.needs import defines, is_definition
 from gate.core.ssa import unions
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
@@ -45,30 +47,56 @@ def rehearse_on_server(
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
     name = naming(item.ref for item in items)
-    results = each(session.clock, lambda item: _try_dry_run(writer, item, made_here, name), items)
-    trials: dict[Ref, LiveObject] = {}
+    results = each(session.clock, lambda item: _try_dry_run(writer, item, name), items)
+    trials = {
+        item.ref: result
+        for item, result in zip(items, results, strict=True)
+        if isinstance(result, LiveObject)
+    }
     for item, result in zip(items, results, strict=True):
-        if isinstance(result, str):
-            warn(result)
-        else:
-            trials[item.ref] = result
+        if isinstance(result, RefusedError):
+            why = _why_not_tried(session, item, result, made_here)
+            why = why or _why_inconclusive(item, result, items, trials)
+            if not why:
+                raise rejection(item, result, name) from None
+            warn(f"{name(item.ref)} was not tried: {why}")
     return trials
 
 
-def _try_dry_run(
-    writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
-) -> LiveObject | str:
-    """Return what the server would make of it, or a warning that says why that is unknown."""
+def _try_dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject | RefusedError:
+    """Return what the server would make of an object, or its refusal."""
     try:
         return _dry_run(writer, item, name)
-    except NotFound as error:
-        if item.ref.namespace in made_here:
-            return f"{name(item.ref)} was not tried: its namespace does not exist yet"
-        raise rejection(item, error, name) from None
     except RefusedError as error:
-        if NO_DRY_RUN in error.message:
-            return f"{name(item.ref)} was not tried: {error.message}"
-        raise rejection(item, error, name) from None
+        return error
+
+
+def _why_not_tried(
+    session: Session, item: Prepared, error: RefusedError, made_here: Collection[str]
+) -> str:
+    """Return why a refusal says nothing about an object, "" if it does."""
+    if isinstance(error, NotFound):
+        if item.ref.namespace in made_here:
+            return "its namespace does not exist yet"
+        if session.resources.is_defined(item.ref):
+            return "its kind is served only once its definition is written"
+    return error.message if NO_DRY_RUN in error.message else ""
+
+
+def _why_inconclusive(
+    item: Prepared, error: RefusedError, items: Collection[Prepared], trials: Trials
+) -> str:
+    """Return why a refused custom resource may be right, "" if it is not.
+
+    A dry run goes by the definition that is served now, which this apply may change.
+    """
+    for other in items:
+        trial = trials.get(other.ref)
+        if trial is None or not is_definition(other.ref) or not defines(other.body, item.ref):
+            continue
+        if other.live is not None and content(other.live.body) != content(trial.body):
+            return f"the definition that this apply changes refuses it: {error.message}"
+    return ""
 
 
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:

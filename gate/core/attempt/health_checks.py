@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gate.core.attempt.awaited_objects import objects_verdict
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks import tick_questions
 from gate.core.checks.query_variables import Subject, Version
@@ -23,6 +24,7 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -212,12 +214,26 @@ def awaits(attempt: Attempt) -> bool:
 
 
 def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
-    """Return what deciding checks have against each Deployment: the first such check's verdict."""
+    """Return what deciding checks have against each Deployment: the first such check's verdict.
+
+    After them comes an object that is not ready, which is about all that was not finished before.
+    """
     found: dict[Ref, Verdict] = {}
     for check, verdict in _verdicts(attempt):
         for ref in about(attempt, check):
             found.setdefault(ref, verdict)
+    unready = objects_verdict(attempt)
+    if unready is not None:
+        for ref in _find_versions(attempt):
+            found.setdefault(ref, unready)
     return found
+
+
+def _find_versions(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the followed workloads that nothing else waited for; all if there are none such."""
+    refs = tuple(attempt.workloads.rollouts)
+    main = tuple(ref for ref in refs if attempt.plan.phase_of(ref) is not Phase.BEFORE)
+    return main or refs
 
 
 def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdict | None:
@@ -234,7 +250,7 @@ def against_all(attempt: Attempt) -> Verdict | None:
     """Return what a deciding check has against an attempt that follows no Deployment."""
     if _measures_any(attempt):
         return None
-    return next((verdict for _, verdict in _verdicts(attempt)), None)
+    return next((verdict for _, verdict in _verdicts(attempt)), objects_verdict(attempt))
 
 
 def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:

@@ -22,6 +22,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
+from gate.core.model.readiness import Readiness
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
@@ -220,7 +221,8 @@ class AttemptResult:
     """The result: `failures` are the verdicts that led back, `why_back` what else did.
 
     `rejection` is the refused write that ended a way out which goes back, also beside failures.
-    `judged` is `ending` without `--observe`, which makes nearly every end `observed`.
+    `judged` is `ending` without `--observe`, which makes nearly every end `observed`. `objects` is
+    what was known at the end of each object of the plan that is not followed.
     """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -231,6 +233,7 @@ class AttemptResult:
     endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     ending: Ending | None = None
     judged: Ending | None = None
+    objects: FrozenMap[Ref, Readiness] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +318,9 @@ class Attempt:
     @property
     def objects_end_at(self) -> float:
         """When the present wait for objects ends, monotonic seconds."""
-        waits_until = self.requests.wait.since + self.plan.policy.budgets.wait_seconds
-        return min(waits_until, self.leg_ends_at)
+        return min(
+            self.requests.wait.since + self.plan.policy.object_wait.seconds, self.leg_ends_at
+        )
 
     @property
     def gives_up_at(self) -> float:

@@ -11,7 +11,8 @@ was before and follows that through the same states, so that a rollback is verif
 predicate as a rollout. A leg begins with RECORDING: the record names all its writes before the
 first is sent. WRITING sends them (`writes.order`). On the way out AWAITING interrupts that where
 the next write needs what was written before: a definition to be established, a Job to be complete
-(`plan.phases`). FOLLOWING waits for a verdict, BAKING for the
+(`plan.phases`). FOLLOWING waits for a verdict, and AWAITING, once all workloads are complete, for
+the other objects to be ready; BAKING waits for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
 that either confirms the verdict or sends the attempt back to FOLLOWING. A failure that leads back
 ends WRITING too, on the way out: if the read does not confirm it, UNWRITTEN leads back to the
@@ -109,9 +110,12 @@ def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, 
     That is AWAITING, RETREAT, REJECTED, and a failure that is found before all is written.
     """
     closing, inspecting = (Leg.FORWARD, State.CLOSING), (Leg.FORWARD, State.INSPECTING)
-    table[State.WRITING][Trigger.BLOCKED] = (Leg.FORWARD, State.AWAITING)
+    for state in (State.WRITING, State.FOLLOWING):
+        table[state][Trigger.BLOCKED] = (Leg.FORWARD, State.AWAITING)
     table[State.AWAITING] = {
         Trigger.READY: (Leg.FORWARD, State.WRITING),
+        Trigger.COMPLETE: (Leg.FORWARD, State.BAKING),
+        Trigger.UNSETTLED: (Leg.FORWARD, State.FOLLOWING),
         Trigger.LOST: closing,
         Trigger.INTERRUPTED: closing,
         Trigger.DEPARTED: inspecting,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import conclude_objects
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import OnInconclusive
@@ -48,7 +49,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
     whole = judged = _whole(attempt, trigger, endings)
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
-    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    objects = FrozenMap(conclude_objects(attempt))
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged, objects=objects)
     return replace(attempt, result=result)
 
 

@@ -29,12 +29,19 @@ class Phase(enum.StrEnum):
 NO_NEEDS: Final[Mapping[Ref, tuple[Ref, ...]]] = {}
 
 
-def order_by_phase(refs: Iterable[Ref], phases: Mapping[Ref, Phase]) -> tuple[Ref, ...]:
+def order_by_phase(
+    refs: Iterable[Ref], phases: Mapping[Ref, Phase], own: Mapping[Ref, tuple[Ref, ...]]
+) -> tuple[Ref, ...]:
     """Return `refs`, in the order of application, with the workloads of the phase `AFTER` last.
 
-    `phases` has the workloads that are followed.
+    `phases` has the workloads that are followed. What an object needs (`own`) comes before it.
     """
-    return tuple(sorted(refs, key=lambda ref: phases.get(ref) is Phase.AFTER))
+    ordered: dict[Ref, None] = {}
+    known = dict.fromkeys(refs)
+    for ref in known:
+        ordered.update(dict.fromkeys(needed for needed in own.get(ref, ()) if needed in known))
+        ordered[ref] = None
+    return tuple(sorted(ordered, key=lambda ref: phases.get(ref) is Phase.AFTER))
 
 
 def find_needs(

@@ -132,7 +132,7 @@ def in_phases(
     `own_needs` are those that no phase gives: of a custom resource its definition.
     """
     phases = {target.ref: target.phase for target in targets}
-    order = order_by_phase(dict.fromkeys(write.ref for write in writes), phases)
+    order = order_by_phase(dict.fromkeys(write.ref for write in writes), phases, own_needs)
     needs = find_needs(order, phases, own_needs)
     place = {ref: number for number, ref in enumerate(order)}
     sent = sorted(writes, key=lambda write: place[write.ref])

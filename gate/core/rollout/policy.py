@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.checks.spec import Check, OnInconclusive
 from gate.core.model.int_or_percent import Share
 
+DEFAULT_OBJECT_WAIT_SECONDS: Final = 300.0
 DEFAULT_PROGRESS_DEADLINE_SECONDS: Final = 600.0
 """The default of `progressDeadlineSeconds` of a Deployment (apps/v1), for kinds without it."""
 
@@ -65,13 +66,23 @@ class FailFast:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectWait:
+    """Whether objects that are no workloads have to be ready, and how long they may take.
+
+    `seconds` count each time that some are waited for. What a write needs is waited for anyhow.
+    """
+
+    wait_for: WaitFor = WaitFor.WORKLOADS
+    seconds: float = DEFAULT_OBJECT_WAIT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Budgets:
     """How long an attempt may take, in seconds; None is `auto`.
 
     `progress_deadline_seconds` is how long nothing may move in a workload whose controller has no
     deadline of its own. `evidence_seconds` is how long the bake window may last if that is longer
-    than `bake_seconds`: until every check that decides has all its measurements. `wait_seconds` is
-    how long objects that are no workloads may take to be ready, each time that they are waited for.
+    than `bake_seconds`: until every check that decides has all its measurements.
     """
 
     timeout_seconds: float | None = None
@@ -80,7 +91,6 @@ class Budgets:
     bake_seconds: float = 0.0
     evidence_seconds: float = 0.0
     read_interval_seconds: float = 30.0
-    wait_seconds: float = 300.0
 
     @property
     def longest_bake_seconds(self) -> float:
@@ -99,7 +109,6 @@ class Requirement:
     require: Share | None = None
     require_min_available: bool = False
     wait_for_termination: bool = False
-    wait_for: WaitFor = WaitFor.WORKLOADS
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,7 @@ class Policy:
     response: Response = field(default_factory=Response)
     fail_fast: FailFast = field(default_factory=FailFast)
     checks: tuple[Check, ...] = ()
+    object_wait: ObjectWait = field(default_factory=ObjectWait)
     observe: bool = False
 
 

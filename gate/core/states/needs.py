@@ -68,7 +68,8 @@ def find_hopeless(attempt: Attempt) -> Rejection | None:
 
     A failed workload is not among that: reads confirm its verdict first.
     """
-    for ref in attempt.writes.queue[0].needs:
+    queue = attempt.writes.queue
+    for ref in queue[0].needs if queue else ():
         phase, departure = attempt.plan.phase_of(ref), attempt.interference.departures.get(ref)
         if departure is not None and phase is not Phase.MAIN:
             return Rejection(ref, departure.reason, departure.message)

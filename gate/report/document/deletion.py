@@ -1,4 +1,4 @@
-"""A Deployment that somebody deleted during the run: what was left of it when last seen."""
+"""A workload that somebody deleted during the run: what was left of it when last seen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.run import Run
 from gate.report.document.versions import latest_snapshot
-from gate.report.schema.result import DeletionResult, DeploymentResult
+from gate.report.schema.result import DeletionResult, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 
@@ -30,7 +30,7 @@ def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
 
 
 def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
-    """Tell whether the Deployment was gone, by the last read, else by the watch."""
+    """Tell whether the workload was gone, by the last read, else by the watch."""
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED
     return snapshot is None or snapshot.live is None
@@ -62,9 +62,9 @@ def _is_of(attempt: Attempt, ref: Ref, replica_set: Revision) -> bool:
     return rollout is not None and replica_set.template.body == rollout.applied.template.body
 
 
-def deletion_words(deployment: DeploymentResult) -> str:
+def deletion_words(workload: WorkloadResult) -> str:
     """Say how far the deletion was and what still ran, "" if nobody deleted it."""
-    seen = deployment["deletion"]
+    seen = workload["deletion"]
     if seen is None:
         return ""
     if seen["pods"] is None:

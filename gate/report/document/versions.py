@@ -1,4 +1,4 @@
-"""Which versions of a Deployment there are, and whose pods run, read from a finished attempt."""
+"""Which versions of a workload there are, and whose pods run, read from a finished attempt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a way back follows a Deployment that this attempt never wrote."""
+    """Tell whether a way back follows a workload that this attempt never wrote."""
     return attempt.course.leg is Leg.BACK and ref not in attempt.ledger.written
 
 
@@ -44,12 +44,12 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
 
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    """Return what is known about a Deployment at the end."""
+    """Return what is known about a workload at the end."""
     rollout = attempt.workloads.rollouts.get(ref)
     return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
-def new_replica_set(rollout: Rollout) -> Revision | None:
+def new_revision(rollout: Rollout) -> Revision | None:
     """Return the new version's ReplicaSet: additions of others to our template are part of it.
 
     If the live template is no longer ours, it is the one with exactly what we applied.
@@ -66,7 +66,7 @@ def new_replica_set(rollout: Rollout) -> Revision | None:
 
 
 def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment went back because of another one's failure."""
+    """Tell whether a workload went back because of another one's failure."""
     return bool(attempt.result.failures) and ref not in attempt.result.failures
 
 
@@ -85,7 +85,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
         return {
             "revision": returned.revision,
             "was_revision": None,
-            "replicaset": returned.name,
+            "name": returned.name,
             "images": list(returned.template.images()),
         }
     snapshot = latest_snapshot(attempt, ref)
@@ -94,7 +94,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     return {
         "revision": now,
         "was_revision": before if before != now else None,
-        "replicaset": name,
+        "name": name,
         "images": list(baseline.value.template.images()),
     }
 
@@ -113,7 +113,7 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
         return _tried_before(attempt, ref)
     if rollout is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
-    replica_set = new_replica_set(rollout)
+    replica_set = new_revision(rollout)
     image_ids = _image_ids(rollout.snapshot, replica_set)
     template = replica_set.template if replica_set is not None else rollout.applied.template
     return _version_of(attempt, ref, replica_set, list(template.images()), image_ids)
@@ -133,7 +133,7 @@ def _version_of(
     return {
         "revision": revision,
         "was_revision": before if before != revision else None,
-        "replicaset": replica_set.name if replica_set is not None else "",
+        "name": replica_set.name if replica_set is not None else "",
         "images": images,
         "image_ids": image_ids,
     }
@@ -142,11 +142,11 @@ def _version_of(
 def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version rolled out by an earlier gate, which died on its way back from it."""
     trial = attempt.plan.trial(ref)
-    deployment = trial.workload if trial is not None else None
-    if deployment is None:
+    workload = trial.workload if trial is not None else None
+    if workload is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     tried = _find_tried_before(attempt, ref)
-    return _version_of(attempt, ref, tried, list(deployment.template.images()), [])
+    return _version_of(attempt, ref, tried, list(workload.template.images()), [])
 
 
 def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
@@ -253,7 +253,7 @@ def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment still waits for its finalizers: its pods may go on running."""
+    """Tell whether a workload still waits for its finalizers: its pods may go on running."""
     found, snapshot = attempt.ledger.findings.get(ref), latest_snapshot(attempt, ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.BEING_DELETED
@@ -261,7 +261,7 @@ def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
 
 
 def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment has `spec.replicas` 0, so that none of its versions serves."""
+    """Tell whether a workload has `spec.replicas` 0, so that none of its versions serves."""
     snapshot = latest_snapshot(attempt, ref)
     return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
 
@@ -312,13 +312,13 @@ def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
     if rollout is not None:
-        new = new_replica_set(rollout) or _find_written(attempt, ref)
+        new = new_revision(rollout) or _find_written(attempt, ref)
     else:
         new = _find_tried_before(attempt, ref) if ref in attempt.ledger.restored else None
     if new is not None and new.uid == replica_set.uid:
         kinds.append("new")
     baseline = baseline_version(attempt, ref)
-    if baseline is not None and baseline["replicaset"] == replica_set.name:
+    if baseline is not None and baseline["name"] == replica_set.name:
         kinds.append("baseline")
     if not kinds:
         return "other"

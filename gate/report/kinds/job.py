@@ -10,7 +10,7 @@ from gate.report.kinds.kind import Advice, WorkloadWords
 
 JOB: Final = WorkloadWords(
     "Job",
-    version="",
+    version="Job",
     parts="pods",
     ends={
         Reason.COMPLETE: "{name} has completed",

@@ -24,7 +24,7 @@ class WorkloadWords:
     """A kind whose rollouts are judged.
 
     `name` and `version` are the API's names of the kind and of the objects that keep its versions,
-    "" if none do. `parts` are the resources that `kubectl get` shows of what belongs to it.
+    which may be itself. `parts` are the resources that `kubectl get` shows of what belongs to it.
 
     Sentences about one workload: `ends` say by the reason with which it was good, where that is
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.

@@ -12,8 +12,7 @@ from gate.report.kinds.kind import WorkloadWords
 WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT, job.JOB)
 
 DEFAULT: Final = deployment.DEPLOYMENT
-"""What a name alone means, and an entry of a document without `kind`, as each of
-`rollout-gate/result/v1`."""
+"""What a name alone means, and an entry of a document of before, without `kind`."""
 
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""
@@ -32,8 +31,9 @@ def of_ref(ref: Ref) -> WorkloadWords:
 
 
 def of_entry(entry: Mapping[str, Any]) -> WorkloadWords:
-    """Return the kind of a workload by its entry in a document."""
-    return _BY_NAME.get(entry.get("kind", DEFAULT.name), DEFAULT)
+    """Return the kind of a workload by its entry in a document, which a later version may know."""
+    name = entry["kind"]
+    return _BY_NAME.get(name) or WorkloadWords(name, version="revision", parts="pods")
 
 
 def argument_of(entry: Mapping[str, Any]) -> str:

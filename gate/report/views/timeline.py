@@ -80,7 +80,7 @@ def _objects(attempt: Attempt) -> Iterator[str]:
 
 
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
-    """Return what one Deployment still lacks, "" if it is complete."""
+    """Return what one workload still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""

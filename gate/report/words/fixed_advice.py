@@ -1,6 +1,6 @@
 """The advice that depends on nothing in the result but its reason.
 
-A command may name the Deployment, its place (namespace and cluster) or the cluster alone.
+A command may name the workload, its place (namespace and cluster) or the cluster alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
 from gate.report.words.options import has_option
 
@@ -80,7 +80,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def fixed_steps(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def fixed_steps(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Yield the advice of `FIXED_STEPS` for a reason, about the workload that decided."""
     if reason not in FIXED_STEPS:
         return

@@ -22,6 +22,7 @@ from gate.core.endings.rollback_ending import (
     rollback_ending,
 )
 from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
@@ -60,7 +61,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
-    deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
+    deciding = [one for ref, one in serving_first if not _is_beside_the_way_back(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
         if ending.outcome is Outcome.INTERRUPTED:
@@ -97,15 +99,16 @@ def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found:
     return replace(whole, message=CleanText(text), causes=whole.causes + own)
 
 
-def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
-    """Tell whether a Deployment has nothing to go back to: never written, or created and left.
+def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
+    """Tell whether a workload has nothing to go back to: never written, or created and left.
 
-    Such a Deployment has no say in whether what was there before is back.
+    Such a workload has no say in whether what was there before is back, and neither has one that
+    nothing takes back, as a Job.
     """
-    return attempt.course.leg is Leg.BACK and ending.outcome in (
-        Outcome.REFUSED,
-        Outcome.INCONCLUSIVE,
-    )
+    beside = (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+    if not has_way_back(ref):
+        beside = (*beside, Outcome.FAILED, Outcome.VERIFIED)
+    return attempt.course.leg is Leg.BACK and ending.outcome in beside
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
@@ -26,6 +27,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     Each was read just before, even if the way back of another one failed: what is complete is
     back.
     """
+    if not has_way_back(ref):
+        return _end_lasting(attempt, ref)
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
     late = end_late(attempt, ref, failure_behind(attempt, ref))
@@ -50,6 +53,20 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = failure.causes + held + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of what nothing takes back, as a Job: as it was when the rest went back."""
+    failure = failure_behind(attempt, ref)
+    if ref in attempt.result.failures:
+        return failure
+    if is_unwritten(attempt, ref):
+        return end_unwritten(attempt, ref, failure)
+    rollout = attempt.workloads.followed_before.get(ref)
+    ruled = rollout.ruling(attempt.now) if rollout is not None else None
+    if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
 
 
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
@@ -157,7 +174,8 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
     if ledger.restored or ledger.deleted or attempt.writes.refusals:
         return False
     return any(
-        written.changed and ref not in ledger.left_alone for ref, written in ledger.written.items()
+        written.changed and has_way_back(ref) and ref not in ledger.left_alone
+        for ref, written in ledger.written.items()
     )
 
 

@@ -62,8 +62,8 @@ def last_words(view: View[Revision], live: Job) -> LastWords | None:
 def describe_counts(live: Job) -> str:
     """Describe how far it is in one line, by its own status."""
     if live.complete is not None:
-        done = "1 pod has succeeded" if live.succeeded == 1 else f"{live.succeeded} pods succeeded"
-        parts = [done]
+        pods = "1 pod has" if live.succeeded == 1 else f"{live.succeeded} pods have"
+        parts = [f"{pods} succeeded"]
     else:
         parts = [f"{live.succeeded} of {live.wanted} completions"]
     for count, what in (

@@ -43,7 +43,11 @@ def record_of(plan: Plan) -> Record:
             _make_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes
         ),
         followed=tuple(
-            Followed(one.ref, one.baseline.value if isinstance(one.baseline, Known) else None)
+            Followed(
+                one.ref,
+                one.baseline.value if isinstance(one.baseline, Known) else None,
+                phase=one.phase,
+            )
             for one in plan.targets
         ),
         policy=replace(plan.policy, checks=(), budgets=budgets),

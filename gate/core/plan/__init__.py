@@ -5,6 +5,7 @@ __all__ = [
     "foreseen_return",
     "journal_record",
     "leg",
+    "phases",
     "plan",
     "replica_ownership",
     "rollback_plan",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
@@ -27,7 +28,11 @@ def may_restore(plan: Plan) -> bool:
     nothing, unless it returns to a verified set.
     """
     returned = plan.target_set.bodies
-    mine = {one.ref for one in plan.objects if one.ref in returned or _would_change(one)}
+    mine = {
+        one.ref
+        for one in plan.objects
+        if has_way_back(one.ref) and (one.ref in returned or _would_change(one))
+    }
     restorable = mine - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
     return bool(restorable) and goes_back(plan, rolled_out, restorable)

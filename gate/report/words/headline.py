@@ -37,7 +37,7 @@ from gate.report.words.object_names import (
     object_name,
     some_names,
 )
-from gate.report.words.refusal import NOTHING, NOTHING_NEW
+from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_NEW
 from gate.report.words.several_deployments import (
     MOST_NAMED,
     had_failed_before,
@@ -116,6 +116,8 @@ def _sentence(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
+            if result["command"] in LOOKING:
+                return NOTHING_JUDGED
             return NOTHING_NEW if result["has_recovered"] else NOTHING
         case _:
             return _of_deployments(result)

@@ -11,11 +11,12 @@ from http import HTTPStatus
 from typing import Final
 
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Writer
+from sandbox.controllers.nodes import NodeController
 from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
-from sandbox.kubelet.node_objects import node, node_status, own_taints
+from sandbox.kubelet.node_objects import node, node_status
 from sandbox.kubelet.nodes import NodeState, asked_state
 from sandbox.kubelet.requests import (
     Author,
@@ -126,9 +127,6 @@ def _writer(request: Request, node: str) -> Writer:
 
 HEAR_SECONDS: Final = 0.001
 NODES: Final = ("sandbox-0",)
-_NODE_CONTROLLER: Final = Writer(
-    "system:serviceaccount:kube-system:node-controller", "kube-controller-manager"
-)
 
 
 class Kubelet:
@@ -148,6 +146,7 @@ class Kubelet:
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
         self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
+        self._lifecycle = NodeController(api, timers)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
@@ -195,27 +194,31 @@ class Kubelet:
         key = Key("nodes", "", name)
         status = node_status(self._timers.wall(), is_ready=is_ready)
         patch = Patch(PatchType.MERGE, {"status": status})
-        live = self._api.patch(key, patch, node_writer(name), subresource="status")
+        self._api.patch(key, patch, node_writer(name), subresource="status")
         if is_ready:
-            # Admission taints every new node as not ready; a node controller takes that back.
-            taints = own_taints(live) or None
-            self._api.patch(
-                key, Patch(PatchType.MERGE, {"spec": {"taints": taints}}), _NODE_CONTROLLER
-            )
+            self._lifecycle.admit(name)
 
     def _hear_node(self, change: Change) -> None:
-        """Listen to the store: take on a node that asks to be played, let go one that has gone."""
+        """Listen to the store: play a node as it asks from now on, let one go that is deleted."""
         before, after = change.before, change.after
         if after is None:
             gone = before or {}
-            self._timers.call_later(HEAR_SECONDS, lambda: self._workers.lose_node(gone))
+            self._timers.call_later(HEAR_SECONDS, lambda: self._lose_node(gone))
         elif (asked := asked_state(after)) and (before is None or asked_state(before) != asked):
             self._timers.call_later(HEAR_SECONDS, lambda: self._play_node(after, asked))
+
+    def _lose_node(self, item: JSON) -> None:
+        self._workers.lose_node(item)
+        self._lifecycle.collect(item["metadata"]["name"])
 
     def _play_node(self, item: JSON, asked: NodeState) -> None:
         self._workers.see_node(item)
         name = item["metadata"]["name"]
-        if asked is not NodeState.DEAD and self._api.store.get(Key("nodes", "", name)):
+        if self._api.store.get(Key("nodes", "", name)) is None:
+            return
+        if asked is NodeState.DEAD:
+            self._lifecycle.miss(name)
+        else:
             self._report(name, is_ready=asked is NodeState.READY)
 
     def _hear(self, change: Change) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sandbox.json import JSON
-from sandbox.kubelet.nodes import ANNOTATION, CONDITION_TAINTS
+from sandbox.kubelet.nodes import ANNOTATION
 from sandbox.kubelet.pod import NODE_IP
 
 _RESOURCES: Final = {"cpu": "1000", "memory": "1000Gi", "pods": "10000"}
@@ -55,12 +55,6 @@ def node_status(wall: str, log_port: int | None = None, *, is_ready: bool = True
         "allocatable": dict(_RESOURCES),
         "nodeInfo": _node_info(),
     }
-
-
-def own_taints(item: JSON) -> list[JSON]:
-    """Return the taints of a node that tell nothing of its condition."""
-    taints = item.get("spec", {}).get("taints") or []
-    return [each for each in taints if not each["key"].startswith(CONDITION_TAINTS)]
 
 
 def _node_info() -> dict[str, str]:

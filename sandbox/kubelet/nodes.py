@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from sandbox.json import JSON
+from sandbox.objects.placement import CONDITION_TAINTS, target_node
 
 ANNOTATION: Final = "sandbox.rollout-gate.dev/node"
-CONDITION_TAINTS: Final = "node.kubernetes.io/"
-"""What a node controller, or admission, begins the keys of its own taints with."""
-
 _REPELLING: Final = frozenset({"NoSchedule", "NoExecute"})
 
 
@@ -77,8 +75,7 @@ class Nodes:
         for it (daemon/util, `ReplaceDaemonSetPodNodeNameNodeAffinity`). Other pods are spread
         evenly over the ready nodes without a taint that repels.
         """
-        spec = pod["spec"]
-        if name := spec.get("nodeName") or next(_wanted(spec), ""):
+        if name := target_node(pod):
             return name if name in self._states else None
         names = (name for name, state in self._states.items() if state is NodeState.READY)
         offered = (name for name in names if name not in self._repelling)
@@ -91,15 +88,6 @@ class Nodes:
     def release(self, name: str) -> None:
         """Count one pod less on a node."""
         self._pods[name] -= 1
-
-
-def _wanted(spec: JSON) -> Iterator[str]:
-    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    for term in required.get("nodeSelectorTerms") or ():
-        for field in term.get("matchFields") or ():
-            if (field["key"], field["operator"]) == ("metadata.name", "In"):
-                yield from field["values"]
 
 
 def _repels(taint: JSON) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
-from gate.core.attempt.version_failures import find_failure, is_known_failure
+from gate.core.attempt.version_failures import find_failure, has_landed_late, is_known_failure
 from gate.core.kinds.registry import is_workload, kind_of
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
@@ -44,7 +44,7 @@ def closed_of(attempt: Attempt) -> Closed:
         if ref in attempt.ledger.written
         or ref in attempt.ledger.restored
         or is_known_failure(attempt, ref)
-        or _has_landed_late(attempt, ref)
+        or has_landed_late(attempt, ref)
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
@@ -55,12 +55,6 @@ def closed_of(attempt: Attempt) -> Closed:
             for ref in written
         ),
     )
-
-
-def _has_landed_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
-    is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
-    return is_stuck and attempt.plan.resumed is None
 
 
 def is_left_open(attempt: Attempt) -> bool:

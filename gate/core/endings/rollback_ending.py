@@ -127,7 +127,7 @@ def takes_back_part(attempt: Attempt) -> bool:
     return any(
         kept.changes
         and kept.ref not in attempt.ledger.written
-        and (went_out or kept.is_unreached or not kept.uid)
+        and (went_out or not kept.reach.is_known_written or not kept.uid)
         for kept in resumed.record.objects
     )
 

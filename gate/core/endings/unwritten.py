@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
@@ -27,12 +28,18 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
         planned = any(write.ref == ref for write in attempt.plan.writes)
         return planned and ref not in attempt.ledger.written
     kept = next((one for one in resumed.record.objects if one.ref == ref), None)
-    return kept is not None and kept.changes and kept.is_unreached
+    return kept is not None and kept.changes and not kept.reach.is_known_written
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether an object may have been written after all: an answer to its write was lost."""
     return ref in answers_lost(attempt) and ref not in attempt.ledger.written
+
+
+def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a write whose answer was lost is known to have been done after all."""
+    is_open = is_in_doubt(attempt, ref) and is_theirs(attempt, ref)
+    return is_open and find_author(attempt, ref) is Author.OURS
 
 
 def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
@@ -54,13 +61,15 @@ def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     A write that was refused meanwhile had ended the way out already: then that is why. If an
     answer was lost, nobody knows whether it was written, whatever came of later tries.
     """
-    refused, why = attempt.result.rejection, attempt.result.why_back
+    refused = attempt.result.rejection
     is_own = refused is not None and refused.ref == ref
     if is_in_doubt(attempt, ref):
         last = f"; {refused.message}" if refused is not None and is_own else ""
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=CleanText(IN_DOUBT + last))
-    if refused is None or why is None:
+    if refused is None:
         text = f"it was not written, since {failure.message}"
         return replace(failure, outcome=Outcome.REFUSED, message=CleanText(text))
-    text = f", since the writing ended at {why.message}" if not is_own else f": {refused.message}"
-    return replace(why, outcome=Outcome.REFUSED, message=CleanText(f"it was not written{text}"))
+    ended = CleanText(f"{attempt.plan.name_of(refused.ref)}: {refused.message}")
+    text = f", since the writing ended at {ended}" if not is_own else f": {refused.message}"
+    message, cause = CleanText(f"it was not written{text}"), Cause(refused.reason, ended)
+    return Ending(Outcome.REFUSED, Reason.APPLY_REJECTED, message, (cause,))

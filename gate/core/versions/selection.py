@@ -27,7 +27,7 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import left_unverified, obstacle
+from gate.core.versions.obstacles import is_best_known, left_unverified, obstacle
 from gate.core.versions.undo_choice import older_version
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
@@ -143,10 +143,9 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
         history = candidates.history(target.ref)
-        if _is_empty(target, history, digests) or _is_best_known(target, history, digests):
-            continue
         why = obstacle(target, history, digests)
-        if why is not None:
+        stays = _is_empty(target, history, digests) or is_best_known(target, history, digests)
+        if why is not None and not stays:
             yield target.ref, why
 
 
@@ -159,17 +158,6 @@ def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> b
     if live is None or live.replicas or not isinstance(target.baseline, Absent):
         return False
     return left_unverified(target, history, digests) is None
-
-
-def _is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
-    """Tell whether what serves alone failed since, but no other version was ever verified.
-
-    It was verified and serves again: to keep a version that fails in its place helps nobody.
-    """
-    if not isinstance(target.baseline, Known) or history.unfailed or not history.once_verified:
-        return False
-    left = left_unverified(target, history, digests)
-    return left is not None and left.is_failure_of(history.once_verified[0])
 
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:

@@ -50,7 +50,20 @@ def became_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed a Deployment before this attempt got to write it."""
     unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
-    return unwritten and planned and is_theirs(attempt, ref)
+    return unwritten and planned and (is_theirs(attempt, ref) or _is_seen_changed(attempt, ref))
+
+
+def _is_seen_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a watch shows another pod template, or another object, than the preflight saw.
+
+    A pause, or a number of replicas, is no version of somebody else's.
+    """
+    before, rollout = attempt.plan.before(ref), attempt.workloads.rollouts.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    if before is None or before.workload is None or live is None:
+        return False
+    return live.uid != before.uid or live.template.body != before.workload.template.body
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:

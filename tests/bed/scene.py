@@ -134,6 +134,19 @@ def autoscaler() -> JSON:
     return {"apiVersion": "autoscaling/v2", "kind": kind, "metadata": metadata, "spec": spec}
 
 
+def tidying(version: int | str = 1) -> JSON:
+    """Return a CronJob `tidy`: it has pods, and nothing of it rolls out."""
+    containers = [{"name": "tidy", "image": f"shop/tidy:{version}"}]
+    pods = {"spec": {"restartPolicy": "Never", "containers": containers}}
+    spec = {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": pods}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "tidy"},
+        "spec": spec,
+    }
+
+
 def quota(hard: dict[str, str]) -> JSON:
     """Return a ResourceQuota `full`."""
     metadata, spec = {"name": "full"}, {"hard": hard}

@@ -142,7 +142,7 @@ def _end_applied(attempt: Attempt) -> Ending:
     text = "applied" if changed else "nothing to change"
     if any(check.decides for check in attempt.plan.policy.checks):
         return _unless_in_doubt(attempt, None, reason, CleanText(text))
-    text = f"{text}; not judged, since there is no Deployment to follow"
+    text = f"{text}; not judged, since there is no workload to follow"
     return Ending(Outcome.APPLIED, reason, CleanText(text))
 
 

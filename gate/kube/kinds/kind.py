@@ -36,8 +36,10 @@ class WorkloadResources:
 
     `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds
     its revisions, and Pods. `rights` are those that following takes beyond watching and reading.
+    `surroundings` are cluster-scoped kinds that its verdict looks at where they may be read.
     """
 
     watched: WatchedKind
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
+    surroundings: tuple[WatchedKind, ...] = ()

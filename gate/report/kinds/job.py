@@ -9,14 +9,16 @@ from gate.report.kinds.kind import Advice, WorkloadWords
 
 JOB: Final = WorkloadWords(
     "Job",
-    version="",
+    version="Job",
     parts="pods",
     ends={
         Reason.COMPLETE: "{name} has completed",
         Reason.NO_CHANGE: "{name} had completed before, and was not run again",
         Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
     },
-    fails="{name} failed, and what it did stays",
+    fails="{name} {did}, and what it did stays",
+    failures=frozenset({"JobFailed"}),
+    end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
         "JobFailed": (
             Advice(

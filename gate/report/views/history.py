@@ -1,4 +1,4 @@
-"""The table that `history` prints: a Deployment's revisions, latest first."""
+"""The table that `history` prints: a workload's revisions, latest first."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class Returns:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One ReplicaSet of a Deployment, or a live template that has none while a pause holds it back.
+    """One ReplicaSet of a workload, or a live template that has none while a pause holds it back.
 
     `number` is None before the controller wrote one, and `replica_set` is "" for a template that
     waits; `created_at` is RFC 3339. `running` is true for the live template's ReplicaSet, with or
     without pods; if the template has none, for each that has pods. `judged` is the newest
-    judgement of it, None if none is remembered. `returns` is about the Deployment.
+    judgement of it, None if none is remembered. `returns` is about the workload.
     """
 
     number: int | None

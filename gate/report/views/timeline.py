@@ -14,6 +14,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.report.kinds import registry
 
 _MOST_TOLD = 3
 _UNNAMED: Final = ClusterName()
@@ -56,14 +57,15 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
 
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
-        _line(rollout, now, cluster)
+        (ref, _line(rollout, now, cluster))
         for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
-    waiting = [line for line in lines if line]
-    yield from waiting[:_MOST_TOLD]
+    waiting = [(ref, line) for ref, line in lines if line]
+    yield from (line for _, line in waiting[:_MOST_TOLD])
     if len(waiting) > _MOST_TOLD:
-        yield f"{len(waiting) - _MOST_TOLD} more Deployments"
+        kinds = registry.name_kinds(registry.of_ref(ref) for ref, _ in waiting[_MOST_TOLD:])
+        yield f"{len(waiting) - _MOST_TOLD} more {kinds}"
     if not waiting and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
         left = attempt.course.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
@@ -72,7 +74,7 @@ def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
 
 
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
-    """Return what one Deployment still lacks, "" if it is complete."""
+    """Return what one workload still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
@@ -84,8 +86,8 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
 
 def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
     """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
-    words = ("kubectl", "rollout", "resume", str(ref))
-    return f"it goes on after {cluster.command(*words, namespace=ref.namespace)}"
+    words = (word.format(called=ref) for word in registry.of_ref(ref).end_of_pause)
+    return f"it goes on after {cluster.command('kubectl', *words, namespace=ref.namespace)}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.core.kinds.deployment.objects import REPLICA_SET, deployment_ref
-from gate.core.model.objects import Pod
+from gate.core.model.objects import Pod, Ref
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
@@ -20,13 +20,15 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
     """Header and every line come out as core values, in the order and at the times of the file."""
     header, *lines = [json.loads(line) for line in trace.read_bytes().splitlines()]
     recording = traces.read(trace)
+    about = header.get("workload") or {"kind": "Deployment", "name": header["deployment"]}
+    ref = Ref("apps/v1", about["kind"], header["namespace"], about["name"])
     assert (recording.scenario, recording.kubernetes) == (header["scenario"], header["kubernetes"])
     assert recording.before == tuple(decode.decode_watched(found) for found in header["before"])
     assert recording.before_live == tuple(
-        decode.live_object(found) for found in header["before"] if found["kind"] == "Deployment"
+        decode.live_object(found) for found in header["before"] if found["kind"] == ref.kind
     )
     assert recording.applied == (decode.live_object(header["applied"]),)
-    assert recording.applied[0].ref == deployment_ref(header["namespace"], header["deployment"])
+    assert recording.applied[0].ref == ref
     assert recording.policy == {}
     for event, line in zip(recording.events(), lines, strict=True):
         at, found = max(line["t"], 0.0), line["object"]
@@ -173,6 +175,7 @@ def test_what_a_run_did_about_its_verdict_is_not_read(
     """The recording of the rollout ends where the run went back."""
     returned = {"t": 2.0, "type": "RETURNED", "object": {}}
     path = write(tmp_path / "t", header, pod("a"), returned, pod("b", t=3.0), "no JSON at all")
-    (heard,) = traces.read(path).events()
+    heard, reached = traces.read(path).events()
     assert isinstance(heard, Observed)
     assert heard.object.uid == "a"
+    assert reached == traces.Reached(2.0)

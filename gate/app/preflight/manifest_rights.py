@@ -10,13 +10,14 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions
 from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
+from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent
 from gate.core.model.lock import lock_of
 from gate.core.rollout.policy import OnFirstFailure
-from gate.kube.access import Permission, granting, list_needed
+from gate.kube.access import Permission, granting, list_needed, looking_around
 from gate.kube.failures import Forbidden
 from gate.kube.resources import LEASES
 from gate.manifests.manifest import Manifest
@@ -43,7 +44,7 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
         raise
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
-    deletes = new if _may_delete(settings) else ()
+    deletes = {*(new if _may_delete(settings) else ()), *replaceable(manifest)}
     needs = list_needed(session.resources, refs, creates=new, deletes=deletes)
     first_questions.check_access(session, _about(manifest), needs, wished)
     return found
@@ -58,7 +59,7 @@ def _about(manifest: Manifest) -> str:
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
     """Return the permissions for a manifest while it is unknown which objects exist."""
     refs = [item.ref for item in manifest.objects]
-    deletes = refs if _may_delete(settings) else ()
+    deletes = refs if _may_delete(settings) else replaceable(manifest)
     return list_needed(session.resources, refs, creates=None, deletes=deletes)
 
 
@@ -67,10 +68,11 @@ def _may_delete(settings: Settings) -> bool:
 
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator[Permission]:
-    """Yield permissions whose lack is only a warning: for autoscalers, locks and kept Secrets."""
+    """Yield permissions whose lack is only a warning: for scalers, nodes, locks, kept Secrets."""
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
+    yield from looking_around(item.ref for item in manifest.objects)
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]

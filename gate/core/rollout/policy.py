@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.checks.spec import Check, OnInconclusive
 from gate.core.model.int_or_percent import Share
 
+DEFAULT_OBJECT_WAIT_SECONDS: Final = 300.0
 DEFAULT_PROGRESS_DEADLINE_SECONDS: Final = 600.0
 """The default of `progressDeadlineSeconds` of a Deployment (apps/v1), for kinds without it."""
 
@@ -29,12 +30,34 @@ class OnFirstFailure(enum.StrEnum):
     DELETE = "delete"
 
 
+class WaitFor(enum.StrEnum):
+    """What besides the workloads has to be ready before an attempt is complete."""
+
+    ALL = "all"
+    WORKLOADS = "workloads"
+
+
 class OnInterrupt(enum.StrEnum):
     """What a signal does; `AUTO` rolls back if there is evidence against the new version."""
 
     AUTO = "auto"
     ROLLBACK = "rollback"
     KEEP = "keep"
+
+
+class OnDelete(enum.StrEnum):
+    """What is waited for where the strategy `OnDelete` leaves old pods to whoever deletes them."""
+
+    REPORT = "report"
+    WAIT = "wait"
+
+
+class BlockedPods(enum.StrEnum):
+    """What is done to a pod at which a controller stops, so that it can be replaced."""
+
+    EVICT = "evict"
+    DELETE = "delete"
+    NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +78,17 @@ class FailFast:
     denied_by_webhook_seconds: float | None = 120.0
     denied_by_quota_seconds: float | None = 120.0
     replica_set_create_seconds: float | None = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectWait:
+    """Whether objects that are no workloads have to be ready, and how long they may take.
+
+    `seconds` count each time that some are waited for. What a write needs is waited for anyhow.
+    """
+
+    wait_for: WaitFor = WaitFor.WORKLOADS
+    seconds: float = DEFAULT_OBJECT_WAIT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +118,15 @@ class Requirement:
     """How much of a rollout has to be there before it is complete.
 
     `require` is None for all pods, "min-available" being spelled by `require_min_available`.
+    `require_all_nodes` is whether nodes that are not ready count where each one runs a pod.
     """
 
     tolerate: Share | None = None
     require: Share | None = None
     require_min_available: bool = False
     wait_for_termination: bool = False
+    require_all_nodes: bool = False
+    on_delete: OnDelete = OnDelete.REPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +141,7 @@ class Response:
     on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
     on_interrupt: OnInterrupt = OnInterrupt.AUTO
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
+    blocked_pods: BlockedPods = BlockedPods.EVICT
     prune_created: bool = False
     force_conflicts: bool = False
     takes_back_parts: bool = True
@@ -118,6 +156,7 @@ class Policy:
     response: Response = field(default_factory=Response)
     fail_fast: FailFast = field(default_factory=FailFast)
     checks: tuple[Check, ...] = ()
+    object_wait: ObjectWait = field(default_factory=ObjectWait)
     observe: bool = False
 
 

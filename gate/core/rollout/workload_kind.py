@@ -6,7 +6,7 @@ known of one workload, `live` the workload itself as it is known to exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -21,7 +21,9 @@ from gate.core.model.objects import (
     Workload,
 )
 from gate.core.model.outcome import AnyReason
+from gate.core.rollout.causes import Trouble
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast, Policy
@@ -62,6 +64,14 @@ class ProgressMarks:
 
 
 @dataclass(frozen=True, slots=True)
+class LastWords:
+    """The container whose log explains a failure best."""
+
+    pod: str
+    container: str
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """What a reader has to know of a workload beside its verdict, as what was not counted.
 
@@ -72,12 +82,29 @@ class Remark:
     about: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BlockingPod:
+    """A pod of another revision at which a controller stops, so that the new one cannot come.
+
+    `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
+    replaced, "" if it may.
+    """
+
+    pod: Pod
+    trouble: Trouble | None = None
+    obstacle: str = ""
+
+
 class View(Protocol[R_co]):
     """What a kind may look at: one workload with its revisions, pods and events."""
 
     @property
     def ref(self) -> Ref:
         """The workload's identity."""
+
+    @property
+    def live(self) -> Workload | None:
+        """The workload, if it is known to exist."""
 
     @property
     def current_uid(self) -> str:
@@ -90,6 +117,10 @@ class View(Protocol[R_co]):
     @property
     def pods(self) -> Mapping[str, PodTrack]:
         """All pods of the namespace that were seen, by uid."""
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes, for a kind that looks at them."""
 
     @property
     def events(self) -> Mapping[str, ClusterEvent]:
@@ -132,15 +163,29 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons of completion with which no pod has shown the version to work."""
 
     @property
-    def variables(self) -> WorkloadVariables:
-        """The names by which queries of checks ask for it and its revisions."""
+    def looks_at_nodes(self) -> bool:
+        """Whether its verdict depends on which nodes are ready."""
+
+    @property
+    def variables(self) -> WorkloadVariables | None:
+        """The names by which queries of checks ask for it and its revisions.
+
+        None if checks are not about it: nothing of it serves that could be measured.
+        """
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(self, live: W, owned: tuple[R_contra, ...]) -> tuple[Revision, ...]:
+        """Return its revisions, of the watched objects that it owns.
+
+        A kind without such objects returns itself as its only revision; its `revision_kind` is its
+        own name.
+        """
 
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
 
-    def current_key(self, live: W, current_uid: str) -> str:
+    def current_key(self, live: W, current: R_contra | None) -> str:
         """Return the key of the revision that is rolled out, "" while there is none."""
 
     def key_of_revision(self, revision: R_contra) -> str:
@@ -169,6 +214,15 @@ class WorkloadKind(Protocol[W, R_contra]):
     def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
 
+    def has_ended(self, live: W) -> bool:
+        """Tell whether it has ended for good: that it is deleted then changes nothing."""
+
+    def failure(self, live: W) -> str:
+        """Say why it has failed for good, so that applying it again would run nothing, or ""."""
+
+    def is_stopping(self, live: W) -> bool:
+        """Tell whether it has failed for good, and what it runs is still being stopped."""
+
     def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
         """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
 
@@ -180,11 +234,25 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return which of a policy's limits hold for its pods."""
+
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
-        """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
+    def find_blocking_pod(
+        self, view: View[R_contra], live: W, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return the pod of another revision at which the controller stops, None without one."""
+
+    def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
+        """Tell whether what is wrong with a pod speaks against its version, not against a node."""
+
+    def last_words(self, view: View[R_contra], live: W) -> LastWords | None:
+        """Return whose log explains its own failure, None if that of a pod in trouble does."""
+
+    def may_fail_fast(self, view: View[R_contra], doomed: Collection[Pod], count: int) -> bool:
+        """Tell whether doomed pods, which are evidence, condemn the version of `count` pods."""
 
     def sign_of_idleness(self, view: View[R_contra], live: W, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does.
@@ -210,6 +278,12 @@ class WorkloadKind(Protocol[W, R_contra]):
     def exceeded_deadline(self, live: W) -> Condition | None:
         """Return the controller's own condition that the deadline has passed, None without one."""
 
+    def busy_until(self, view: View[R_contra], live: W) -> float:
+        """Return until when something is under way that shows no progress, -inf for nothing.
+
+        The time is that of `PodTrack`.
+        """
+
     def step_size(self, live: W) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
 
@@ -219,10 +293,14 @@ class WorkloadKind(Protocol[W, R_contra]):
     def without_rolling_update(self, live: W) -> W:
         """Return it without the parameters of a rolling update: its pods are replaced otherwise."""
 
-    def longest_legal_seconds(self, live: W) -> float:
+    def longest_legal_seconds(self, live: W, policy: Policy) -> float:
         """Return how long the rollout can legally take: the total budget `auto`."""
 
     # -- its way back ------------------------------------------------------------------------------
+
+    @property
+    def has_way_back(self) -> bool:
+        """Whether a failure can return it to an earlier version; what others did stays."""
 
     @property
     def default_replicas(self) -> int | None:

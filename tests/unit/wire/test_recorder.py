@@ -23,8 +23,8 @@ from gate.core.checks.questions import (
     Trouble,
 )
 from gate.core.checks.tick_grid import Tick
-from gate.core.kinds.deployment.objects import DEPLOYMENT, Deployment, ReplicaSet
-from gate.core.model.objects import CleanText, Template
+from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.model.objects import CleanText, Revision, Template, Workload
 from gate.core.rollout.observations import Listed, Observed
 from gate.wire import trace as traces
 from gate.wire.masking import Masker
@@ -64,7 +64,7 @@ def recorded(source: Path, target: Path) -> traces.Recording:
 
 def bare(found: Any) -> Any:
     """Return a value without its template: masking changes that, and its digest."""
-    if isinstance(found, Deployment | ReplicaSet):
+    if isinstance(found, Workload | Revision):
         return dataclasses.replace(found, template=None)  # type: ignore[arg-type]
     return found
 
@@ -73,7 +73,7 @@ def templates(recording: traces.Recording) -> list[Template]:
     """Return all templates of a recording, in order."""
     heard = [event.object for event in recording.events() if isinstance(event, Observed)]
     found = [*recording.before, *(live.workload for live in recording.applied), *heard]
-    return [each.template for each in found if isinstance(each, Deployment | ReplicaSet)]
+    return [each.template for each in found if isinstance(each, Workload | Revision)]
 
 
 def pattern(found: list[Template]) -> list[int]:

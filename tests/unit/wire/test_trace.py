@@ -22,11 +22,14 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
     recording = traces.read(trace)
     assert (recording.scenario, recording.kubernetes) == (header["scenario"], header["kubernetes"])
     assert recording.before == tuple(decode.decode_watched(found) for found in header["before"])
+    named = header.get("workload") or {"kind": "Deployment", "name": header.get("deployment")}
     assert recording.before_live == tuple(
-        decode.live_object(found) for found in header["before"] if found["kind"] == "Deployment"
+        decode.live_object(found) for found in header["before"] if found["kind"] == named["kind"]
     )
     assert recording.applied == (decode.live_object(header["applied"]),)
-    assert recording.applied[0].ref == deployment_ref(header["namespace"], header["deployment"])
+    applied = recording.applied[0].ref
+    assert (applied.kind, applied.name) == (named["kind"], named["name"])
+    assert applied.namespace == header["namespace"]
     assert recording.policy == {}
     for event, line in zip(recording.events(), lines, strict=True):
         at, found = max(line["t"], 0.0), line["object"]
@@ -173,6 +176,7 @@ def test_what_a_run_did_about_its_verdict_is_not_read(
     """The recording of the rollout ends where the run went back."""
     returned = {"t": 2.0, "type": "RETURNED", "object": {}}
     path = write(tmp_path / "t", header, pod("a"), returned, pod("b", t=3.0), "no JSON at all")
-    (heard,) = traces.read(path).events()
+    heard, reached = traces.read(path).events()
     assert isinstance(heard, Observed)
     assert heard.object.uid == "a"
+    assert reached == traces.Reached(2.0)

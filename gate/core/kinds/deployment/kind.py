@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,6 +27,8 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    BlockingPod,
+    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -48,14 +50,22 @@ class DeploymentKind:
     name: Kind = DEPLOYMENT
     revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
+    looks_at_nodes: bool = False
+    has_way_back: bool = True
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
     bookkeeping: frozenset[str] = BOOKKEEPING
-    variables: WorkloadVariables = VARIABLES
+    variables: WorkloadVariables | None = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS})
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: Deployment, owned: tuple[ReplicaSet, ...]
+    ) -> tuple[ReplicaSet, ...]:
+        """Return its ReplicaSets."""
+        return owned
 
     def find_current(self, live: Deployment, revisions: Iterable[ReplicaSet]) -> str:
         """Return the uid of the ReplicaSet of the live template, "" if it was not seen.
@@ -67,9 +77,9 @@ class DeploymentKind:
         same = [one for one in revisions if one.template.body == live.template.body]
         return min(same, key=lambda one: (one.created_at, one.name)).uid if same else ""
 
-    def current_key(self, live: Deployment, current_uid: str) -> str:
+    def current_key(self, live: Deployment, current: ReplicaSet | None) -> str:
         """Return the uid of the ReplicaSet that is rolled out, "" while there is none."""
-        return current_uid
+        return "" if current is None else current.uid
 
     def key_of_revision(self, revision: ReplicaSet) -> str:
         """Return the uid that the pods of a ReplicaSet name as their owner."""
@@ -123,6 +133,18 @@ class DeploymentKind:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(view, live)
 
+    def has_ended(self, live: Deployment) -> bool:
+        """Return False: a Deployment runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: Deployment) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: Deployment) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
     def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
         """Describe the progress in one line whose numbers agree with each other."""
         return completion.describe_counts(view, live, which)
@@ -147,15 +169,33 @@ class DeploymentKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
+
     def faults(
         self, view: View[ReplicaSet], live: Deployment, limits: FailFast
     ) -> tuple[Fault, ...]:
         """Return what keeps the controllers from rolling out."""
         return faults.faults(view, live, limits)
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
+    def find_blocking_pod(
+        self, view: View[ReplicaSet], live: Deployment, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: a new pod waits for no old one to become available."""
+        return None
+
+    def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
+    def last_words(self, view: View[ReplicaSet], live: Deployment) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
+
+    def may_fail_fast(self, view: View[ReplicaSet], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether two pods, or all that exist, are beyond hope."""
-        return doomed >= ENOUGH_DOOMED_PODS or doomed == count
+        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
 
     def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does."""
@@ -176,6 +216,10 @@ class DeploymentKind:
         """Return `Progressing=False` with reason `ProgressDeadlineExceeded`, None without it."""
         return live.condition("Progressing") if live.deadline_exceeded else None
 
+    def busy_until(self, view: View[ReplicaSet], live: Deployment) -> float:
+        """Return that nothing is: its controller's own deadline counts all of it."""
+        return -math.inf
+
     def step_size(self, live: Deployment) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
         return clocks.step_size(live)
@@ -188,7 +232,7 @@ class DeploymentKind:
         """Return it as the strategy `Recreate` has it."""
         return replace(live, recreate=True, max_surge="0", max_unavailable="0")
 
-    def longest_legal_seconds(self, live: Deployment) -> float:
+    def longest_legal_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live)
 

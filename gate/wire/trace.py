@@ -6,7 +6,7 @@ just before the apply), `applied` (the workload that the apply returned) and, if
 say, `also_applied` (the attempt's other workloads) and `policy` (options of the judge, as a
 configuration file has them). Each further line has `t`, the
 seconds since the apply returned, and a watch's `type` and `object`; or the type LISTED, a
-`namespace`, and as `object` a page of the list that a watch began with; or the type MEASURED, and
+`namespace` ("" for nodes), and as `object` a page of the list that a watch began with; or the type MEASURED, and
 as `object` the answer to one tick of a check; or the type UNSEEN: a request or a watch failed, as
 `object` says, so that facts may be missing until the type SEEN: then all of each Deployment was
 read again; or the type RETURNED: the run had decided, and what follows resulted from what it wrote

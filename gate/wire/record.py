@@ -17,7 +17,7 @@ from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
@@ -129,6 +129,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "ref": ref(one.ref),
                 "baseline": _baseline(one.baseline),
                 "why": [cause(each) for each in one.why],
+                "removed": [[each.name, each.uid] for each in one.removed],
             }
             for one in record.followed
         ],
@@ -171,7 +172,10 @@ def _record_of(value: Mapping[str, Any]) -> Record:
 def _followed_of(value: Mapping[str, Any]) -> Followed:
     """Read a Deployment that was followed; an older gate did not say which one had failed."""
     why = tuple(map(cause_of, value.get("why") or ()))
-    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why)
+    removed = tuple(
+        RemovedPod(clean_line(name), clean_line(uid)) for name, uid in value.get("removed") or ()
+    )
+    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why, removed)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
@@ -13,6 +14,7 @@ from gate.core.checks.spec import During
 from gate.core.model.fact import Known
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
+from gate.core.states import unblocking
 from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
 from gate.core.writes.way_out import became_theirs
@@ -41,9 +43,19 @@ class Following(WatchingState):
         """Go on with the first failure, or once everything is complete."""
         if attempt.now < attempt.requests.not_before:
             return None
-        if has_failed(attempt, verdicts):
+        if has_failed(attempt, verdicts) and not unblocking.holds_failure(attempt, verdicts):
             return Trigger.FAILED
         return Trigger.COMPLETE if are_all_complete(attempt, verdicts) else None
+
+    def ask(self, attempt: Attempt) -> Step:
+        """Ask for the removal of the pod that blocks, otherwise what is due anyhow."""
+        moved, asked = unblocking.ask_to_remove(attempt)
+        return (moved, asked) if moved is not attempt else super().ask(attempt)
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield also when a removal may be due."""
+        yield from super().wake_times(attempt)
+        yield from unblocking.wake_times(attempt)
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

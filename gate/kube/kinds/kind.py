@@ -36,10 +36,12 @@ class WorkloadResources:
 
     `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds
     its revisions, and Pods. `rights` are those that following takes beyond watching and reading.
+    `can_be_blocked` is whether a pod may be in its way, which is removed then.
     `surroundings` are cluster-scoped kinds that its verdict looks at where they may be read.
     """
 
     watched: WatchedKind
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
+    can_be_blocked: bool = False
     surroundings: tuple[WatchedKind, ...] = ()

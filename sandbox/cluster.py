@@ -12,9 +12,12 @@ from sandbox.access.authorizer import ADMIN, Tokens, user
 from sandbox.access.bootstrap import found_access
 from sandbox.api.api import Api
 from sandbox.controllers.claims import ClaimController
+from sandbox.controllers.daemonset.controller import DaemonSetController
 from sandbox.controllers.deployment.controller import DeploymentController
+from sandbox.controllers.disruption import DisruptionController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
+from sandbox.controllers.job.controller import JobController
 from sandbox.controllers.namespaces import NamespaceController
 from sandbox.controllers.quota import QuotaAdmission, QuotaController
 from sandbox.controllers.replicaset.controller import ReplicaSetController
@@ -30,7 +33,11 @@ _WATCHED = (
     "deployments.apps",
     "replicasets.apps",
     "statefulsets.apps",
+    "daemonsets.apps",
+    "jobs.batch",
+    "poddisruptionbudgets.policy",
     "controllerrevisions.apps",
+    "nodes",
     "pods",
     "persistentvolumeclaims",
     "namespaces",
@@ -54,6 +61,9 @@ class Controllers:
         self._others = (
             ReplicaSetController(api, timers, replica_sets, pods),
             StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
+            DaemonSetController(api, timers, of["daemonsets.apps"], revisions, pods, of["nodes"]),
+            JobController(api, timers, of["jobs.batch"], pods),
+            DisruptionController(api, timers, of["poddisruptionbudgets.policy"], pods),
             ClaimController(api, timers, of["persistentvolumeclaims"], pods),
             GarbageCollector(api, timers),
             NamespaceController(api, timers, of["namespaces"]),

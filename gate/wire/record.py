@@ -269,9 +269,15 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
-    return {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    return {**found, "subject": one.subject} if one.subject else found
 
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
     """Read a cause."""
-    return Cause(reason_of(value["reason"]), clean_line(value["message"]), int(value["pods"]))
+    return Cause(
+        reason_of(value["reason"]),
+        clean_line(value["message"]),
+        int(value["pods"]),
+        clean_line(value.get("subject") or ""),
+    )

@@ -14,7 +14,7 @@ from sandbox.controllers.adoption import Claim
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import controller_reference, key_of
 from sandbox.failure import ApiError
-from sandbox.json import JSON
+from sandbox.json import JSON, dig
 from sandbox.objects.validation.errors import go_json
 from sandbox.storage.store import Key
 from sandbox.times import safe_letters
@@ -34,10 +34,16 @@ def hash_data(data: JSON, collisions: int) -> str:
     return safe_letters(str(found))
 
 
-def template_of(revision: JSON) -> JSON:
-    """Return the pod template that a revision keeps."""
-    template = revision["data"]["spec"]["template"]
+def template_of(revision: JSON, owner: JSON) -> JSON:
+    """Return the pod template that a revision keeps, the owner's where it keeps none."""
+    template = dig(revision, "data", "spec", "template") or owner["spec"]["template"]
     return {name: value for name, value in template.items() if name != "$patch"}
+
+
+def hash_of(revision: JSON, label: str) -> str:
+    """Return the hash in a revision's label, its name where somebody has taken that away."""
+    metadata = revision["metadata"]
+    return str((metadata.get("labels") or {}).get(label, metadata["name"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +115,9 @@ class History:
                 collisions += 1
 
     def truncate(self, old: list[JSON], live: Collection[str], count: int) -> None:
-        """Delete the `count` oldest of `old`, but none whose name or hash is `live`."""
+        """Delete the `count` oldest of `old`, but none whose hash is `live`."""
         for each in sorted(old, key=_order):
-            metadata = each["metadata"]
-            if count > 0 and not {metadata["name"], metadata["labels"][self._label]} & {*live}:
+            if count > 0 and hash_of(each, self._label) not in live:
                 self._api.delete(key_of(RESOURCE, each), self._by)
                 count -= 1
 

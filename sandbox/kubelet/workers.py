@@ -25,6 +25,7 @@ from sandbox.kubelet.behaviour import (
     log_of,
 )
 from sandbox.kubelet.logs import LogState
+from sandbox.kubelet.nodes import Nodes, NodeState
 from sandbox.kubelet.pod import Pod
 from sandbox.kubelet.requests import (
     Author,
@@ -60,7 +61,10 @@ class _Worker:
 
 
 class PodWorkers:
-    """Plays every pod that it is shown, on the nodes of these names."""
+    """Plays every pod that it is shown, on the nodes of these names and those that it is shown.
+
+    A pod for which there is no node of ours waits until one comes.
+    """
 
     def __init__(
         self, timers: Timers, send: Send, nodes: Sequence[str], pace: Pace = Pace.NODE
@@ -71,8 +75,9 @@ class PodWorkers:
         self._source: Source = Silence()
         self._events = EventWriter()
         self._workers: dict[str, _Worker] = {}
-        self._ordinals: Counter[str] = Counter()
-        self._pods_on: Counter[str] = Counter(dict.fromkeys(nodes, 0))
+        self._ordinals: Counter[tuple[str, str]] = Counter()
+        self._nodes = Nodes(nodes)
+        self._unplaced: dict[str, JSON] = {}
         self._addresses = itertools.count(1)
 
     # What is seen
@@ -88,13 +93,35 @@ class PodWorkers:
             self._end(worker)
         elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
             self._ask(worker)
+        elif _is_called_unready(item) and self._nodes.state(worker.node) is NodeState.READY:
+            worker.reported = None
+            self._advance(worker)
 
     def lose(self, item: JSON) -> None:
         """Forget a pod that has gone."""
         uid = item["metadata"]["uid"]
+        self._unplaced.pop(uid, None)
         if worker := self._workers.pop(uid, None):
-            self._pods_on[worker.node] -= 1
+            self._nodes.release(worker.node)
             self._events.forget(uid)
+
+    def see_node(self, node: JSON) -> None:
+        """Play the pods of a node as its object asks from now on, where that has changed."""
+        name = node["metadata"]["name"]
+        was_silent = self._nodes.state(name) is NodeState.DEAD
+        if not self._nodes.see(node):
+            return
+        for item in list(self._unplaced.values()):
+            self._admit(item)
+        for worker in [each for each in self._workers.values() if each.node == name]:
+            if was_silent:
+                worker.reported = None
+            if not self._is_silent(worker):
+                self._resume(worker)
+
+    def lose_node(self, node: JSON) -> None:
+        """Let the pods of a node be, whose object has gone."""
+        self._nodes.lose(node)
 
     def follow(self, source: Source) -> None:
         """Ask `source` from now on what pods do that do not say it themselves."""
@@ -131,24 +158,25 @@ class PodWorkers:
     def _admit(self, item: JSON) -> None:
         """Take a pod on: one that is nobody's yet, or one that is bound to a node of ours."""
         metadata, spec = item["metadata"], item["spec"]
-        is_over = item.get("status", {}).get("phase") in {"Succeeded", "Failed"}
-        node = spec.get("nodeName") or min(
-            self._pods_on, key=lambda name: (self._pods_on[name], name)
-        )
-        if is_over or node not in self._pods_on:
+        self._unplaced.pop(metadata["uid"], None)
+        if item.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
             return
-        owner = _owner_of(metadata)
+        node = self._nodes.choose(item)
+        if node is None:
+            self._unplaced[metadata["uid"]] = item
+            return
+        owner = _owner(metadata)
         number = next(self._addresses) % 2**16
         worker = _Worker(
             item=item,
             pod=Pod(item, f"10.244.{number >> 8}.{number & 255}", self._pace),
             ref=PodRef(metadata["namespace"], metadata["name"], metadata["uid"]),
-            ordinal=self._ordinals[owner] if owner else 0,
+            ordinal=self._ordinals[owner] if owner[0] else 0,
             node=node,
             is_bound=bool(spec.get("nodeName")),
         )
         self._ordinals[owner] += 1
-        self._pods_on[node] += 1
+        self._nodes.take(node)
         self._workers[worker.ref.uid] = worker
         self._ask(worker)
         if "deletionTimestamp" in metadata:
@@ -168,7 +196,7 @@ class PodWorkers:
             self._change(worker, asked)
 
     def _change(self, worker: _Worker, clauses: Sequence[Clause]) -> None:
-        behaviour = behaviour_of(clauses, worker.ordinal)
+        behaviour = behaviour_of(clauses, worker.ordinal, worker.node)
         slow = behaviour.of_pod(Kind.SLOW_TERMINATION)
         worker.slow_seconds = (slow.seconds if slow else None) or 0.0
         worker.pod.behave(behaviour, self._timers.now())
@@ -197,11 +225,22 @@ class PodWorkers:
             worker.is_bound = True
             self._send(Bind(worker.ref, worker.node), worker.node)
         if not worker.pod.started:
+            if self._nodes.state(worker.node) is not NodeState.READY:
+                return
             for note in worker.pod.start(self._timers.now(), self._timers.wall()):
                 self._say(worker, note)
         self._advance(worker)
 
+    def _resume(self, worker: _Worker) -> None:
+        """Go on with a pod whose node is there again, or ready at last."""
+        if "deletionTimestamp" in worker.item["metadata"]:
+            self._end(worker)
+        elif worker.is_bound and worker.asked is not None:
+            self._run_on(worker)
+
     def _advance(self, worker: _Worker) -> None:
+        if self._is_silent(worker):
+            return
         wall = self._timers.wall()
         for note in worker.pod.advance(self._timers.now(), wall):
             self._say(worker, note)
@@ -217,9 +256,12 @@ class PodWorkers:
     def _has_gone(self, worker: _Worker) -> bool:
         return worker.is_ending or worker.ref.uid not in self._workers
 
+    def _is_silent(self, worker: _Worker) -> bool:
+        return self._nodes.state(worker.node) is NodeState.DEAD
+
     def _end(self, worker: _Worker) -> None:
         """Let a deleted pod go, at once or as slowly as it was asked to."""
-        if not worker.is_ending:
+        if not worker.is_ending and not self._is_silent(worker):
             worker.is_ending = True
             grace_seconds = worker.item["metadata"].get("deletionGracePeriodSeconds", 0)
             seconds = min(max(worker.slow_seconds, self._pace.end_seconds), grace_seconds)
@@ -240,11 +282,19 @@ class PodWorkers:
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
 
 
-def _owner_of(metadata: JSON) -> str:
-    """Return whose pods are counted together: those of an owner, of one revision if it has some."""
-    owner = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
-    revision = metadata.get("labels", {}).get("controller-revision-hash", "")
-    return f"{owner}/{revision}" if owner else ""
+def _is_called_unready(item: JSON) -> bool:
+    """Whether a node controller has called a pod unready: it gives no reason, as a kubelet does."""
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(
+        (each["type"], each["status"], each.get("reason") or "") == ("Ready", "False", "")
+        for each in conditions
+    )
+
+
+def _owner(metadata: JSON) -> tuple[str, str]:
+    """Return whose pod it is: the owner's uid, and the revision where one owner has several."""
+    uid = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
+    return uid, metadata.get("labels", {}).get("controller-revision-hash", "")
 
 
 _NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}

@@ -12,7 +12,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
+from gate.core.plan.journal_record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import content
@@ -62,7 +62,7 @@ def record_now(attempt: Attempt) -> Record:
         replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
     )
     objects = tuple(
-        replace(one, is_unreached=True) if _is_unreached(attempt, one.ref) else one
+        replace(one, reach=_find_reach(attempt, one.ref)) if _is_missed(attempt, one.ref) else one
         for one in record.objects
     )
     why = _why(attempt) or record.why
@@ -86,8 +86,17 @@ def _with_removed(attempt: Attempt, record: Record) -> Record:
     return replace(record, followed=followed)
 
 
-def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the way out ended before the write of an object, as far as this run knows."""
+def _find_reach(attempt: Attempt, ref: Ref) -> Reach:
+    """Return what is known of the write of an object that no answer showed to be done."""
+    undecided, refused = attempt.writes.set_aside.get(ref), attempt.result.rejection
+    is_in_doubt = undecided is not None and undecided.uncertain
+    is_refused = refused is not None and refused.ref == ref
+    refusal = Cause(refused.reason, refused.message) if refused is not None and is_refused else None
+    return Reach(not is_in_doubt, is_in_doubt, refusal)
+
+
+def _is_missed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way out ended without an answer that an object was written."""
     resumed, ledger = attempt.plan.resumed, attempt.ledger
     if resumed is not None and resumed.record.leg is Leg.BACK:
         return False

@@ -191,7 +191,8 @@ class Writes:
 
     `retry` and `uncertain` are of the write at the head of the queue, `set_aside` has those of
     writes further back (`writes.order`). `rejection` is what ended the way out, `refusals` are the
-    writes of the way back that were refused or could not be sent.
+    writes of the way back that were refused or could not be sent. `lost_at` is when the first
+    answer to the write at the head was lost (monotonic seconds).
     """
 
     queue: tuple[PlannedWrite, ...] = ()
@@ -203,6 +204,7 @@ class Writes:
     first_sent_at: float | None = None
     first_write_at: float | None = None
     rollback_written_at: float | None = None
+    lost_at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)

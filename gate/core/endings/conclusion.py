@@ -20,17 +20,16 @@ from gate.core.endings.rollback_ending import (
     refusal_cause,
     rollback_ending,
 )
-from gate.core.endings.unwritten import IN_DOUBT, is_in_doubt, is_unwritten
+from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
 from gate.core.model.body import FrozenMap
-from gate.core.model.field_manager import FIELD_MANAGER, Verb
-from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref, Workload
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.ssa import field_set
+from gate.core.writes.authorship import name_writer
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 """Outcomes that apply to all Deployments alike."""
@@ -254,6 +253,9 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     """
     departure = attempt.interference.departures[ref]
     if attempt.course.leg is Leg.BACK:
+        late = end_late(attempt, ref, failure_behind(attempt, ref))
+        if late is not None:
+            return late
         departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
@@ -264,7 +266,7 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         attempt.workloads.rollouts.get(ref),
     )
     live = rollout.snapshot.live if rollout is not None else None
-    writer = _writer(attempt.ledger.live.get(ref), live)
+    writer = name_writer(attempt.ledger.live.get(ref), live)
     if bad is None or live is None or not bad.still_ours(live):
         by = f" (by {writer})" if writer else ""
         return replace(departure, message=CleanText(f"{departure.message}{by}"))
@@ -282,24 +284,6 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
         rollout.applied.find_departure(live) if rollout is not None and live is not None else None
     )
     return departure if found is None else replace(departure, message=found.message)
-
-
-def _writer(read: LiveObject | None, live: Workload | None) -> str:
-    """Name the field manager that wrote the live template last, "" if that is not known.
-
-    Only reads have managed fields, so the object that was read must have that template.
-    """
-    if read is None or read.workload is None or live is None:
-        return ""
-    if read.workload.template.body != live.template.body:
-        return ""
-    writers = [
-        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
-        for entry in read.managed.thaw().get("managedFields", ())
-        if field_set.descend(entry.get("fieldsV1"), "spec", "template")
-        and entry.get("manager") != FIELD_MANAGER
-    ]
-    return max(writers, default=("", ""))[1]
 
 
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.endings.unwritten import end_unwritten, is_unwritten
+from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -14,6 +15,7 @@ from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.authorship import name_writer
 from gate.core.writes.way_out import became_theirs
 
 
@@ -25,6 +27,9 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     """
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
+    late = end_late(attempt, ref, failure_behind(attempt, ref))
+    if late is not None:
+        return late
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _end_superseded(attempt, ref)
@@ -48,12 +53,24 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
     """Return the ending of what others took over, while the rest of the attempt went back."""
-    there_before = attempt.plan.before(ref) is not None
+    before, read = attempt.plan.before(ref), attempt.ledger.live.get(ref)
+    there_before = before is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
     if ref not in attempt.ledger.live:
         reason, did = (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it before it was written")
+    by = f" (by {writer})" if (writer := _name_writer(before, read)) else ""
+    message = CleanText(f"somebody else {did} it before it was written{by}")
     return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
+
+
+def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
+    """Name who changed the pod template between two reads, "" if it is the same or not known."""
+    if read is None or read.workload is None:
+        return ""
+    if before is not None and before.workload is not None:
+        is_same = before.workload.template.body == read.workload.template.body
+        return "" if is_same else name_writer(read, read.workload)
+    return name_writer(read, read.workload)
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
@@ -110,7 +127,7 @@ def takes_back_part(attempt: Attempt) -> bool:
     return any(
         kept.changes
         and kept.ref not in attempt.ledger.written
-        and (went_out or kept.is_unreached or not kept.uid)
+        and (went_out or not kept.reach.is_known_written or not kept.uid)
         for kept in resumed.record.objects
     )
 

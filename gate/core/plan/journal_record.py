@@ -21,14 +21,31 @@ from gate.core.rollout.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the way out came with an object, as the record of a way back says it.
+
+    `is_unreached` is whether our write never reached the object. `is_in_doubt` is whether an answer
+    to that write was lost, so that nobody knows. `refusal` is why the server refused the write.
+    """
+
+    is_unreached: bool = False
+    is_in_doubt: bool = False
+    refusal: Cause | None = None
+
+    @property
+    def is_known_written(self) -> bool:
+        """Whether the write was done, as far as the record says."""
+        return not (self.is_unreached or self.is_in_doubt)
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """One object in the record, written as `field_manager`.
 
     `before` is Unknown if it is not kept: too large, or a Secret. `expected` is what the server's
     dry run made of our write (without a resourceVersion), the body that is sent if there could be
     no dry run, or None if it is not kept. `uid` and `resource_version` are those of before, "" for
-    what our write creates; `changes` is whether our write changes anything. `is_unreached` is
-    whether the record of a way back says that our write never reached the object.
+    what our write creates; `changes` is whether our write changes anything.
     """
 
     ref: Ref
@@ -40,7 +57,7 @@ class Kept:
     changes: bool = True
     forced: bool = False
     autoscaled: bool = False
-    is_unreached: bool = False
+    reach: Reach = field(default_factory=Reach)
 
 
 @dataclass(frozen=True, slots=True)

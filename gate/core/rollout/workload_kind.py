@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from gate.core.checks.query_variables import WorkloadVariables
-from gate.core.model.objects import ClusterEvent, Condition, Pod, Ref, Revision, Workload
+from gate.core.model.objects import (
+    CleanText,
+    ClusterEvent,
+    Condition,
+    Pod,
+    Ref,
+    Revision,
+    Workload,
+)
 from gate.core.model.outcome import AnyReason
 from gate.core.rollout.causes import Trouble
 from gate.core.rollout.controller_faults import Fault
@@ -66,6 +74,17 @@ class BlockingPod:
     pod: Pod
     trouble: Trouble | None = None
     obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a reader has to know of a workload beside its verdict, as what was not counted.
+
+    `text` is a sentence about it; `about` are the objects that it concerns, as `node/n2`.
+    """
+
+    text: CleanText
+    about: tuple[str, ...] = ()
 
 
 class View(Protocol[R_co]):
@@ -183,6 +202,9 @@ class WorkloadKind(Protocol[W, R_contra]):
     def describe_lag(self, view: View[R_contra], live: W) -> str:
         """Say what only the controller's own status does not show yet, "" if nothing."""
 
+    def remarks(self, view: View[R_contra], live: W) -> tuple[Remark, ...]:
+        """Return what a reader has to know beside the verdict, good or bad; usually nothing."""
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
@@ -250,6 +272,9 @@ class WorkloadKind(Protocol[W, R_contra]):
     @property
     def pause_field(self) -> str:
         """The boolean of `spec` that holds its rollout, "" if it cannot be paused."""
+
+    def lasting_effect(self, live: W) -> str:
+        """Return what of it stays although it goes back, as `the data in its volumes`, else ""."""
 
     @property
     def bookkeeping(self) -> frozenset[str]:

@@ -98,7 +98,7 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
-    return read_all(attempt, unknown, whole_rollout=False)
+    return read_all(attempt, unknown, whole_rollout=False, anew=True)
 
 
 def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:

@@ -22,7 +22,7 @@ from gate.core.plan.rollback_plan import (
     writes_back,
 )
 from gate.core.plan.workload_body import pause_body
-from gate.core.recovery.resumption import failures_found, why_resumed
+from gate.core.recovery.reasons import failures_found, why_resumed
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
@@ -79,7 +79,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             attempt.result,
             failures=recorded or _failures(verdicts),
             why_back=_why_back(attempt),
-            rejection=attempt.writes.rejection,
+            rejection=attempt.writes.rejection or attempt.result.rejection,
         ),
         writes=replace(
             attempt.writes,

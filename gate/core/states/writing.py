@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
@@ -15,6 +16,10 @@ from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_
 from gate.core.states.verdicts import Verdicts
 from gate.core.writes.order import answers_lost
 from gate.core.writes.queue import next_write
+
+SETTLING_SECONDS: Final = 30.0
+"""How long a known failure waits for what a write without an answer did: the longest a webhook may
+keep a request waiting (`timeoutSeconds`)."""
 
 
 class Writing(StateBehaviour):
@@ -57,6 +62,10 @@ class Writing(StateBehaviour):
             return attempt, ()
         return next_write(attempt)
 
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield when a known failure no longer waits for a lost answer."""
+        yield attempt.writes.lost_at + SETTLING_SECONDS
+
     def describe_exit(
         self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts
     ) -> Iterator[Line]:
@@ -72,13 +81,15 @@ class Writing(StateBehaviour):
 def _is_settled(attempt: Attempt) -> bool:
     """Tell whether writes of the way out are left, and it is known what each earlier one did.
 
-    A write whose answer was lost is settled first, and so is one that was refused. When the budget
-    ends, the write that is next says so.
+    A write whose answer was lost is settled first, within `SETTLING_SECONDS`, and so is one that
+    was refused. When the budget ends, the write that is next says so.
     """
     writes, requests = attempt.writes, attempt.requests
     if attempt.course.leg is Leg.BACK or not writes.queue or requests.outstanding:
         return False
-    if answers_lost(attempt) or (writes.retry is not None and writes.retry.refused is not None):
+    if writes.retry is not None and writes.retry.refused is not None:
+        return False
+    if answers_lost(attempt) and attempt.now < writes.lost_at + SETTLING_SECONDS:
         return False
     return requests.not_before <= attempt.now < attempt.leg_ends_at
 

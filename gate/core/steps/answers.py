@@ -165,10 +165,11 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
     not_before = attempt.now + seconds
     if attempt.now < attempt.leg_ends_at:
         not_before = min(not_before, attempt.leg_ends_at)
+    lost_at = attempt.writes.lost_at if attempt.writes.uncertain else attempt.now
     return surely_written(
         replace(
             attempt,
-            writes=replace(attempt.writes, uncertain=True),
+            writes=replace(attempt.writes, uncertain=True, lost_at=lost_at),
             requests=replace(attempt.requests, not_before=not_before),
         )
     )

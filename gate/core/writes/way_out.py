@@ -11,6 +11,7 @@ from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
+from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.obstacles import is_done, substance, why_not_written
 from gate.core.writes.request import send
 from gate.core.writes.results import went_out
@@ -49,7 +50,20 @@ def became_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed a Deployment before this attempt got to write it."""
     unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
-    return unwritten and planned and is_theirs(attempt, ref)
+    return unwritten and planned and (is_theirs(attempt, ref) or _is_seen_changed(attempt, ref))
+
+
+def _is_seen_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a watch shows another pod template, or another object, than the preflight saw.
+
+    A pause, or a number of replicas, is no version of somebody else's.
+    """
+    before, rollout = attempt.plan.before(ref), attempt.workloads.rollouts.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    if before is None or before.workload is None or live is None:
+        return False
+    return live.uid != before.uid or live.template.body != before.workload.template.body
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
@@ -62,7 +76,11 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    awaited = "while the answer to our write was awaited"
+    message = CleanText(f"somebody else {did} it {awaited}")
+    if find_author(attempt, ref) is not Author.OTHERS:
+        whose = "whether that write or somebody else did it is not known"
+        message = CleanText(f"it was {did} {awaited}: {whose}")
     departure = Ending(Outcome.SUPERSEDED, reason, message)
     departures = attempt.interference.departures.put(ref, departure)
     return replace(

@@ -181,8 +181,15 @@ def _is_changed(attempt: Attempt, ref: Ref) -> bool:
 
 def _causes(ending: Ending) -> list[CauseResult]:
     """Return what was wrong with this Deployment; for one drawn in, whose failure it was."""
-    causes = ending.causes
-    return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
+    return [
+        {
+            "reason": one.reason.value,
+            "message": one.message,
+            "pods": one.pods,
+            "subject": one.subject,
+        }
+        for one in ending.causes
+    ]
 
 
 def _timeline(run: Run) -> list[TimelineEntry]:

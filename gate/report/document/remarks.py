@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from gate.core.attempt.state import Attempt
+from gate.core.endings.unwritten import has_landed_late
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -149,7 +150,11 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 def _uncertain(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref in uncertain_writes(attempt):
-        yield f"the answer to the write of {name(ref)} was lost: whether it was done is not known"
+        lost = f"the answer to the write of {name(ref)} was lost"
+        if has_landed_late(attempt, ref):
+            yield f"{lost}: it was done after all"
+        else:
+            yield f"{lost}: whether it was done is not known"
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

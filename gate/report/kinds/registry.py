@@ -22,11 +22,6 @@ DEFAULT: Final = deployment.DEPLOYMENT
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""
 
-STEPS: Final[Mapping[str, tuple[str, str]]] = {
-    reason: step for one in WORKLOADS for reason, step in one.steps.items()
-}
-"""What to do about the reasons of kinds."""
-
 LIMITS: Final[Mapping[str, str]] = {
     reason: limit for one in WORKLOADS for reason, limit in one.limits.items()
 }
@@ -43,6 +38,12 @@ def of_ref(ref: Ref) -> WorkloadWords:
 def of_entry(entry: Mapping[str, Any]) -> WorkloadWords:
     """Return the kind of a workload by its entry in a document."""
     return _BY_NAME.get(entry.get("kind", DEFAULT.name), DEFAULT)
+
+
+def argument_of(entry: Mapping[str, Any]) -> str:
+    """Return what names a workload on the gate's command line: its kind unless a name means it."""
+    kind, name = of_entry(entry), str(entry["name"])
+    return name if kind is DEFAULT else kind.call(name)
 
 
 def is_workload(kind: str) -> bool:

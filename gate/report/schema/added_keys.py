@@ -32,6 +32,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     },
     ("deployments", "baseline"): {"was_revision": None},
     ("deployments", "new"): {"was_revision": None},
+    ("deployments", "causes"): {"subject": ""},
     ("deployments", "evidence"): {"previous": False},
     ("objects",): {
         "at_end": None,

@@ -51,6 +51,13 @@ class CauseResult(TypedDict):
     reason: Reason
     message: str
     pods: Annotated[int, Meta(description="Pods it holds for; 0 where it is of none.")]
+    subject: Annotated[
+        str,
+        Meta(
+            description='The one object that has to change or go, as `pod/db-1`; "" where no single'
+            " one does."
+        ),
+    ]
 
 
 class Version(TypedDict):

@@ -26,9 +26,10 @@ from gate.report.words.attempt_advice import (
 from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_deployments
-from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
+from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
+from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import object_advice, writers_of
 from gate.report.words.object_names import deployment_name, list_own_objects
 from gate.report.words.options import has_option
@@ -281,16 +282,14 @@ def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[St
 
 
 def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Yield the advice for one reason."""
-    if reason in _DERIVED:
+    """Yield the advice for one reason; what the workload's kind says of it comes first."""
+    own = [*kind_advice(reason, result, worst)]
+    if own:
+        yield from own
+    elif reason in _DERIVED:
         yield from _DERIVED[reason](result, worst)
-    elif reason in FIXED_STEPS:
-        text, command = FIXED_STEPS[reason]
-        if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
-            text = "see what it waits for:"
-        name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
-        cluster = shlex.join(cluster_of(result).flags())
-        yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
+    else:
+        yield from fixed_steps(reason, result, worst)
 
 
 def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:

@@ -5,11 +5,16 @@ A command may name the Deployment, its place (namespace and cluster) or the clus
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
+from gate.report.schema.result import DeploymentResult, Result
+from gate.report.words.attempt_advice import Step
+from gate.report.words.options import has_option
 
 RESUME: Final = "ask whoever paused it, then resume it:"
 _STATUS: Final = "rollout-gate status {name} {place}"
@@ -35,7 +40,6 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",
     ),
-    **registry.STEPS,
     Reason.CONTROLLER_NOT_OBSERVING: (
         "kube-controller-manager does not act on Deployments: ask who runs the cluster",
         "",
@@ -74,3 +78,19 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "kubectl get mutatingwebhookconfigurations {cluster}",
     ),
 }
+
+
+def fixed_steps(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
+    """Yield the advice of `FIXED_STEPS` for a reason, about the workload that decided."""
+    if reason not in FIXED_STEPS:
+        return
+    text, command = FIXED_STEPS[reason]
+    if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
+        text = "see what it waits for:"
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    words = command.format(
+        name=shlex.quote(registry.argument_of(worst)),
+        place=shlex.join(cluster.flags(worst["namespace"])),
+        cluster=shlex.join(cluster.flags()),
+    )
+    yield Step(text, words.rstrip())

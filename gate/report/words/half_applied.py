@@ -5,7 +5,7 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
@@ -60,6 +60,17 @@ def has_changed_nothing(result: Result) -> bool:
     """Tell whether a run had objects to write, and every one of them was already as wanted."""
     actions = {item["action"] for item in result["objects"]}
     return _has_written(result) and actions == {"unchanged"}
+
+
+def nothing_held(result: Result, failed: Sequence[DeploymentResult]) -> str:
+    """Return what follows "it stands as it was" after failed checks of a run that changed nothing.
+
+    Those are not remembered, but that pods failed is (`_failed_unchanged` of the core).
+    """
+    is_by_checks = all(one["reason"] == Reason.CHECK_FAILED for one in failed)
+    if not (is_by_checks and has_changed_nothing(result)):
+        return ""
+    return f", and nothing is remembered against {'it' if len(failed) == 1 else 'them'}"
 
 
 def _has_written(result: Result) -> bool:

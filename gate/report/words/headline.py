@@ -27,6 +27,7 @@ from gate.report.words.half_applied import (
     is_left_unserved,
     is_unchanged,
     is_unwritten,
+    nothing_held,
     stays_as_created,
 )
 from gate.report.words.object_names import (
@@ -294,7 +295,8 @@ def _describe_failed(result: Result, deployment: DeploymentResult) -> str:
     if is_unchanged(result, deployment):
         did = verb_of(deployment)
         beside = "; its new version runs beside the old one" if _is_mixed(deployment) else ""
-        return f"{name} {did}, and this run had not changed it: it stands as it was{beside}"
+        held = f"{beside}{nothing_held(result, [deployment])}"
+        return f"{name} {did}, and this run had not changed it: it stands as it was{held}"
     if deployment["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     did = f"the new version of {name} {verb_of(deployment)}"

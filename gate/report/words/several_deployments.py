@@ -16,6 +16,7 @@ from gate.report.words.half_applied import (
     is_innocent,
     is_unchanged,
     is_unwritten,
+    nothing_held,
 )
 from gate.report.words.object_names import deployment_name, kinds_of, some_names
 
@@ -56,7 +57,9 @@ def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
     if all(is_unchanged(result, one) for one in deciding):
         one = len(deciding) == 1
         them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
-        return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"
+        held = nothing_held(result, deciding)
+        did = what_each_did(result, deciding)
+        return f"{did}, and this run had not changed {them}: {stand}{held}"
     left = [one for one in workloads_of(result) if one["outcome"] == Outcome.FAILED]
     guilty = [one for one in left if not is_innocent(one)]
     innocent = [one for one in left if is_innocent(one)]

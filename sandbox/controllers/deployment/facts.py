@@ -12,10 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sandbox.controllers.bounds import resolve_bound
 from sandbox.json import JSON
-
-Bound = int | str | None
-"""A count or a percentage, as `maxSurge` and `maxUnavailable` are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +35,6 @@ def limits(strategy: dict[str, Any], replicas: int) -> Limits:
         # Rounding made both zero, and something has to move: surge may fail by a quota.
         unavailable = 1
     return Limits(surge, min(unavailable, replicas))
-
-
-def resolve_bound(bound: Bound, replicas: int, *, up: bool) -> int:
-    """Return a bound as a count of pods; a percentage is rounded up or down."""
-    if bound is None:
-        return 0
-    if isinstance(bound, int):
-        return bound
-    pods = int(bound.removesuffix("%")) * replicas
-    return -(-pods // 100) if up else pods // 100
 
 
 def new_size(*, replicas: int, surge: int, new: int, everything: int) -> int:

@@ -68,7 +68,7 @@ def partition_of(stateful_set: JSON) -> int:
 def new_pod(stateful_set: JSON, ordinal: int, current: JSON, update: JSON) -> JSON:
     """Return the pod of an ordinal, of the revision that it is to have."""
     revision = current if _keeps_current(stateful_set, ordinal) else update
-    pod = from_template(stateful_set, template_of(revision))
+    pod = from_template(stateful_set, template_of(revision, stateful_set))
     name = f"{stateful_set['metadata']['name']}-{ordinal}"
     pod["metadata"] |= {
         "name": name,

@@ -41,9 +41,7 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
     """No field that is fixed for the kind differs."""
     key = resource.key
     if key in _SELECTED:
-        if old["spec"].get("selector") != new["spec"].get("selector"):
-            shown = in_go_order(new["spec"].get("selector"))
-            found.append(invalid("spec.selector", shown, IMMUTABLE))
+        _check_selector(found, old["spec"], new["spec"])
     elif key == "statefulsets.apps":
         _check_stateful_set(found, old["spec"], new["spec"])
     elif key == "jobs.batch":
@@ -61,6 +59,12 @@ def check_fixed_fields(found: Found, resource: Resource, old: JSON, new: JSON) -
         role = new["roleRef"]
         shown = {"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]}
         found.append(invalid("roleRef", shown, "cannot change roleRef"))
+
+
+def _check_selector(found: Found, old: JSON, new: JSON) -> None:
+    if old.get("selector") != new.get("selector"):
+        shown = in_go_order(new.get("selector"))
+        found.append(invalid("spec.selector", shown, IMMUTABLE))
 
 
 def _check_stateful_set(found: Found, old: JSON, new: JSON) -> None:

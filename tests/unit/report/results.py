@@ -120,7 +120,7 @@ def deployment_result(
     new = {"revision": 4, "was_revision": None, "replicaset": "web-4", "images": ["shop/web:4"]}
     found: Any = {"namespace": "shop", "name": name, "uid": "u", "outcome": outcome}
     found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
-    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2}]}
+    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2, "subject": ""}]}
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
     result: DeploymentResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
     return result

@@ -30,6 +30,7 @@ from gate.core.rollout.workload_kind import (
     BlockingPod,
     PodCounts,
     ProgressMarks,
+    Remark,
     StatusCounts,
     View,
 )
@@ -142,6 +143,10 @@ class DeploymentKind:
             current.status_replicas, current.ready_replicas, current.available_replicas, old
         )
 
+    def remarks(self, view: View[ReplicaSet], live: Deployment) -> tuple[Remark, ...]:
+        """Return nothing: its verdict says it all."""
+        return ()
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def faults(
@@ -202,3 +207,9 @@ class DeploymentKind:
     def longest_legal_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live)
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: Deployment) -> str:
+        """Return nothing: it keeps no data of its own."""
+        return ""

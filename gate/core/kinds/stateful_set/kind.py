@@ -29,6 +29,7 @@ from gate.core.rollout.workload_kind import (
     BlockingPod,
     PodCounts,
     ProgressMarks,
+    Remark,
     StatusCounts,
     View,
 )
@@ -151,6 +152,10 @@ class StatefulSetKind:
         available = completion.count_new_available(live) if live.is_observed else 0
         return ProgressMarks(len(new), ready, available, old)
 
+    def remarks(self, view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:
+        """Return which pods run which version, where its strategy keeps some at another one."""
+        return completion.remarks(view, live)
+
     # -- what blocks it ----------------------------------------------------------------------------
 
     def faults(
@@ -219,3 +224,9 @@ class StatefulSetKind:
     def longest_legal_seconds(self, live: StatefulSet, policy: Policy) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live, policy)
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: StatefulSet) -> str:
+        """Return that volumes keep what pods have written, where it has some."""
+        return "the data in its volumes" if live.claims else ""

@@ -70,6 +70,7 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
         "reason": "CrashLoop",
         "message": "web: Error, exit code 1 (4 of 4 created pods)",
         "pods": 4,
+        "subject": "",
     }
     only["causes"] = [cause]  # type: ignore[list-item]
     text = verdict_text(result, Style(width=200))

@@ -140,7 +140,9 @@ def ended(
     """Return a Deployment's end with these causes; `result` and `over` stand in the documents."""
     one: Any = deployment_result(outcome, reason, "baseline") | over
     if causes:
-        one["causes"] = [{"reason": why, "message": said, "pods": 2} for why, said in causes]
+        one["causes"] = [
+            {"reason": why, "message": said, "pods": 2, "subject": ""} for why, said in causes
+        ]
     found: Any = result_of(one) | dict(result)
     return found  # type: ignore[no-any-return]
 

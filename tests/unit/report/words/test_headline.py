@@ -96,7 +96,9 @@ def test_each_is_judged_by_the_first_cause_of_its_own(
     found = []
     for name, (outcome, reason, *causes) in zip(("web", "api"), deployments, strict=False):
         one = deployment_result(outcome, reason, "baseline", name)
-        one["causes"] = [{"reason": why, "message": "", "pods": 1} for why in causes or [reason]]
+        one["causes"] = [
+            {"reason": why, "message": "", "pods": 1, "subject": ""} for why in causes or [reason]
+        ]
         found.append(one)
     assert said in headline(result_of(*found), ONE_LINE)[0]
 

@@ -127,7 +127,7 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
-    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1}]
+    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1, "subject": ""}]
     texts = [step.text for step in next_steps(back)]
     mended = "read what container web said as it ended, mend that, then apply again"
     assert texts == ([] if takes_back else [mended])

@@ -1,0 +1,42 @@
+"""A DaemonSet in a report: ControllerRevisions keep its versions, and each node has a pod."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.core.model.outcome import Reason
+from gate.report.kinds.kind import Advice, WorkloadWords
+
+DAEMON_SET: Final = WorkloadWords(
+    "DaemonSet",
+    version="ControllerRevision",
+    parts="controllerrevisions,pods",
+    ends={
+        Reason.VACUOUS: "no node is to have a pod of {name}: it is as asked for, and nothing runs",
+        "NoRollout": "{name} was applied, and nothing rolls: {pods}",
+    },
+    hindrances=frozenset({"BlockedByNode"}),
+    steps={
+        "NoRollout": (
+            Advice(
+                "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
+                " wait waits for that); which pod has which:",
+                "kubectl get pods {place} -L controller-revision-hash -o wide",
+            ),
+        ),
+        "BlockedByNode": (
+            Advice("see why {subject} is not Ready:", "kubectl describe {subject} {cluster}"),
+            Advice(
+                "a pod on a node that is not Ready counts against maxUnavailable: repair the node"
+                " or delete its Node object, or raise maxUnavailable, then apply again"
+            ),
+        ),
+        Reason.PROGRESS_DEADLINE_EXCEEDED: (
+            Advice(
+                "if its pods merely take long to start, raise --progress-deadline; see which nodes"
+                " it waits for:",
+                "rollout-gate status {name} {place}",
+            ),
+        ),
+    },
+)

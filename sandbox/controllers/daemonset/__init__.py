@@ -1,0 +1,1 @@
+"""The DaemonSet controller: a pod on each node that is to have one."""

@@ -1,0 +1,1 @@
+"""The Job controller: pods until enough of them have ended well."""

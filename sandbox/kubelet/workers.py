@@ -107,16 +107,16 @@ class PodWorkers:
 
     def see_node(self, node: JSON) -> None:
         """Play the pods of a node as its object asks from now on, where that has changed."""
-        name = node["metadata"]["name"]
-        was_silent = self._nodes.state(name) is NodeState.DEAD
         if not self._nodes.see(node):
             return
         for item in list(self._unplaced.values()):
             self._admit(item)
-        for worker in [each for each in self._workers.values() if each.node == name]:
-            if was_silent:
-                worker.reported = None
-            if not self._is_silent(worker):
+        for worker in list(self._workers.values()):
+            if worker.node != node["metadata"]["name"]:
+                continue
+            if self._is_silent(worker):
+                worker.reported = None  # A node controller writes over it meanwhile.
+            else:
                 self._resume(worker)
 
     def lose_node(self, node: JSON) -> None:

@@ -15,6 +15,7 @@ from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
+from gate.report.document.workload_remarks import workload_warnings
 
 _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
@@ -23,6 +24,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
     return [
         *_vacuous(attempt),
+        *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import Advice, WorkloadWords
 
 JOB: Final = WorkloadWords(
     "Job",
-    version="",
+    version="Job",
     parts="pods",
     ends={
         Reason.COMPLETE: "{name} has completed",
         Reason.NO_CHANGE: "{name} had completed before, and was not run again",
         Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
     },
-    fails="{name} failed, and what it did stays",
+    fails="{name} {did}, and what it did stays",
+    failures=frozenset({"JobFailed"}),
+    end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
-        "JobFailed": (
+        JobReason.JOB_FAILED: (
             Advice(
                 "mend what its pods say, and look at what it had done by then: the next Job finds"
                 " that; what its pods wrote:",

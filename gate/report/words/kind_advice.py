@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
 
 _SUBJECT = "{subject}"
 
 
-def kind_advice(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Yield what the workload's kind says about a reason; nothing if it says no more than others.
 
     Advice about the object that stands in the way is left out if no single one does.
@@ -33,7 +33,7 @@ def kind_advice(reason: str, result: Result, worst: DeploymentResult) -> Iterato
         yield Step(advice.text.format(subject=subject), words.rstrip())
 
 
-def _subject(reason: str, worst: DeploymentResult) -> str:
+def _subject(reason: str, worst: WorkloadResult) -> str:
     """Return the object that a cause is about, "" if it is about no single one."""
     found = (cause["subject"] for cause in worst["causes"] if cause["reason"] == reason)
     return next(found, "")

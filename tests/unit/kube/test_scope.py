@@ -7,7 +7,6 @@ import pytest
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.rollout.observations import Kind
 from gate.kube.scope import Scope, query_of, scopes_of
-from gate.wire.kinds.registry import WATCHED
 
 WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
 
@@ -47,7 +46,7 @@ def test_several_deployments_share_their_watches() -> None:
     web = {"matchLabels": {"app": "web", "part-of": "shop", "tier": "front"}}
     api = {"matchLabels": {"app": "api", "part-of": "shop"}}
     scopes = scopes_of({WEB: web, API: api})
-    assert [scope.kind for scope in scopes] == list(WATCHED)
+    assert [scope.kind for scope in scopes] == [DEPLOYMENT, REPLICA_SET, Kind.POD, Kind.EVENT]
     assert {scope.about for scope in scopes} == {(API, WEB)}
     assert scopes[0].field_selector == ""
     assert scopes[1].label_selector == "app in (api,web),part-of in (shop)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
@@ -23,7 +22,9 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     yield from _find_denial(view, live, limits)
     blocked = _describe_block(view, live)
     if blocked:
-        yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked))
+        dead = Placement.of(view, live).dead
+        subject = f"node/{dead[0]}" if len(dead) == 1 and dead[0] in view.nodes.present else ""
+        yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked), subject=subject)
 
 
 def _find_denial(
@@ -43,7 +44,7 @@ def _find_denial(
     if said:
         latest = max(said, key=lambda event: event.at)
         message = CleanText(latest.message.removeprefix(_ERROR))
-        yield replace(denial_of_pods(message, 0.0, limits), since=None)
+        yield denial_of_pods(message, None, limits)
 
 
 def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
@@ -62,11 +63,9 @@ def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
     }
     if not waiting or placement.dead_present - placement.dead_ready < live.step:
         return ""
-    limit = (
-        f"maxSurge ({live.max_surge})"
-        if live.surges
-        else f"maxUnavailable ({live.max_unavailable})"
-    )
+    limit = f"maxUnavailable ({live.max_unavailable})"
+    if live.surges:
+        limit = f"maxSurge ({live.max_surge})"
     use = "uses" if placement.dead_present == 1 else "use"
     nodes = "1 node still runs" if len(waiting) == 1 else f"{len(waiting)} nodes still run"
     return f"{placement.name_dead(view)} {use} up {limit}: {nodes} another revision"

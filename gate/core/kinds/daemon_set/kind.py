@@ -15,17 +15,19 @@ from gate.core.kinds.controller_revision import (
 )
 from gate.core.kinds.daemon_set import completion, faults, idleness
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
-from gate.core.kinds.daemon_set.placement import is_new, key_of, own_pods
+from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.objects import Condition, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
-from gate.core.rollout.policy import FailFast, Policy
+from gate.core.rollout.policy import FailFast, OnDelete, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
+    LastWords,
     PodCounts,
     ProgressMarks,
+    Remark,
     StatusCounts,
     View,
 )
@@ -48,6 +50,7 @@ class DaemonSetKind:
     name: Kind = DAEMON_SET
     revision_kind: Kind = CONTROLLER_REVISION
     pods_show_progress: bool = True
+    has_way_back: bool = True
     looks_at_nodes: bool = True
     default_replicas: None = None
     pause_field: str = ""
@@ -57,6 +60,12 @@ class DaemonSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: DaemonSet, owned: tuple[ControllerRevision, ...]
+    ) -> tuple[ControllerRevision, ...]:
+        """Return its ControllerRevisions."""
+        return owned
 
     def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the newest revision once the live template is observed, else "".
@@ -121,7 +130,8 @@ class DaemonSetKind:
         self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
     ) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is."""
-        if live.on_delete and live.updated < live.replicas:
+        waits = policy.requirement.on_delete is OnDelete.WAIT
+        if live.on_delete and live.updated < live.replicas and not waits:
             return Reason.NO_ROLLOUT
         if not completion.has_completed(view, live, policy):
             return None
@@ -130,6 +140,18 @@ class DaemonSetKind:
     def is_rolled_out(self, view: View[ControllerRevision], live: DaemonSet) -> bool:
         """Tell whether no pod is left to replace or to add on a node that could run it."""
         return completion.is_rolled_out(view, live)
+
+    def has_ended(self, live: DaemonSet) -> bool:
+        """Return False: a DaemonSet runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: DaemonSet) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: DaemonSet) -> bool:
+        """Return False: none ever fails for good."""
+        return False
 
     def describe_counts(
         self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
@@ -148,7 +170,15 @@ class DaemonSetKind:
         old = sum(not is_new(view, pod) for pod in own_pods(view, live))
         return ProgressMarks(mine.created, mine.ready, mine.available, old)
 
+    def remarks(self, view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ...]:
+        """Name the nodes of whose pods the verdict says nothing."""
+        return completion.remarks(view, live)
+
     # -- what blocks it ----------------------------------------------------------------------------
+
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
 
     def faults(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
@@ -159,7 +189,7 @@ class DaemonSetKind:
     def find_blocking_pod(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
     ) -> BlockingPod | None:
-        """Return None: the controller replaces a pod of an older version that is not ready."""
+        """Return None: its controller replaces pods that are not available first."""
         return None
 
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
@@ -171,6 +201,10 @@ class DaemonSetKind:
         if not nodes.are_known or not pod.node:
             return True
         return pod.node in nodes.present and nodes.was_ready_at_start(pod.node)
+
+    def last_words(self, view: View[ControllerRevision], live: DaemonSet) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
@@ -210,9 +244,11 @@ class DaemonSetKind:
         return None
 
     def busy_until(self, view: View[ControllerRevision], live: DaemonSet) -> float:
-        """Return until when a pod may still terminate."""
+        """Return until when its pods may still terminate; nobody ends those of a dead node."""
+        dead = Placement.of(view, live).dead
         own = (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
-        return max((track.terminates_by for track in own), default=-math.inf)
+        ends = (track.terminates_by for track in own if track.pod.node not in dead)
+        return max(ends, default=-math.inf)
 
     def step_size(self, live: DaemonSet) -> int:
         """Return how many nodes one step of the rollout replaces, at least 1."""
@@ -234,3 +270,9 @@ class DaemonSetKind:
         steps = math.ceil(max(1, live.replicas) / live.step)
         a_step = policy.budgets.progress_deadline_seconds + live.min_ready_seconds
         return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, steps * a_step))
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: DaemonSet) -> str:
+        """Return nothing: it keeps no data of its own."""
+        return ""

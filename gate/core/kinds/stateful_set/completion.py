@@ -6,10 +6,9 @@ from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import CleanText
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.policy import OnDelete, Policy, amount
-from gate.core.rollout.workload_kind import Remark, View
+from gate.core.rollout.workload_kind import View
 
 
 def completion(
@@ -79,31 +78,6 @@ def describe_counts(live: StatefulSet, which: str = "new") -> str:
         other = "new" if which == "old" else "old"
         parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
     return ", ".join(parts)
-
-
-def remarks(view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:
-    """Return which pods run which version, where its strategy keeps some at another one."""
-    if not live.is_observed or live.to_update >= live.replicas:
-        return ()
-    names: dict[str, list[str]] = {}
-    own = (track.pod for track in live.own_pods(view.pods.values()) if track.counts)
-    for pod in sorted(own, key=lambda pod: live.index_of(pod) or 0):
-        names.setdefault(pod.revision_label, []).append(pod.name)
-    if names.keys() <= {live.update_revision}:
-        return ()
-    runs = (
-        f"{revision or 'an unknown revision'} in {', '.join(pods)}"
-        for revision, pods in names.items()
-    )
-    why = "the strategy OnDelete" if live.on_delete else f"the partition {live.partition}"
-    text = f"with {why} two versions run side by side: {'; '.join(runs)}"
-    if live.update_revision not in names:
-        text = (
-            f"with {why} nothing rolls: {'; '.join(runs)} runs on, {live.update_revision} in no pod"
-        )
-    return (
-        Remark(CleanText(text), tuple(f"pod/{pod}" for pods in names.values() for pod in pods)),
-    )
 
 
 def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:

@@ -29,7 +29,7 @@ def test_an_end_holds_no_log_no_value_and_no_output() -> None:
     result = with_checks("rolled-back")
     result.update({"reason": "CheckFailed", "message": CANARY, "server": CANARY})
     result.update({"kubeconfig": CANARY, "warnings": [CANARY]})
-    (deployment,) = result["deployments"]
+    (deployment,) = result["workloads"]
     deployment["causes"] = [{"reason": "CheckFailed", "message": CANARY, "pods": 0, "subject": ""}]
     for piece in deployment["evidence"]:
         piece["text"] = CANARY

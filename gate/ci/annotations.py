@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gate.report.schema.result import DeploymentResult, Result, workloads_of
-from gate.report.words.advice import worst_deployment
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.advice import worst_workload
 from gate.report.words.facts import outcome_words
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 from gate.report.words.headline import exit_words
-from gate.report.words.object_names import deployment_name, list_own_objects
+from gate.report.words.object_names import list_own_objects, workload_name
 
 MOST_OF_A_LEVEL: Final = 10
 """GitHub keeps no more per level and step."""
@@ -42,7 +42,7 @@ class Annotation:
 
 def marks(result: Result) -> list[Annotation]:
     """Return at most ten annotations of each level: errors first, the most telling ones first."""
-    found = [*_of_all(result), *_of_deployments(result), *_of_checks(result), *_warnings(result)]
+    found = [*_of_all(result), *_of_workloads(result), *_of_checks(result), *_warnings(result)]
     levels = ([one for one in found if one.level is level] for level in Level)
     return [one for alike in levels for one in alike[:MOST_OF_A_LEVEL]]
 
@@ -61,21 +61,21 @@ def _of_all(result: Result) -> Iterator[Annotation]:
         return
     title = f"{_PROGRAM}: {outcome_words(result)} ({exit_words(result)})"
     message = f"{result['reason']}: {result['message']}"
-    worst = worst_deployment(result)
+    worst = worst_workload(result)
     file, line = _place(result, worst) if worst is not None else _place_in(result["message"])
     yield Annotation(level, title, message, file, line)
 
 
-def _of_deployments(result: Result) -> Iterator[Annotation]:
-    """Yield what else failed: each Deployment but the one that `_of_all` is about."""
-    headline_subject = worst_deployment(result) if result_grade(result) is not Grade.GOOD else None
-    for deployment in workloads_of(result):
-        level = _level(result, grade(deployment["outcome"]))
-        if level is not None and deployment is not headline_subject:
-            causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]
-            title = f"{deployment_name(result, deployment)}: {deployment['outcome']}"
-            message = causes[0] if causes else deployment["reason"]
-            yield Annotation(level, title, message, *_place(result, deployment))
+def _of_workloads(result: Result) -> Iterator[Annotation]:
+    """Yield what else failed: each workload but the one that `_of_all` is about."""
+    headline_subject = worst_workload(result) if result_grade(result) is not Grade.GOOD else None
+    for workload in result["workloads"]:
+        level = _level(result, grade(workload["outcome"]))
+        if level is not None and workload is not headline_subject:
+            causes = [f"{cause['reason']}: {cause['message']}" for cause in workload["causes"]]
+            title = f"{workload_name(result, workload)}: {workload['outcome']}"
+            message = causes[0] if causes else workload["reason"]
+            yield Annotation(level, title, message, *_place(result, workload))
 
 
 def _of_checks(result: Result) -> Iterator[Annotation]:
@@ -90,8 +90,8 @@ def _warnings(result: Result) -> Iterator[Annotation]:
         yield Annotation(Level.WARNING, _PROGRAM, warning, *_place_in(warning))
 
 
-def _place(result: Result, deployment: DeploymentResult) -> tuple[str, int]:
-    for item in list_own_objects(result, deployment):
+def _place(result: Result, workload: WorkloadResult) -> tuple[str, int]:
+    for item in list_own_objects(result, workload):
         return item["file"], item["line"]
     return "", 0
 

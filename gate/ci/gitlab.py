@@ -26,7 +26,7 @@ class GitLab:
         return text
 
     def remarks(self, result: Result, reports: Sequence[Written]) -> str:  # noqa: ARG002
-        """Return all evidence of each Deployment in a collapsed section."""
+        """Return all evidence of each workload in a collapsed section."""
         return "".join(
             self._section(f"rollout_gate_evidence_{index}", title, text)
             for index, (title, text) in enumerate(evidence(result))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gate.report.schema.result import Result, workloads_of
+from gate.report.schema.result import Result
 from gate.report.words.facts import piece_title
-from gate.report.words.object_names import deployment_name
+from gate.report.words.object_names import workload_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,11 @@ class Plain:
 
 
 def evidence(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield the evidence against each Deployment: a title, and text that ends in a line feed."""
-    for deployment in workloads_of(result):
-        pieces = [
-            f"{piece_title(deployment, one)}\n{one['text']}\n" for one in deployment["evidence"]
-        ]
+    """Yield the evidence against each workload: a title, and text that ends in a line feed."""
+    for workload in result["workloads"]:
+        pieces = [f"{piece_title(workload, one)}\n{one['text']}\n" for one in workload["evidence"]]
         if pieces:
-            yield f"Evidence: {deployment_name(result, deployment)}", "\n".join(pieces)
+            yield f"Evidence: {workload_name(result, workload)}", "\n".join(pieces)
 
 
 def report_path(reports: Sequence[Written]) -> str:

@@ -79,15 +79,18 @@ def list_live(
             raise BadAnswer(f"the list of {resource.kind}s does not end")
 
 
-def workload_names(client: Client, namespace: str) -> frozenset[str] | None:
-    """Return the names of all workloads, None if a kind has more than one page; `ApiError`."""
-    names: set[str] = set()
-    for one in registry.WORKLOADS:
-        page = _first_page(client, one.watched.kind, namespace)
-        if page.continue_token:
-            return None
-        names |= {found.ref.name for found in page.objects if isinstance(found, Workload)}
-    return frozenset(names)
+def workload_names(client: Client, namespace: str, kind: str) -> frozenset[str] | None:
+    """Return the names of all workloads of a kind, None if there is more than one page; `ApiError`.
+
+    None also for a kind that is not judged.
+    """
+    watched = next((one.watched for one in registry.WORKLOADS if one.watched.kind == kind), None)
+    if watched is None:
+        return None
+    page = _first_page(client, watched.kind, namespace)
+    if page.continue_token:
+        return None
+    return frozenset(found.ref.name for found in page.objects if isinstance(found, Workload))
 
 
 def _first_page(client: Client, kind: Kind, namespace: str) -> decode.Listing:

@@ -1,7 +1,7 @@
 """Every metric, declared once: its name, its kind, its labels, and the values these can have.
 
-Each label is bounded: by a closed set, or by the Deployments of the attempt. What concerns the
-whole run is written under its first Deployment, so that sums over all are right everywhere.
+Each label is bounded: by a closed set, or by the workloads of the attempt. What concerns the
+whole run is written under its first workload, so that sums over all are right everywhere.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
 
 PREFIX: Final = "rollout_gate_"
-PLACE: Final = ("namespace", "deployment")
-"""The labels of every metric; both are "" for a run that never knew its Deployments."""
+PLACE: Final = ("namespace", "deployment", "workload", "workload_kind")
+"""The labels of every metric; all are "" for a run that never knew its workloads.
+
+`deployment` is the name again where the workload is a Deployment, for readers of earlier versions.
+"""
 PREPARING: Final = "preparing"
 """The phase before the first step of an attempt: the gate takes locks and runs the preflight."""
 NO_ANSWER: Final = "none"

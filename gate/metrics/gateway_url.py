@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from gate.errors import UsageError
-from gate.metrics.families import FAMILIES, PLACE
+from gate.metrics.families import FAMILIES
 
 if TYPE_CHECKING:
     from gate.metrics.run import Place  # what is measured: parsing options does not need it
@@ -49,11 +49,10 @@ class GatewayUrl:
         return cls(base, _labels(words))
 
     def group(self, place: Place) -> str:
-        """Return the URL of a group; without a Deployment it is its namespace's."""
-        own = {name: value for name, value in zip(PLACE, place, strict=True) if value}
+        """Return the URL of a group; without a workload it is its namespace's."""
         key = (
             f"{_quote_word(name)}/{_quote_word(value)}"
-            for name, value in (self.labels | own).items()
+            for name, value in (self.labels | place.key).items()
         )
         return "/".join((self.base, "metrics", *key))
 

@@ -1,7 +1,7 @@
-"""Pushes the metrics of a run to a Pushgateway: one group for each Deployment.
+"""Pushes the metrics of a run to a Pushgateway: one group for each workload.
 
 A PUT replaces the whole group, so that nothing of an earlier attempt is left in it. The group of a
-Deployment that is gone is deleted. One time limit covers all requests, whatever the server does.
+workload that is gone is deleted. One time limit covers all requests, whatever the server does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Send(Protocol):
 class Groups:
     """What a Pushgateway is to hold after the run.
 
-    `texts` are the metrics of each Deployment, None for one that is gone. `existing` says what the
+    `texts` are the metrics of each workload, None for one that is gone. `existing` says what the
     cluster has, None if unknown.
     """
 
@@ -48,7 +48,7 @@ class Pushed:
     """The result of a push.
 
     `problem` says why nothing or not everything was pushed, `unswept` why stale groups may remain;
-    "" for none. `removed` are the Deployments whose stale groups were deleted.
+    "" for none. `removed` are the workloads whose stale groups were deleted.
     """
 
     problem: str = ""

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
@@ -21,16 +22,47 @@ from gate.core.model.outcome import AnyReason, Outcome
 from gate.metrics.api_requests import ApiRequests
 from gate.metrics.families import Probe
 from gate.metrics.phases import Phases
+from gate.report.kinds.registry import DEFAULT
 
-NOWHERE = ("", "")
-Place = tuple[str, str]
-"""Namespace and name of a Deployment; the name is "" for a manifest without one."""
+
+class Place(NamedTuple):
+    """A workload; `kind` and `name` are "" for a manifest without one."""
+
+    namespace: str
+    kind: str = ""
+    name: str = ""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is of the kind that there was alone at first."""
+        return self.kind == DEFAULT.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values of the labels `PLACE`."""
+        return self.namespace, self.name if self.is_default else "", self.name, self.kind
+
+    @property
+    def key(self) -> dict[str, str]:
+        """The labels of its group in a Pushgateway, which those of Deployments have kept."""
+        if not self.name:
+            return {"namespace": self.namespace} if self.namespace else {}
+        if self.is_default:
+            return {"namespace": self.namespace, "deployment": self.name}
+        return {
+            "namespace": self.namespace,
+            "workload": self.name,
+            "workload_kind": self.kind,
+        }
+
+
+NOWHERE: Final = Place("")
 
 Measured = tuple[Probe, Verdict, int]
 """How often checks of a kind of source came to a verdict."""
 
-Look = Callable[[str], Collection[str] | None]
-"""Returns the Deployments of a namespace, None if they are not known; may raise."""
+Look = Callable[[str, str], Collection[str] | None]
+"""Returns the names of a namespace's workloads of a kind, None if they are not known; may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +161,7 @@ class RunMetrics:
         latest = self.latest
         if latest is not None:
             known.update(_places_of_plan(latest))
-        return tuple(sorted(known - {NOWHERE})) or (NOWHERE,)
+        return tuple(sorted(known - {NOWHERE}, key=_order)) or (NOWHERE,)
 
     @property
     def interrupted_at(self) -> float:
@@ -176,13 +208,13 @@ def _measurements(attempt: Attempt) -> Iterator[Measured]:
 
 
 def _endings(attempt: Attempt) -> Iterator[tuple[Place, Outcome, AnyReason]]:
-    """Yield how it ended for each Deployment; an attempt that only observes failed none of them."""
+    """Yield how it ended for each workload; an attempt that only observes failed none of them."""
     whole = attempt.result.ending
     if whole is None:
         return
     alike = whole.outcome is Outcome.OBSERVED
     for ref, own in attempt.result.endings.items():
-        yield (ref.namespace, ref.name), whole.outcome if alike else own.outcome, own.reason
+        yield _place(ref), whole.outcome if alike else own.outcome, own.reason
     if not attempt.result.endings:
         for place in _places_of_plan(attempt):
             yield place, whole.outcome, whole.reason
@@ -194,10 +226,19 @@ def _places_of_plan(attempt: Attempt) -> tuple[Place, ...]:
 
 
 def _places_of(refs: Collection[Ref]) -> tuple[Place, ...]:
-    """Return the Deployments among some objects; if there are none, the first namespace."""
-    deployments = sorted({(ref.namespace, ref.name) for ref in refs if is_workload(ref)})
+    """Return the workloads among some objects; if there are none, the first namespace."""
+    workloads = sorted({_place(ref) for ref in refs if is_workload(ref)}, key=_order)
     namespaces = sorted({ref.namespace for ref in refs} - {""})
-    return tuple(deployments) or ((namespaces[0] if namespaces else "", ""),)
+    return tuple(workloads) or (Place(namespaces[0] if namespaces else ""),)
+
+
+def _place(ref: Ref) -> Place:
+    return Place(ref.namespace, ref.kind, ref.name)
+
+
+def _order(place: Place) -> tuple[str, str, str]:
+    """Order by name, as it was while there was one kind."""
+    return place.namespace, place.name, place.kind
 
 
 def _probe(check: Check) -> Probe:

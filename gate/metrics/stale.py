@@ -1,7 +1,7 @@
-"""Which groups of a Pushgateway are stale: those of Deployments that the cluster no longer has.
+"""Which groups of a Pushgateway are stale: those of workloads that the cluster no longer has.
 
 A Pushgateway never drops a group by itself: its readers would see its last outcome forever.
-A group is stale only if it is certainly ours and its Deployment certainly gone; all others stay.
+A group is stale only if it is certainly ours and its workload certainly gone; all others stay.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Any, Final
 
 from gate.metrics.families import LAST_INFO, PLACE
 from gate.metrics.run import Place
+from gate.report.kinds.registry import DEFAULT
 
 MARGIN_SECONDS: Final = 60.0
-"""How much older than the list of Deployments a stale group has to be: clocks differ."""
+"""How much older than the list of workloads a stale group has to be: clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What the cluster has: the Deployments of each namespace that was listed completely.
+    """What the cluster has: the names of each namespace and kind that was listed completely.
 
     `at` is when they were listed, in Unix time; a `cluster_uid` of "" is not known.
     """
 
     cluster_uid: str
     at: float
-    deployments: Mapping[str, Collection[str]]
+    names: Mapping[tuple[str, str], Collection[str]]
 
 
 def stale_groups(answer: bytes, labels: Mapping[str, str], existing: Existing) -> tuple[Place, ...]:
@@ -43,9 +44,10 @@ def stale_groups(answer: bytes, labels: Mapping[str, str], existing: Existing) -
 def _stale(groups: list[Any], labels: Mapping[str, str], existing: Existing) -> Iterator[Place]:
     for group in groups:
         place = _place_in(group, labels)
-        if place is None or place[0] not in existing.deployments:
+        known = existing.names.get((place.namespace, place.kind)) if place is not None else None
+        if place is None or known is None:
             continue
-        gone = place[1] not in existing.deployments[place[0]]
+        gone = place.name not in known
         if gone and _is_of_cluster(group, existing) and _is_older(group, existing):
             yield place
 
@@ -62,15 +64,18 @@ def _groups(answer: bytes) -> list[Any]:
 
 
 def _place_in(group: Any, wanted: Mapping[str, str]) -> Place | None:
-    """Return the Deployment of a group that has exactly our labels, None for others."""
+    """Return the workload of a group that has exactly our labels, None for others."""
     labels = group.get("labels") if isinstance(group, dict) else None
     if not isinstance(labels, dict):
         return None
-    namespace, deployment = (labels.get(name) for name in PLACE)
+    own = {name: value for name, value in labels.items() if name in PLACE}
     rest = {name: value for name, value in labels.items() if name not in PLACE}
-    if not isinstance(namespace, str) or not isinstance(deployment, str) or rest != wanted:
+    if rest != wanted or not all(isinstance(value, str) and value for value in own.values()):
         return None
-    return (namespace, deployment) if namespace and deployment else None
+    name = own.get("deployment") or own.get("workload") or ""
+    kind = DEFAULT.name if "deployment" in own else own.get("workload_kind", "")
+    place = Place(own.get("namespace", ""), kind, name)
+    return place if name and place.key == own else None
 
 
 def _is_of_cluster(group: Mapping[str, Any], existing: Existing) -> bool:
@@ -79,7 +84,7 @@ def _is_of_cluster(group: Mapping[str, Any], existing: Existing) -> bool:
 
 
 def _is_older(group: Mapping[str, Any], existing: Existing) -> bool:
-    """Tell whether it was last pushed well before the Deployments were listed."""
+    """Tell whether it was last pushed well before the workloads were listed."""
     times = [value for _, value in _samples(group, "push_time_seconds")]
     try:
         return bool(times) and max(map(float, times)) < existing.at - MARGIN_SECONDS

@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Kept
+from gate.core.plan.journal_record import Kept, Reach
+from gate.core.rollout.causes import Cause
 from gate.wire import decode
 from gate.wire.decode import DecodeError
 from gate.wire.packed import pack, unpack
@@ -50,7 +52,9 @@ def encode_kept(one: Kept) -> dict[str, Any]:
         "changes": one.changes,
         "forced": one.forced,
         "autoscaled": one.autoscaled,
-        "unreached": one.is_unreached,
+        "unreached": one.reach.is_unreached,
+        "in_doubt": one.reach.is_in_doubt,
+        "refusal": _refusal(one.reach.refusal),
     }
 
 
@@ -68,8 +72,22 @@ def kept_of(value: Mapping[str, Any]) -> Kept:
         changes=value["changes"] is True,
         forced=value["forced"] is True,
         autoscaled=value["autoscaled"] is True,
-        is_unreached=value.get("unreached") is True,
+        reach=Reach(
+            is_unreached=value.get("unreached") is True,
+            is_in_doubt=value.get("in_doubt") is True,
+            refusal=_refusal_of(value.get("refusal")),
+        ),
     )
+
+
+def _refusal(cause: Cause | None) -> dict[str, Any] | None:
+    return {"reason": cause.reason.value, "message": cause.message} if cause is not None else None
+
+
+def _refusal_of(value: Mapping[str, Any] | None) -> Cause | None:
+    if value is None:
+        return None
+    return Cause(reason_of(value["reason"]), clean_line(value["message"]))
 
 
 def _fact(fact: Fact[LiveObject]) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
@@ -129,6 +130,8 @@ def _record(record: Record) -> dict[str, Any]:
                 "ref": ref(one.ref),
                 "baseline": _baseline(one.baseline),
                 "why": [cause(each) for each in one.why],
+                "removed": [[each.name, each.uid] for each in one.removed],
+                "phase": one.phase.value,
             }
             for one in record.followed
         ],
@@ -169,9 +172,14 @@ def _record_of(value: Mapping[str, Any]) -> Record:
 
 
 def _followed_of(value: Mapping[str, Any]) -> Followed:
-    """Read a Deployment that was followed; an older gate did not say which one had failed."""
+    """Read a workload that was followed; an older gate named neither a failure nor a phase."""
     why = tuple(map(cause_of, value.get("why") or ()))
-    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why)
+    removed = tuple(
+        RemovedPod(clean_line(name), clean_line(uid)) for name, uid in value.get("removed") or ()
+    )
+    phase = Phase(value.get("phase", Phase.MAIN))
+    baseline = _baseline_of(value["baseline"])
+    return Followed(ref_of(value["ref"]), baseline, why, removed, phase)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
@@ -265,9 +273,15 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
-    return {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
+    return {**found, "subject": one.subject} if one.subject else found
 
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
     """Read a cause."""
-    return Cause(reason_of(value["reason"]), clean_line(value["message"]), int(value["pods"]))
+    return Cause(
+        reason_of(value["reason"]),
+        clean_line(value["message"]),
+        int(value["pods"]),
+        clean_line(value.get("subject") or ""),
+    )

@@ -13,7 +13,7 @@ from sandbox.controllers.ownership import NODES, POD_GARBAGE, key_of
 from sandbox.controllers.recorder import Recorder
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
-from sandbox.objects.placement import is_tolerated
+from sandbox.objects.placement import is_tolerated, own_taints
 from sandbox.storage.store import Key
 from sandbox.times import Timers
 
@@ -37,10 +37,10 @@ class NodeController:
         self._silent: dict[str, float] = {}
 
     def admit(self, node: str) -> None:
-        """Take the taints from a node that is ready, as every new one and each that is back."""
+        """Take the taints of its condition from a node that is ready: each that is new or back."""
         self._silent.pop(node, None)
-        patch = Patch(PatchType.MERGE, {"spec": {"taints": None}})
-        self._api.patch(_key(node), patch, NODES)
+        kept = own_taints(self._api.get(_key(node))) or None
+        self._api.patch(_key(node), Patch(PatchType.MERGE, {"spec": {"taints": kept}}), NODES)
 
     def miss(self, node: str) -> None:
         """Count from now how long a node is silent."""
@@ -62,7 +62,8 @@ class NodeController:
         with forgiving_absence():
             status = Patch(PatchType.STRATEGIC, {"status": {"conditions": [unknown]}})
             self._api.patch(_key(node), status, NODES, subresource="status")
-            taints = [{"key": UNREACHABLE, "effect": "NoSchedule", "timeAdded": now}]
+            taints = own_taints(self._api.get(_key(node)))
+            taints.append({"key": UNREACHABLE, "effect": "NoSchedule", "timeAdded": now})
             taints.append({**_NO_EXECUTE, "timeAdded": now})
             patch = Patch(PatchType.MERGE, {"spec": {"taints": taints}})
             self._api.patch(_key(node), patch, NODES)

@@ -4,8 +4,9 @@
 
 Clauses stand between commas. Each is a kind, for some kinds `=T` (a duration), and options after
 semicolons: `container=NAME` (else the pod's first container, or its first init container for
-`init-crash`), `only=N` (the first N pods of their ReplicaSet; the others are fine), `why=CAUSE`
-(of a failed pull) and `code=N` (exit code of a crash). What no clause names is ready at once.
+`init-crash`), `only=N` (the first N pods of their ReplicaSet, or of a revision of a StatefulSet or
+DaemonSet; the others are fine), `node=NAME` (the pods on that node), `why=CAUSE` (of a failed pull)
+and `code=N` (exit code of a crash). What no clause names is ready at once.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ class Option(enum.StrEnum):
 
     CONTAINER = "container"
     ONLY = "only"
+    NODE = "node"
     WHY = "why"
     CODE = "code"
 
@@ -109,12 +111,13 @@ class Clause:
     seconds: float | None = None
     container: str | None = None
     only: int | None = None
+    node: str | None = None
     why: PullFailure = PullFailure.NOT_FOUND
     code: int = 1
 
-    def applies_to(self, ordinal: int) -> bool:
-        """Whether the pod that came as number `ordinal` of its ReplicaSet, from 0, is meant."""
-        return self.only is None or ordinal < self.only
+    def applies_to(self, ordinal: int, node: str) -> bool:
+        """Whether a pod on `node` is meant that came as number `ordinal`, from 0, of its like."""
+        return self.node in (None, node) and (self.only is None or ordinal < self.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +155,9 @@ def parse(text: str) -> tuple[Clause, ...]:
     return tuple(clauses)
 
 
-def behaviour_of(clauses: Sequence[Clause], ordinal: int) -> Behaviour:
-    """Return what clauses ask of the pod that came as number `ordinal` of its ReplicaSet."""
-    return Behaviour(tuple(clause for clause in clauses if clause.applies_to(ordinal)))
+def behaviour_of(clauses: Sequence[Clause], ordinal: int, node: str) -> Behaviour:
+    """Return what clauses ask of a pod on `node` that came as number `ordinal`, from 0."""
+    return Behaviour(tuple(clause for clause in clauses if clause.applies_to(ordinal, node)))
 
 
 def _clause(text: str, offset: int) -> Clause:
@@ -198,6 +201,8 @@ def _with_option(clause: Clause, text: str) -> Clause:
             return replace(clause, container=value)
         case Option.ONLY if value.isdecimal():
             return replace(clause, only=int(value))
+        case Option.NODE if value:
+            return replace(clause, node=value)
         case Option.WHY if clause.kind is Kind.IMAGE_PULL:
             return replace(clause, why=_pull_failure(value))
         case Option.CODE if value.isdecimal() and clause.kind in _WITH_CODE:

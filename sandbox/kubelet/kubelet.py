@@ -7,7 +7,6 @@ pods are available within 0.1 s of their Deployment.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -17,7 +16,8 @@ from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
-from sandbox.kubelet.pod import NODE_IP
+from sandbox.kubelet.node_objects import node, node_status
+from sandbox.kubelet.nodes import NodeState, asked_state
 from sandbox.kubelet.requests import (
     Author,
     Bind,
@@ -125,52 +125,12 @@ def _writer(request: Request, node: str) -> Writer:
     return node_writer(node)
 
 
-_RESOURCES: Final = {"cpu": "1000", "memory": "1000Gi", "pods": "10000"}
-_UNKNOWN: Final = ("machineID", "systemUUID", "bootID", "kernelVersion", "osImage")
-_VERSIONS: Final = ("kubeletVersion", "kubeProxyVersion")
-
-
-def node(name: str, taints: Sequence[JSON] = ()) -> JSON:
-    """Return a node as its kubelet creates it."""
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
-    body: JSON = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-    return body | {"spec": {"taints": list(taints)} if taints else {}}
-
-
-def node_status(wall: str, log_port: int | None = None) -> JSON:
-    """Return the status of a ready node; `log_port` is where it serves logs over HTTPS."""
-    ready = {
-        "type": "Ready",
-        "status": "True",
-        "reason": "KubeletReady",
-        "message": "the scripted kubelet is ready",
-        "lastHeartbeatTime": wall,
-        "lastTransitionTime": wall,
-    }
-    endpoints = {} if log_port is None else {"kubeletEndpoint": {"Port": log_port}}
-    return {
-        "conditions": [ready],
-        # A Hostname would be tried first, and it resolves nowhere.
-        "addresses": [{"type": "InternalIP", "address": NODE_IP}],
-        "daemonEndpoints": endpoints,
-        "capacity": dict(_RESOURCES),
-        "allocatable": dict(_RESOURCES),
-        "nodeInfo": _node_info(),
-    }
-
-
-def _node_info() -> dict[str, str]:
-    unknown = dict.fromkeys((*_UNKNOWN, *_VERSIONS), "scripted")
-    known = {"containerRuntimeVersion": "scripted://0", "operatingSystem": "linux"}
-    return unknown | known | {"architecture": "amd64"}
-
-
 HEAR_SECONDS: Final = 0.001
 NODES: Final = ("sandbox-0",)
 
 
 class Kubelet:
-    """Plays every pod of the cluster on its nodes, from `start` on."""
+    """Plays every pod of the cluster on nodes of these names, and on those that join as asked."""
 
     def __init__(
         self,
@@ -191,7 +151,8 @@ class Kubelet:
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
         for name in self._nodes:
-            self.join(name)
+            self._register(name)
+        self._api.store.listen("nodes", self._hear_node)
         self._api.store.listen("pods", self._hear)
         for pod in self._api.store.items("pods"):
             self._workers.see(pod)
@@ -224,27 +185,41 @@ class Kubelet:
         except NoLogError as error:
             raise bad_request(str(error)) from error
 
-    def join(self, name: str) -> None:
-        """Let a node join, or come back: its pods are told of again."""
-        key, by = Key("nodes", "", name), node_writer(name)
-        if self._api.store.get(key) is None:
-            self._api.create("nodes", "", node(name), by)
-        status = Patch(PatchType.MERGE, {"status": node_status(self._timers.wall())})
-        self._api.patch(key, status, by, subresource="status")
-        self._lifecycle.admit(name)
-        self._workers.join(name)
+    def _register(self, name: str) -> None:
+        if self._api.store.get(Key("nodes", "", name)) is None:
+            self._api.create("nodes", "", node(name), node_writer(name))
+        self._report(name, is_ready=True)
 
-    def silence(self, name: str) -> None:
-        """Let a node fall silent: its pods go on, and nobody hears of them; 404."""
-        self._api.get(Key("nodes", "", name))
-        self._workers.silence(name)
-        self._lifecycle.miss(name)
+    def _report(self, name: str, *, is_ready: bool) -> None:
+        key = Key("nodes", "", name)
+        status = node_status(self._timers.wall(), is_ready=is_ready)
+        patch = Patch(PatchType.MERGE, {"status": status})
+        self._api.patch(key, patch, node_writer(name), subresource="status")
+        if is_ready:
+            self._lifecycle.admit(name)
 
-    def leave(self, name: str) -> None:
-        """Let a node go for good, and its pods with it; 404."""
-        self._api.delete(Key("nodes", "", name), node_writer(name))
-        self._workers.leave(name)
-        self._lifecycle.collect(name)
+    def _hear_node(self, change: Change) -> None:
+        """Listen to the store: play a node as it asks from now on, let one go that is deleted."""
+        before, after = change.before, change.after
+        if after is None:
+            gone = before or {}
+            self._timers.call_later(HEAR_SECONDS, lambda: self._lose_node(gone))
+        elif (asked := asked_state(after)) and (before is None or asked_state(before) != asked):
+            self._timers.call_later(HEAR_SECONDS, lambda: self._play_node(after, asked))
+
+    def _lose_node(self, item: JSON) -> None:
+        self._workers.lose_node(item)
+        self._lifecycle.collect(item["metadata"]["name"])
+
+    def _play_node(self, item: JSON, asked: NodeState) -> None:
+        self._workers.see_node(item)
+        name = item["metadata"]["name"]
+        if self._api.store.get(Key("nodes", "", name)) is None:
+            return
+        if asked is NodeState.DEAD:
+            self._lifecycle.miss(name)
+        else:
+            self._report(name, is_ready=asked is NodeState.READY)
 
     def _hear(self, change: Change) -> None:
         """Listen to the store: writes nothing, and leaves out what only this kubelet changed."""

@@ -25,6 +25,7 @@ from sandbox.kubelet.behaviour import (
     log_of,
 )
 from sandbox.kubelet.logs import LogState
+from sandbox.kubelet.nodes import Nodes, NodeState
 from sandbox.kubelet.pod import Pod
 from sandbox.kubelet.requests import (
     Author,
@@ -36,7 +37,6 @@ from sandbox.kubelet.requests import (
     Request,
 )
 from sandbox.kubelet.states import Note, Pace
-from sandbox.objects.placement import target_node
 from sandbox.times import Timers
 
 Send = Callable[[Request, str], None]
@@ -61,7 +61,10 @@ class _Worker:
 
 
 class PodWorkers:
-    """Plays every pod that it is shown, on the nodes of these names."""
+    """Plays every pod that it is shown, on the nodes of these names and those that it is shown.
+
+    A pod for which there is no node of ours waits until one comes.
+    """
 
     def __init__(
         self, timers: Timers, send: Send, nodes: Sequence[str], pace: Pace = Pace.NODE
@@ -72,9 +75,9 @@ class PodWorkers:
         self._source: Source = Silence()
         self._events = EventWriter()
         self._workers: dict[str, _Worker] = {}
-        self._ordinals: Counter[str] = Counter()
-        self._pods_on: Counter[str] = Counter(dict.fromkeys(nodes, 0))
-        self._silent: set[str] = set()
+        self._ordinals: Counter[tuple[str, str]] = Counter()
+        self._nodes = Nodes(nodes)
+        self._unplaced: dict[str, JSON] = {}
         self._addresses = itertools.count(1)
 
     # What is seen
@@ -86,46 +89,39 @@ class PodWorkers:
             self._admit(item)
             return
         before, worker.item = worker.item, item
-        if worker.node in self._silent:
-            return
         if "deletionTimestamp" in item["metadata"]:
             self._end(worker)
         elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
             self._ask(worker)
+        elif _is_called_unready(item) and self._nodes.state(worker.node) is NodeState.READY:
+            worker.reported = None
+            self._advance(worker)
 
     def lose(self, item: JSON) -> None:
         """Forget a pod that has gone."""
         uid = item["metadata"]["uid"]
+        self._unplaced.pop(uid, None)
         if worker := self._workers.pop(uid, None):
-            if worker.node in self._pods_on:
-                self._pods_on[worker.node] -= 1
+            self._nodes.release(worker.node)
             self._events.forget(uid)
 
-    def join(self, node: str) -> None:
-        """Take a node on; the pods of one that was silent are told of as they are now."""
-        self._pods_on.setdefault(node, 0)
-        if node not in self._silent:
+    def see_node(self, node: JSON) -> None:
+        """Play the pods of a node as its object asks from now on, where that has changed."""
+        if not self._nodes.see(node):
             return
-        self._silent.remove(node)
-        for worker in [each for each in self._workers.values() if each.node == node]:
-            if "deletionTimestamp" in worker.item["metadata"]:
-                worker.is_ending = False
-                self._end(worker)
+        for item in list(self._unplaced.values()):
+            self._admit(item)
+        for worker in list(self._workers.values()):
+            if worker.node != node["metadata"]["name"]:
+                continue
+            if self._is_silent(worker):
+                worker.reported = None  # A node controller writes over it meanwhile.
             else:
-                worker.reported = None
-                self._ask(worker)
-                self._run_on(worker)
+                self._resume(worker)
 
-    def silence(self, node: str) -> None:
-        """Tell nothing of the pods of a node until it joins again."""
-        self._silent.add(node)
-
-    def leave(self, node: str) -> None:
-        """Lose a node and what runs on it."""
-        self._silent.discard(node)
-        self._pods_on.pop(node, None)
-        for uid in [uid for uid, each in self._workers.items() if each.node == node]:
-            del self._workers[uid]
+    def lose_node(self, node: JSON) -> None:
+        """Let the pods of a node be, whose object has gone."""
+        self._nodes.lose(node)
 
     def follow(self, source: Source) -> None:
         """Ask `source` from now on what pods do that do not say it themselves."""
@@ -135,7 +131,7 @@ class PodWorkers:
     def reconsider(self) -> None:
         """Ask the source anew, for every pod: what it says has changed."""
         for worker in list(self._workers.values()):
-            if not worker.is_ending and worker.node not in self._silent:
+            if not worker.is_ending:
                 self._ask(worker)
 
     def evict(self, namespace: str, pod: str) -> None:
@@ -162,30 +158,29 @@ class PodWorkers:
     def _admit(self, item: JSON) -> None:
         """Take a pod on: one that is nobody's yet, or one that is bound to a node of ours."""
         metadata, spec = item["metadata"], item["spec"]
-        is_over = item.get("status", {}).get("phase") in {"Succeeded", "Failed"}
-        node = target_node(item) or self._emptiest_node()
-        if is_over or node not in self._pods_on:
+        self._unplaced.pop(metadata["uid"], None)
+        if item.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
             return
-        owner = _owner_of(metadata)
+        node = self._nodes.choose(item)
+        if node is None:
+            self._unplaced[metadata["uid"]] = item
+            return
+        owner = _owner(metadata)
         number = next(self._addresses) % 2**16
         worker = _Worker(
             item=item,
             pod=Pod(item, f"10.244.{number >> 8}.{number & 255}", self._pace),
             ref=PodRef(metadata["namespace"], metadata["name"], metadata["uid"]),
-            ordinal=self._ordinals[owner] if owner else 0,
+            ordinal=self._ordinals[owner] if owner[0] else 0,
             node=node,
             is_bound=bool(spec.get("nodeName")),
         )
         self._ordinals[owner] += 1
-        self._pods_on[node] += 1
+        self._nodes.take(node)
         self._workers[worker.ref.uid] = worker
         self._ask(worker)
         if "deletionTimestamp" in metadata:
             self._end(worker)
-
-    def _emptiest_node(self) -> str:
-        there = self._pods_on.keys() - self._silent
-        return min(there, key=lambda name: (self._pods_on[name], name), default="")
 
     def _ask(self, worker: _Worker) -> None:
         """Let the pod do what it is asked to do, where that has changed."""
@@ -201,7 +196,7 @@ class PodWorkers:
             self._change(worker, asked)
 
     def _change(self, worker: _Worker, clauses: Sequence[Clause]) -> None:
-        behaviour = behaviour_of(clauses, worker.ordinal)
+        behaviour = behaviour_of(clauses, worker.ordinal, worker.node)
         slow = behaviour.of_pod(Kind.SLOW_TERMINATION)
         worker.slow_seconds = (slow.seconds if slow else None) or 0.0
         worker.pod.behave(behaviour, self._timers.now())
@@ -230,11 +225,22 @@ class PodWorkers:
             worker.is_bound = True
             self._send(Bind(worker.ref, worker.node), worker.node)
         if not worker.pod.started:
+            if self._nodes.state(worker.node) is not NodeState.READY:
+                return
             for note in worker.pod.start(self._timers.now(), self._timers.wall()):
                 self._say(worker, note)
         self._advance(worker)
 
+    def _resume(self, worker: _Worker) -> None:
+        """Go on with a pod whose node is there again, or ready at last."""
+        if "deletionTimestamp" in worker.item["metadata"]:
+            self._end(worker)
+        elif worker.is_bound and worker.asked is not None:
+            self._run_on(worker)
+
     def _advance(self, worker: _Worker) -> None:
+        if self._is_silent(worker):
+            return
         wall = self._timers.wall()
         for note in worker.pod.advance(self._timers.now(), wall):
             self._say(worker, note)
@@ -248,20 +254,18 @@ class PodWorkers:
             self._advance(worker)
 
     def _has_gone(self, worker: _Worker) -> bool:
-        is_there = worker.ref.uid in self._workers and worker.node not in self._silent
-        return worker.is_ending or not is_there
+        return worker.is_ending or worker.ref.uid not in self._workers
+
+    def _is_silent(self, worker: _Worker) -> bool:
+        return self._nodes.state(worker.node) is NodeState.DEAD
 
     def _end(self, worker: _Worker) -> None:
         """Let a deleted pod go, at once or as slowly as it was asked to."""
-        if not worker.is_ending:
+        if not worker.is_ending and not self._is_silent(worker):
             worker.is_ending = True
             grace_seconds = worker.item["metadata"].get("deletionGracePeriodSeconds", 0)
             seconds = min(max(worker.slow_seconds, self._pace.end_seconds), grace_seconds)
-            self._timers.call_later(seconds, lambda: self._remove(worker))
-
-    def _remove(self, worker: _Worker) -> None:
-        if worker.ref.uid in self._workers and worker.node not in self._silent:
-            self._send(Remove(worker.ref), worker.node)
+            self._timers.call_later(seconds, lambda: self._send(Remove(worker.ref), worker.node))
 
     # What is told
 
@@ -278,11 +282,19 @@ class PodWorkers:
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
 
 
-def _owner_of(metadata: JSON) -> str:
-    """Return whose pods are counted together: those of an owner, of one revision if it has some."""
-    owner = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
-    revision = metadata.get("labels", {}).get("controller-revision-hash", "")
-    return f"{owner}/{revision}" if owner else ""
+def _is_called_unready(item: JSON) -> bool:
+    """Whether a node controller has called a pod unready: it gives no reason, as a kubelet does."""
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(
+        (each["type"], each["status"], each.get("reason") or "") == ("Ready", "False", "")
+        for each in conditions
+    )
+
+
+def _owner(metadata: JSON) -> tuple[str, str]:
+    """Return whose pod it is: the owner's uid, and the revision where one owner has several."""
+    uid = next((each["uid"] for each in metadata.get("ownerReferences", [])), "")
+    return uid, metadata.get("labels", {}).get("controller-revision-hash", "")
 
 
 _NOTHING_TOLD: Final[JSON] = {"reason": None, "message": None}

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from sandbox.json import JSON, dig
 from sandbox.objects.selectors import has_labels, matches
 
+CONDITION_TAINTS = "node.kubernetes.io/"
+"""What a node controller, or admission, begins the keys of its own taints with."""
+
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -41,3 +44,9 @@ def is_tolerated(taint: JSON, tolerations: Iterable[JSON]) -> bool:
         and (each.get("operator") == "Exists" or each.get("value", "") == taint.get("value", ""))
         for each in tolerations
     )
+
+
+def own_taints(item: JSON) -> list[JSON]:
+    """Return the taints of a node that tell nothing of its condition."""
+    taints = item.get("spec", {}).get("taints") or []
+    return [each for each in taints if not each["key"].startswith(CONDITION_TAINTS)]

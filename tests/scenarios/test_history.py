@@ -65,20 +65,24 @@ def test_an_apply_that_changed_nothing_calls_nothing_new(scene: Scene, versions:
     assert "rollout-gate undo" not in text
 
 
-@pytest.mark.contract("B795", "B762")
-def test_a_failure_of_what_did_not_change_is_remembered(scene: Scene) -> None:
-    """`history`, a later failure and `undo` pass to the set that did not fail since."""
-    verify_versions(scene, 1, 2)
-    fail_unchanged(scene, settings("2"), web(2))
+@pytest.mark.contract("B1010")
+@pytest.mark.parametrize("versions", [(1,), (1, 2)])
+def test_a_check_that_fails_of_what_did_not_change_takes_no_return_away(
+    scene: Scene, versions: tuple[int, ...]
+) -> None:
+    """It tells no two versions apart: what was verified stays what a failure returns to."""
+    verify_versions(scene, *versions)
+    last = versions[-1]
+    failed = fail_unchanged(scene, settings(str(last)), web(last))
+    said = one_line(report(scene, failed))
+    assert "it stands as it was, and nothing is remembered against it" in said
     rows = rows_of(scene)
-    assert (rows[2]["verdict"], rows[2]["reason"]) == ("failed", "CheckFailed")
-    assert [number for number, row in rows.items() if row["returned_to"]] == [1]
-    assert [number for number, row in rows.items() if row["undo_returns"]] == [1]
+    assert (rows[last]["verdict"], rows[last]["reason"]) == ("verified", "")
+    assert [number for number, row in rows.items() if row["returned_to"]] == [last]
     result = scene.apply(settings("3"), web(3, behaviour=CRASH))
-    assert "what runs was not verified (CheckFailed)" in result.stderr
     assert_rolled_back(result, "CrashLoop")
-    assert_runs(scene.objects, "shop/web:1")
-    assert mode(scene) == "1"
+    assert_runs(scene.objects, f"shop/web:{last}")
+    assert mode(scene) == str(last)
 
 
 @pytest.mark.contract("B795")
@@ -129,6 +133,21 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     rows = rows_of(scene)
     assert rows[3]["verdict"] == "failed", rows
     assert rows[4]["verdict"] == "verified", rows
+
+
+@pytest.mark.contract("B1020")
+def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(scene: Scene) -> None:
+    """Both are verified: the one is none to return to, of the other no check was asked again."""
+    verify_versions(scene, 1, 2)
+    assert_verified(undo(scene))
+    shown = scene.gate("history", "web").stdout.splitlines()
+    assert re.search(r"^ +2 .* verified \d+s ago, left by an undo ", "\n".join(shown), re.MULTILINE)
+    assert_rolled_back(scene.apply(settings("3"), web(3, behaviour=CRASH)), "CrashLoop")
+    shown = scene.gate("history", "web").stdout.splitlines()
+    [running] = [line for line in shown if "running" in line]
+    assert re.search(r" verified \d+s ago, by a rollback ", running)
+    rows = rows_of(scene)
+    assert (rows[2]["left_at"] != "", rows[2]["came_back"]) == (True, False)
 
 
 @pytest.mark.contract("B700", "B796")
@@ -298,3 +317,25 @@ def test_what_is_complete_by_now_is_not_held_against_for_another_ones_failure(
     assert "SiblingFailed" not in failed.stderr
     assert_rolled_back(failed, "CrashLoop")
     assert_runs(scene.objects, "shop/web:2")
+
+
+@pytest.mark.contract("B1011")
+def test_what_alone_was_verified_and_serves_is_returned_to_whatever_failed_since(
+    scene: Scene,
+) -> None:
+    """Its pods were denied for a while: once it serves alone again, a bad one goes back to it."""
+    assert_verified(scene.apply(settings("1"), web()))
+    enforce(scene.objects, quota({"pods": "0"}))
+    for pod in scene.objects.list_all("pods"):
+        scene.objects.delete("pods", pod["metadata"]["name"])
+    scene.objects.wait_for("deployments", "web", lambda one: not one["status"].get("readyReplicas"))
+    ended = scene.apply(settings("1"), web(), flags=("--timeout", "25s", *KEEP))
+    assert ended.exit_code == 6, str(ended)
+    assert rows_of(scene)[1]["verdict"] == "failed"
+    scene.objects.delete("resourcequotas", "full")
+    scene.objects.wait_complete("web")
+    assert rows_of(scene)[1]["returned_to"]
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"

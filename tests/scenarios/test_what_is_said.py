@@ -18,7 +18,15 @@ from tests.bed.expectations import (
 )
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.pods import behave, restarts, running_pods
-from tests.bed.scene import ALL_AT_ONCE, Scene, settings, template_annotation, web
+from tests.bed.scene import (
+    ALL_AT_ONCE,
+    Scene,
+    service,
+    settings,
+    template_annotation,
+    tidying,
+    web,
+)
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -187,7 +195,7 @@ def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
     first, again = applied(scene, settings()), applied(scene, settings())
     pause, twice = run(scene, "pause", "web"), run(scene, "pause", "web")
     for result, words in (
-        (first, "applied; not judged, since there is no Deployment to follow"),
+        (first, "applied; not judged, since there is no workload to follow"),
         (again, "nothing to change; not judged"),
         (pause, "deployment/web is paused"),
         (twice, "deployment/web was paused already"),
@@ -196,6 +204,22 @@ def test_what_is_not_judged_is_not_called_verified(scene: Scene) -> None:
         assert f"APPLIED (exit 0): {words}" in one_line(result.stdout), str(result)
         assert "verified" not in result.stdout.lower(), str(result)
     assert scene.apply(settings("two")).document["outcome"] == "applied"
+
+
+@pytest.mark.contract("B1031")
+def test_what_has_no_judge_is_named_beside_what_was_verified(scene: Scene) -> None:
+    """Forward and on the way back, in the first line; configuration is no news."""
+    found = scene.apply(settings(), service(), tidying(), web())
+    assert_verified(found)
+    coverage = {item["kind"]: item["coverage"] for item in found.document["objects"]}
+    assert (coverage["ConfigMap"], coverage["Service"]) == ("applied", "applied")
+    assert (coverage["Deployment"], coverage["CronJob"]) == ("judged", "not-judged")
+    good = one_line(applied(scene, settings(), tidying(), web(2)).stdout)
+    assert "shop/web:2; 1 object applied, not judged: cronjob/tidy where" in good
+    assert "shop/web:3 where" in one_line(applied(scene, settings(), service(), web(3)).stdout)
+    bad = applied(scene, tidying(2), web(4, behaviour=CRASH))
+    assert bad.exit_code == 4, str(bad)
+    assert "; 1 object restored, not judged: cronjob/tidy" in one_line(bad.stdout), str(bad)
 
 
 # Whose fault it was

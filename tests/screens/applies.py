@@ -6,7 +6,7 @@ import signal
 
 from sandbox.face import NoAnswer
 from tests.bed.policies import IN_EARNEST
-from tests.bed.scene import quota, service, settings
+from tests.bed.scene import quota, service, settings, tidying
 from tests.cluster.kubelet.api import JSON
 from tests.screens.objects import CHECKS, UNDER_WAY, immutable, web
 from tests.screens.stage import END_SECONDS, Stage
@@ -46,6 +46,17 @@ def verified_changed_beside(stage: Stage) -> None:
     with stage.applying(settings("two"), web(2, behaviour="ready=4")) as running:
         running.wait_for_line(UNDER_WAY)
         stage.scene.objects.patch("configmaps", "settings", {"data": {"mode": "theirs"}})
+
+
+def verified_not_judged_beside(stage: Stage) -> None:
+    """A CronJob and a Service beside the Deployment: the first line names what nobody judged."""
+    stage.apply(service(), tidying(), web(), page=True)
+
+
+def rolled_back_not_judged_beside(stage: Stage) -> None:
+    """A CronJob goes back with the Deployment: nobody judged what it returned to."""
+    stage.scene.serve(tidying(), web())
+    stage.apply(tidying(2), web(2, behaviour="crash"))
 
 
 def verified_by_checks(stage: Stage) -> None:

@@ -164,4 +164,4 @@ def test_the_dashboard_can_be_imported_anywhere() -> None:
         assert not cells & taken, panel["title"]
         assert max(columns) < 24
         taken |= cells
-    assert PLACE == ("namespace", "deployment")
+    assert PLACE == ("namespace", "deployment", "workload", "workload_kind")

@@ -48,7 +48,7 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
 
 def at_fault(result: dict[str, Any]) -> list[str]:
     """Return the Deployments that it went wrong in, by their own results."""
-    found = (one for one in result["deployments"] if not _is_good(one) and not is_innocent(one))
+    found = (one for one in result["workloads"] if not _is_good(one) and not is_innocent(one))
     return [registry.of_entry(one).call(one["name"]) for one in found]
 
 
@@ -86,10 +86,10 @@ def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
 
 def _why(result: dict[str, Any]) -> str:
     """Return the first cause, else the deciding check; the message if it ended before any write."""
-    causes = [cause for each in result["deployments"] for cause in each["causes"]]
+    causes = [cause for each in result["workloads"] for cause in each["causes"]]
     if causes:
         return f"{causes[0]['reason']}: {causes[0]['message']}"
-    summary = _of_check(result) if result["deployments"] else result["message"]
+    summary = _of_check(result) if result["workloads"] else result["message"]
     return f"{result['reason']}: {summary}" if summary else str(result["reason"])
 
 
@@ -110,5 +110,5 @@ def _returned_to(result: dict[str, Any]) -> str:
     """Return the version that was returned to, "" if there was none."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return ""
-    served = (each["baseline"] for each in result["deployments"] if each["baseline"])
+    served = (each["baseline"] for each in result["workloads"] if each["baseline"])
     return next((f"revision {each['was_revision'] or each['revision']}" for each in served), "")

@@ -20,7 +20,7 @@ from gate.report.formats.files import render_result, write_report
 from gate.report.formats.format import Format
 from gate.report.schema.reading import read_result, result_of
 from gate.report.schema.recorded_result import with_recorded_end
-from gate.report.schema.result import Result, workloads_of
+from gate.report.schema.result import Result
 
 _HEADER_BYTES: Final = 64 * 1024
 _OF_A_RECORDING: Final = '"trace"'
@@ -75,7 +75,7 @@ def from_recording(file: str, settings: Settings) -> Result:
     if loaded.end is not None:
         return result_of(with_recorded_end(result, loaded.end), Path(file))
     result["exit_code"] = None
-    for one in workloads_of(result):
+    for one in result["workloads"]:
         one["running"] = "unknown"
     return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,7 @@ from gate.config.metrics_settings import gateway_access
 from gate.core.attempt.state import Attempt
 from gate.core.model.outcome import Reason
 from gate.errors import GateError
-from gate.metrics.families import Sample
+from gate.metrics.families import PLACE, Sample
 from gate.metrics.gateway_url import GatewayUrl
 from gate.metrics.pushgateway import PUSH_SECONDS, Groups, Pushed
 from gate.metrics.run import Place, RunMetrics
@@ -59,7 +60,7 @@ class Delivery:
         self._console.note(NOTE, url)
 
     def _read(self) -> Iterator[Sample]:
-        """Return the current samples; a manifest's Deployments are known before its attempt."""
+        """Return the current samples; a manifest's workloads are known before its attempt."""
         self._run.concerns(self._console.run().places)
         return self._samples()
 
@@ -74,7 +75,7 @@ class Delivery:
             yield replace(sample, labels=labels)
 
     def on_step(self, attempt: Attempt) -> None:
-        """Take a step; at the first one, start a thread that lists the cluster's Deployments."""
+        """Take a step; at the first one, start a thread that lists the cluster's workloads."""
         first = self._run.latest is None
         if first and not self._run.ended:
             self._run.cluster_uid = self._console.run().cluster.uid
@@ -95,13 +96,14 @@ class Delivery:
         if look is None:
             return
         found = {}
-        for namespace in {namespace for namespace, _ in self._run.places}:
+        places = self._run.places
+        for namespace, kind in {(one.namespace, one.kind or DEFAULT.name) for one in places}:
             try:
-                names = look(namespace)
+                names = look(namespace, kind)
             except GateError:  # then nobody knows what exists, and no group counts as stale
                 return
             if names is not None:
-                found[namespace] = names
+                found[namespace, kind] = names
         self._existing = Existing(self._run.cluster_uid, at, found)
 
     def _write(self, path: Path) -> None:
@@ -129,7 +131,7 @@ class Delivery:
             sender.close()
 
     def _texts(self) -> dict[Place, bytes | None]:
-        """Return the text of each group, None for a Deployment that somebody deleted."""
+        """Return the text of each group, None for a workload that somebody deleted."""
         from gate.metrics.exposition import text_of
 
         samples = [*samples_of(self._run)]
@@ -137,7 +139,7 @@ class Delivery:
         return {
             place: None
             if reason is Reason.DELETED
-            else text_of(self._mask_samples(one for one in samples if one.labels[:2] == place))
+            else text_of(self._mask_samples(filter(partial(_is_of, place), samples)))
             for place, reason in last.items()
         }
 
@@ -151,6 +153,11 @@ class Delivery:
             self._console.warn(f"the metrics were not pushed: {pushed.problem}")
         if pushed.unswept:
             self._console.warn(f"stale groups may stand in the Pushgateway: {pushed.unswept}")
-        for namespace, name in pushed.removed:
-            gone = f"{DEFAULT.call(name)} of {namespace} is gone, and so is its group"
+        for place in pushed.removed:
+            called = f"{place.kind.lower()}/{place.name}"
+            gone = f"{called} of {place.namespace} is gone, and so is its group"
             self._console.note(NOTE, f"{gone} in the Pushgateway")
+
+
+def _is_of(place: Place, sample: Sample) -> bool:
+    return sample.labels[: len(PLACE)] == place.labels

@@ -9,8 +9,8 @@ from typing import Final
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
-from gate.core.attempt.version_failures import find_failure, is_known_failure
-from gate.core.kinds.registry import is_workload, kind_of
+from gate.core.attempt.version_failures import find_failure, has_landed_late, is_known_failure
+from gate.core.kinds.registry import has_way_back, is_workload, kind_of
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -40,10 +40,11 @@ def closed_of(attempt: Attempt) -> Closed:
     """Return what is to be remembered of an attempt that ends."""
     written = (
         ref
-        for ref in attempt.result.endings
+        for ref in filter(has_way_back, attempt.result.endings)
         if ref in attempt.ledger.written
         or ref in attempt.ledger.restored
         or is_known_failure(attempt, ref)
+        or has_landed_late(attempt, ref)
     )
     objects, record = _objects_at_the_end(attempt), record_of(attempt.plan)
     remembered = FrozenMap(_bodies(objects)), FrozenMap(_confidential(objects))
@@ -171,10 +172,14 @@ def _find_unverified(
 def _failed_unchanged(
     attempt: Attempt, record: Record, live: LiveObject, ending: Ending
 ) -> JudgedVersion | None:
-    """Return the version that an attempt which changed nothing left as it was, if it has failed.
+    """Return the version that an attempt which changed nothing left as it was, if its pods failed.
 
-    Doubt, or the failure of another Deployment, does not revoke a verification.
+    Neither doubt, nor the failure of another Deployment, nor that of a check revokes a
+    verification: the version ran before and after, so that what a check measures now is the state
+    of the world and tells no two versions apart.
     """
+    if ending.reason is Reason.CHECK_FAILED:
+        return None
     judged = _make_judged_version(
         attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
     )

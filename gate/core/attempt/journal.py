@@ -12,10 +12,11 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import content
+from gate.core.plan.taken_fields import removes_taken_fields
 from gate.core.rollout.causes import Cause
 
 
@@ -40,10 +41,14 @@ def record_of(plan: Plan) -> Record:
         command=plan.command,
         leg=Leg.FORWARD,
         objects=tuple(
-            _make_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes
+            _make_kept(plan, one, writes[one.ref]) for one in plan.objects if one.ref in writes
         ),
         followed=tuple(
-            Followed(one.ref, one.baseline.value if isinstance(one.baseline, Known) else None)
+            Followed(
+                one.ref,
+                one.baseline.value if isinstance(one.baseline, Known) else None,
+                phase=one.phase,
+            )
             for one in plan.targets
         ),
         policy=replace(plan.policy, checks=(), budgets=budgets),
@@ -55,22 +60,48 @@ def record_of(plan: Plan) -> Record:
 
 def record_now(attempt: Attempt) -> Record:
     """Return the record of an attempt as it is now; on the way back it has the reason."""
-    record = record_of(attempt.plan)
+    record = _with_removed(attempt, record_of(attempt.plan))
     if attempt.course.leg is Leg.FORWARD:
         return record
     followed = tuple(
         replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
     )
     objects = tuple(
-        replace(one, is_unreached=True) if _is_unreached(attempt, one.ref) else one
+        replace(one, reach=_find_reach(attempt, one.ref)) if _is_missed(attempt, one.ref) else one
         for one in record.objects
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
 
 
-def _is_unreached(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the way out ended before the write of an object, as far as this run knows."""
+def _with_removed(attempt: Attempt, record: Record) -> Record:
+    """Return the record with the pods that are removed because they block a rollout."""
+    removals = attempt.workloads.replacements.values()
+    if not removals:
+        return record
+    followed = tuple(
+        replace(
+            one,
+            removed=tuple(
+                RemovedPod(each.pod, each.uid) for each in removals if each.workload == one.ref
+            ),
+        )
+        for one in record.followed
+    )
+    return replace(record, followed=followed)
+
+
+def _find_reach(attempt: Attempt, ref: Ref) -> Reach:
+    """Return what is known of the write of an object that no answer showed to be done."""
+    undecided, refused = attempt.writes.set_aside.get(ref), attempt.result.rejection
+    is_in_doubt = undecided is not None and undecided.uncertain
+    is_refused = refused is not None and refused.ref == ref
+    refusal = Cause(refused.reason, refused.message) if refused is not None and is_refused else None
+    return Reach(not is_in_doubt, is_in_doubt, refusal)
+
+
+def _is_missed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way out ended without an answer that an object was written."""
     resumed, ledger = attempt.plan.resumed, attempt.ledger
     if resumed is not None and resumed.record.leg is Leg.BACK:
         return False
@@ -94,7 +125,7 @@ def cause_of_end(ending: Ending) -> Cause:
     return Cause(ending.reason, ending.message)
 
 
-def _make_kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
+def _make_kept(plan: Plan, planned: PlannedObject, write: PlannedWrite) -> Kept:
     before = planned.before.value if isinstance(planned.before, Known) else None
     trial = planned.trial
     return Kept(
@@ -104,7 +135,9 @@ def _make_kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
         write.field_manager,
         uid=before.uid if before is not None else "",
         resource_version=before.resource_version if before is not None else "",
-        changes=before is None or _changes(before, trial, write.body),
+        changes=before is None
+        or _changes(before, trial, write.body)
+        or removes_taken_fields(planned, plan.writes),
         forced=write.force,
         autoscaled=write.autoscaled,
     )

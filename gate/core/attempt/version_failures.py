@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import Outcome, Reason
 from gate.core.versions.judged_version import is_failure
 
 
@@ -27,3 +27,9 @@ def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
     """
     why = find_failure(attempt, ref)
     return why is not None and is_failure(why.reason) and why.reason is not Reason.APPLY_REJECTED
+
+
+def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
+    return is_stuck and attempt.plan.resumed is None

@@ -1,3 +1,3 @@
 """How an attempt ends: the last look at the objects, and an ending for each Deployment."""
 
-__all__ = ["conclusion", "differences", "last_reads", "rollback_ending"]
+__all__ = ["conclusion", "coverage", "differences", "last_reads", "rollback_ending", "unwritten"]

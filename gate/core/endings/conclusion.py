@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import conclude_objects
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import OnInconclusive
@@ -20,17 +21,17 @@ from gate.core.endings.rollback_ending import (
     refusal_cause,
     rollback_ending,
 )
-from gate.core.endings.unwritten import IN_DOUBT, is_in_doubt, is_unwritten
+from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
-from gate.core.model.field_manager import FIELD_MANAGER, Verb
-from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText, Ref, Workload
+from gate.core.model.field_manager import Verb
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.ssa import field_set
+from gate.core.writes.authorship import name_writer
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 """Outcomes that apply to all Deployments alike."""
@@ -49,7 +50,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
     whole = judged = _whole(attempt, trigger, endings)
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
-    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    objects = FrozenMap(conclude_objects(attempt))
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged, objects=objects)
     return replace(attempt, result=result)
 
 
@@ -59,7 +61,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
-    deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
+    deciding = [one for ref, one in serving_first if not _is_beside_the_way_back(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
         if ending.outcome is Outcome.INTERRUPTED:
@@ -96,15 +99,16 @@ def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found:
     return replace(whole, message=CleanText(text), causes=whole.causes + own)
 
 
-def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
-    """Tell whether a Deployment has nothing to go back to: never written, or created and left.
+def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
+    """Tell whether a workload has nothing to go back to: never written, or created and left.
 
-    Such a Deployment has no say in whether what was there before is back.
+    Such a workload has no say in whether what was there before is back, and neither has one that
+    nothing takes back, as a Job.
     """
-    return attempt.course.leg is Leg.BACK and ending.outcome in (
-        Outcome.REFUSED,
-        Outcome.INCONCLUSIVE,
-    )
+    beside: tuple[Outcome, ...] = (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+    if not has_way_back(ref):
+        beside = (*beside, Outcome.FAILED, Outcome.VERIFIED)
+    return attempt.course.leg is Leg.BACK and ending.outcome in beside
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
@@ -143,7 +147,7 @@ def _end_applied(attempt: Attempt) -> Ending:
     text = "applied" if changed else "nothing to change"
     if any(check.decides for check in attempt.plan.policy.checks):
         return _unless_in_doubt(attempt, None, reason, CleanText(text))
-    text = f"{text}; not judged, since there is no Deployment to follow"
+    text = f"{text}; not judged, since there is no workload to follow"
     return Ending(Outcome.APPLIED, reason, CleanText(text))
 
 
@@ -172,8 +176,21 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return failure_behind(attempt, ref)
+        return _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
+
+
+def _end_needing(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of a workload that was not written, since one that it needs has failed."""
+    for needed in attempt.plan.needs_of(ref):
+        rollout = attempt.workloads.rollouts.get(needed)
+        if rollout is None:
+            continue
+        verdict = _verdict(attempt, needed, rollout)
+        if verdict.kind is VerdictKind.FAILED:
+            ending = beside_failure(attempt.plan, needed, verdict)
+            return replace(ending, message=CleanText(f"it was not written, since {ending.message}"))
+    return failure_behind(attempt, ref)
 
 
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
@@ -254,6 +271,9 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     """
     departure = attempt.interference.departures[ref]
     if attempt.course.leg is Leg.BACK:
+        late = end_late(attempt, ref, failure_behind(attempt, ref))
+        if late is not None:
+            return late
         departure = replace(departure, causes=causes_behind(attempt, ref))
     if departure.reason is Reason.DELETED:
         return _end_deleted(attempt, ref, departure)
@@ -264,7 +284,7 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
         attempt.workloads.rollouts.get(ref),
     )
     live = rollout.snapshot.live if rollout is not None else None
-    writer = _writer(attempt.ledger.live.get(ref), live)
+    writer = name_writer(attempt.ledger.live.get(ref), live)
     if bad is None or live is None or not bad.still_ours(live):
         by = f" (by {writer})" if writer else ""
         return replace(departure, message=CleanText(f"{departure.message}{by}"))
@@ -282,24 +302,6 @@ def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:
         rollout.applied.find_departure(live) if rollout is not None and live is not None else None
     )
     return departure if found is None else replace(departure, message=found.message)
-
-
-def _writer(read: LiveObject | None, live: Workload | None) -> str:
-    """Name the field manager that wrote the live template last, "" if that is not known.
-
-    Only reads have managed fields, so the object that was read must have that template.
-    """
-    if read is None or read.workload is None or live is None:
-        return ""
-    if read.workload.template.body != live.template.body:
-        return ""
-    writers = [
-        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
-        for entry in read.managed.thaw().get("managedFields", ())
-        if field_set.descend(entry.get("fieldsV1"), "spec", "template")
-        and entry.get("manager") != FIELD_MANAGER
-    ]
-    return max(writers, default=("", ""))[1]
 
 
 def _verdict(attempt: Attempt, ref: Ref, rollout: Rollout) -> Verdict:

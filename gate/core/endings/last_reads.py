@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt.last_look import Finding, FindingKind, compare
+from gate.core.attempt.limits import EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
@@ -47,15 +48,20 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
 
 def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
     """Yield the findings on Deployments that were read a moment ago."""
+    taken, rollouts = attempt.interference.departures, attempt.workloads.rollouts
+    was_awaited = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
     for ref, left in attempt.ledger.left.items():
-        live, departure = attempt.ledger.live.get(ref), attempt.interference.departures.get(ref)
+        live = attempt.ledger.live.get(ref)
         if live is None:
             continue
-        if departure is not None and departure.reason is Reason.SUPERSEDED:
-            # If nobody could say in time who changed it, that is not asked again.
+        if _is_taken_over(attempt, ref):
             found = compare(left, Known(live))
-            yield ref, found if found.kind is not FindingKind.AS_WRITTEN else _CHANGED
-        elif confirmed and departure is None and ref in attempt.workloads.rollouts:
+            if found.kind is not FindingKind.AS_WRITTEN:
+                yield ref, found
+            elif was_awaited:
+                # If nobody could say in time who changed it, that is not asked again.
+                yield ref, _CHANGED
+        elif confirmed and ref not in taken and ref in rollouts:
             yield ref, compare(left, Known(live))
 
 
@@ -63,6 +69,9 @@ def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Att
     """Return the attempt with the finding on `ref`; a `stale` answer shows an older state."""
     fact: Fact[LiveObject] = Unknown("the server showed an older state") if stale else answer.fact
     found = compare(attempt.ledger.left[ref], fact)
+    if found.kind in (FindingKind.AS_WRITTEN, FindingKind.UNREAD) and _is_taken_over(attempt, ref):
+        # What a watch has shown stands, also where nobody can say who did it.
+        found = _CHANGED
     return replace(
         attempt, ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(ref, found))
     )
@@ -71,12 +80,19 @@ def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Att
 def with_unread(attempt: Attempt) -> Attempt:
     """Return the attempt with a finding for every object that it left; UNREAD without an answer."""
     missing = {
-        ref: _NOT_ANSWERED for ref in attempt.ledger.left if ref not in attempt.ledger.findings
+        ref: _CHANGED if _is_taken_over(attempt, ref) else _NOT_ANSWERED
+        for ref in attempt.ledger.left
+        if ref not in attempt.ledger.findings
     }
     findings = FrozenMap({**attempt.ledger.findings, **missing})
     return (
         replace(attempt, ledger=replace(attempt.ledger, findings=findings)) if missing else attempt
     )
+
+
+def _is_taken_over(attempt: Attempt, ref: Ref) -> bool:
+    departure = attempt.interference.departures.get(ref)
+    return departure is not None and departure.reason is Reason.SUPERSEDED
 
 
 def with_recreations(attempt: Attempt) -> Attempt:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.endings.unwritten import end_unwritten, is_unwritten
+from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.authorship import name_writer
 from gate.core.writes.way_out import became_theirs
 
 
@@ -23,8 +27,13 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     Each was read just before, even if the way back of another one failed: what is complete is
     back.
     """
+    if not has_way_back(ref):
+        return _end_lasting(attempt, ref)
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
+    late = end_late(attempt, ref, failure_behind(attempt, ref))
+    if late is not None:
+        return late
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
         return _end_superseded(attempt, ref)
@@ -46,14 +55,40 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 
+def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of what nothing takes back, as a Job: as it was when the rest went back."""
+    failure = failure_behind(attempt, ref)
+    if ref in attempt.result.failures:
+        return failure
+    if is_unwritten(attempt, ref):
+        return end_unwritten(attempt, ref, failure)
+    rollout = attempt.workloads.followed_before.get(ref)
+    ruled = rollout.ruling(attempt.now) if rollout is not None else None
+    if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
     """Return the ending of what others took over, while the rest of the attempt went back."""
-    there_before = attempt.plan.before(ref) is not None
+    before, read = attempt.plan.before(ref), attempt.ledger.live.get(ref)
+    there_before = before is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
     if ref not in attempt.ledger.live:
         reason, did = (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it before it was written")
+    by = f" (by {writer})" if (writer := _name_writer(before, read)) else ""
+    message = CleanText(f"somebody else {did} it before it was written{by}")
     return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
+
+
+def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
+    """Name who changed the pod template between two reads, "" if it is the same or not known."""
+    if read is None or read.workload is None:
+        return ""
+    if before is not None and before.workload is not None:
+        is_same = before.workload.template.body == read.workload.template.body
+        return "" if is_same else name_writer(read, read.workload)
+    return name_writer(read, read.workload)
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
@@ -82,6 +117,8 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return _never_written(failure)
     if ref in attempt.ledger.deleted and attempt.plan.policy.response.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if attempt.plan.phase_of(ref) is Phase.BEFORE:
+        return _end_first(attempt, failure)
     if written.created and takes_back_part(attempt):
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
@@ -89,6 +126,18 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
+def _end_first(attempt: Attempt, failure: Ending) -> Ending:
+    """Return the ending of a workload that came before the others, which were not written.
+
+    What it did stays; the others are as they were, if there were any.
+    """
+    others = (one.ref for one in attempt.plan.targets if one.phase is not Phase.BEFORE)
+    is_back = any(attempt.plan.before(ref) is not None for ref in others)
+    if is_back or not has_taken_back_nothing(attempt):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
     return failure
 
 
@@ -110,7 +159,7 @@ def takes_back_part(attempt: Attempt) -> bool:
     return any(
         kept.changes
         and kept.ref not in attempt.ledger.written
-        and (went_out or kept.is_unreached or not kept.uid)
+        and (went_out or not kept.reach.is_known_written or not kept.uid)
         for kept in resumed.record.objects
     )
 
@@ -125,7 +174,8 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
     if ledger.restored or ledger.deleted or attempt.writes.refusals:
         return False
     return any(
-        written.changed and ref not in ledger.left_alone for ref, written in ledger.written.items()
+        written.changed and has_way_back(ref) and ref not in ledger.left_alone
+        for ref, written in ledger.written.items()
     )
 
 

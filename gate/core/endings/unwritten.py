@@ -6,10 +6,19 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.rollout.causes import Cause
+from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.order import answers_lost
+from gate.core.writes.way_out import is_theirs
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
+
+LANDED_LATE = "the answer to its write was lost; it was written after all, and did not go back"
+WHOSE_IS_UNKNOWN = (
+    "the answer to its write was lost, and it has changed since: "
+    "whether that write or somebody else did it is not known"
+)
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
@@ -19,12 +28,31 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
         planned = any(write.ref == ref for write in attempt.plan.writes)
         return planned and ref not in attempt.ledger.written
     kept = next((one for one in resumed.record.objects if one.ref == ref), None)
-    return kept is not None and kept.changes and kept.is_unreached
+    return kept is not None and kept.changes and not kept.reach.is_known_written
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether an object may have been written after all: an answer to its write was lost."""
     return ref in answers_lost(attempt) and ref not in attempt.ledger.written
+
+
+def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a write whose answer was lost is known to have been done after all."""
+    is_open = is_in_doubt(attempt, ref) and is_theirs(attempt, ref)
+    return is_open and find_author(attempt, ref) is Author.OURS
+
+
+def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
+    """Return the ending of a Deployment that changed after the answer to its write was lost.
+
+    It did not go back. None if it is as before, or if somebody else is known to have changed it.
+    """
+    has_changed = is_theirs(attempt, ref) or ref in attempt.interference.departures
+    author = find_author(attempt, ref) if has_changed and is_in_doubt(attempt, ref) else None
+    if author is None or author is Author.OTHERS:
+        return None
+    text = LANDED_LATE if author is Author.OURS else WHOSE_IS_UNKNOWN
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=CleanText(text))
 
 
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
@@ -33,13 +61,15 @@ def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     A write that was refused meanwhile had ended the way out already: then that is why. If an
     answer was lost, nobody knows whether it was written, whatever came of later tries.
     """
-    refused, why = attempt.result.rejection, attempt.result.why_back
+    refused = attempt.result.rejection
     is_own = refused is not None and refused.ref == ref
     if is_in_doubt(attempt, ref):
         last = f"; {refused.message}" if refused is not None and is_own else ""
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=CleanText(IN_DOUBT + last))
-    if refused is None or why is None:
+    if refused is None:
         text = f"it was not written, since {failure.message}"
         return replace(failure, outcome=Outcome.REFUSED, message=CleanText(text))
-    text = f", since the writing ended at {why.message}" if not is_own else f": {refused.message}"
-    return replace(why, outcome=Outcome.REFUSED, message=CleanText(f"it was not written{text}"))
+    ended = CleanText(f"{attempt.plan.name_of(refused.ref)}: {refused.message}")
+    text = f", since the writing ended at {ended}" if not is_own else f": {refused.message}"
+    message, cause = CleanText(f"it was not written{text}"), Cause(refused.reason, ended)
+    return Ending(Outcome.REFUSED, Reason.APPLY_REJECTED, message, (cause,))

@@ -14,10 +14,29 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the way out came with an object, as the record of a way back says it.
+
+    `is_unreached` is whether our write never reached the object. `is_in_doubt` is whether an answer
+    to that write was lost, so that nobody knows. `refusal` is why the server refused the write.
+    """
+
+    is_unreached: bool = False
+    is_in_doubt: bool = False
+    refusal: Cause | None = None
+
+    @property
+    def is_known_written(self) -> bool:
+        """Whether the write was done, as far as the record says."""
+        return not (self.is_unreached or self.is_in_doubt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +46,7 @@ class Kept:
     `before` is Unknown if it is not kept: too large, or a Secret. `expected` is what the server's
     dry run made of our write (without a resourceVersion), the body that is sent if there could be
     no dry run, or None if it is not kept. `uid` and `resource_version` are those of before, "" for
-    what our write creates; `changes` is whether our write changes anything. `is_unreached` is
-    whether the record of a way back says that our write never reached the object.
+    what our write creates; `changes` is whether our write changes anything.
     """
 
     ref: Ref
@@ -40,20 +58,31 @@ class Kept:
     changes: bool = True
     forced: bool = False
     autoscaled: bool = False
-    is_unreached: bool = False
+    reach: Reach = field(default_factory=Reach)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedPod:
+    """A pod that is removed, or was to be when the record was saved."""
+
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A Deployment whose rollout is followed; `baseline` is None if nothing served.
+    """A workload whose rollout is followed; `baseline` is None if nothing served.
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
-    causes; empty if nothing was found against it.
+    causes; empty if nothing was found against it. `removed` are the pods that are removed because
+    they block it.
     """
 
     ref: Ref
     baseline: Baseline | None
     why: tuple[Cause, ...] = ()
+    removed: tuple[RemovedPod, ...] = ()
+    phase: Phase = Phase.MAIN
 
 
 @dataclass(frozen=True, slots=True)

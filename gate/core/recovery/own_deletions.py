@@ -31,7 +31,7 @@ def find_deleted(
     gone = {
         kept.ref: _as_created(kept, kept.expected)
         for kept in record.objects
-        if kept.ref not in found and isinstance(kept.before, Absent) and not kept.is_unreached
+        if kept.ref not in found and isinstance(kept.before, Absent) and kept.reach.is_known_written
         if isinstance(kept.expected, LiveObject)
     }
     failed = frozenset(one.ref for one in record.followed if one.why)

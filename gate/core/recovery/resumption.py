@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from gate.core.attempt.following import applied_found, applied_of, start_following
 from gate.core.attempt.last_look import LeftObject
-from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
@@ -26,14 +26,12 @@ from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
+from gate.core.recovery.reasons import find_refusal
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.writes.removed_owners import are_owners_removed
-
-UNDONE: Final = CleanText("an undo takes back what the gate had left")
-"""Why an attempt goes back although it may have been complete."""
 
 Found = Mapping[Ref, Fact[LiveObject]]
 """The live state of each object of the record; none is Unknown."""
@@ -123,7 +121,7 @@ def _classify(record: Record, kept: Kept, fact: Fact[LiveObject]) -> ObjectState
         found = classify_member(kept, fact, body)
     else:
         found = classify_object(kept, fact)
-    is_theirs = found is ObjectState.WRITTEN and kept.changes and kept.is_unreached
+    is_theirs = found is ObjectState.WRITTEN and kept.changes and kept.reach.is_unreached
     return ObjectState.OTHERS if is_theirs else found
 
 
@@ -133,7 +131,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
-    return Target(followed.ref, snapshot, Absent() if baseline is None else Known(baseline))
+    served = Absent() if baseline is None else Known(baseline)
+    return Target(followed.ref, snapshot, served, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def _find_restored(sorted_: _Sorted) -> dict[Ref, LiveObject]:
 
 def _is_known_changed(kept: Kept) -> bool:
     """Tell whether an object that is as before had been changed: the way out reached its write."""
-    return kept.changes and not kept.is_unreached
+    return kept.changes and kept.reach.is_known_written
 
 
 def _find_departed(sorted_: _Sorted) -> dict[Ref, Cause]:
@@ -342,11 +341,29 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
             refusals=FrozenMap(
                 (ref, Rejection(ref, why.reason, why.message)) for ref, why in resumed.lost.items()
             ),
+            set_aside=FrozenMap(
+                (kept.ref, Undecided(uncertain=True))
+                for kept in resumed.record.objects
+                if kept.reach.is_in_doubt and kept.ref not in written
+            ),
         ),
     )
+    refusal = find_refusal(resumed)
+    attempt = replace(attempt, result=replace(attempt.result, rejection=refusal))
     for target in attempt.plan.targets:
         attempt = _follow_target(attempt, target, written.get(target.ref))
-    return attempt
+    return replace(
+        attempt, workloads=replace(attempt.workloads, replacements=_removals_of(attempt, resumed))
+    )
+
+
+def _removals_of(attempt: Attempt, resumed: Resumed) -> FrozenMap[str, Replacement]:
+    """Return the pods whose removal the recorded attempt had decided: any may still be there."""
+    return FrozenMap(
+        (pod.uid, Replacement(one.ref, pod.name, pod.uid, Stage.RECORDED, attempt.now))
+        for one in resumed.record.followed
+        for pod in one.removed
+    )
 
 
 def _collect_left(
@@ -368,26 +385,3 @@ def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | No
         return start_following(attempt, applied_found(attempt.now, live), target.snapshot)
     applied = applied_of(attempt.now, written.before, written.after, written.field_manager)
     return start_following(attempt, applied, target.snapshot)
-
-
-def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
-    """Return the failures that led an attempt back, by Deployment; empty if the record has none."""
-    return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
-
-
-def _failure(why: tuple[Cause, ...]) -> Ending:
-    first, *rest = why
-    return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
-
-
-def why_resumed(resumed: Resumed) -> Ending:
-    """Return what leads the recorded attempt back."""
-    causes = resumed.record.why
-    if causes:
-        return _failure(causes)
-    if resumed.undone:
-        return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
-    text = "the gate ended before the new version was complete"
-    if resumed.may_still_run:
-        text = "its lock was released before the new version was complete; its gate may still run"
-    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text))

@@ -59,11 +59,15 @@ _PASSING_PULL = (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods."""
+    """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods.
+
+    `subject` is the one object that has to change or go, as `pod/db-1`; "" if no single one does.
+    """
 
     reason: AnyReason
     message: CleanText
     pods: int = 0
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)

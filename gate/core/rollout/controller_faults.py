@@ -25,7 +25,8 @@ class Fault:
     It is beyond hope after `grace_seconds`, None for never. They count from `since`, by the clock
     of `Blindness`; None: since it was first seen. `progress_restarts`: any progress restarts them.
     `shows_early`: it is about our version even before the controller reports our generation.
-    `is_evidence`: it speaks against the version before its grace is over.
+    `is_evidence`: it speaks against the version before its grace is over. `subject` is the one
+    object that has to change or go before anything moves, as `pod/db-1`, "" if no single one does.
     """
 
     reason: AnyReason
@@ -35,10 +36,11 @@ class Fault:
     progress_restarts: bool = False
     shows_early: bool = False
     is_evidence: bool = False
+    subject: str = ""
 
     def cause(self) -> Cause:
         """Return it as a reader sees it."""
-        return Cause(self.reason, self.message)
+        return Cause(self.reason, self.message, subject=self.subject)
 
 
 @dataclass(frozen=True, slots=True)

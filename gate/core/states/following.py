@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.following import applied_found, start_following
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import During
 from gate.core.model.fact import Known
+from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
+from gate.core.states import unblocking
+from gate.core.states.reads import read_all
 from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
 from gate.core.writes.way_out import became_theirs
@@ -25,7 +30,10 @@ class Following(WatchingState):
 
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
         """Start the checks of the rollout; on the way back follow what needed no write, too."""
+        theirs: tuple[Ref, ...] = ()
         if attempt.course.leg is Leg.BACK:
+            targets = (target.ref for target in attempt.plan.targets)
+            theirs = tuple(ref for ref in targets if became_theirs(attempt, ref))
             attempt = _with_unchanged(attempt)
         next_read_at = attempt.requests.next_read_at
         if not attempt.now < next_read_at < math.inf:
@@ -35,15 +43,29 @@ class Following(WatchingState):
             course=replace(attempt.course, baked_since=math.inf, confirming_since=math.inf),
             requests=replace(attempt.requests, next_read_at=next_read_at),
         )
-        return health_checks.start_checks(attempt, self.phase), ()
+        # Watches do not say who changed what was never written.
+        attempt, reads = read_all(attempt, theirs, whole_rollout=False)
+        return health_checks.start_checks(attempt, self.phase), reads
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
-        """Go on with the first failure, or once everything is complete."""
+        """Go on with the first failure, or once everything is complete, to what is not ready."""
         if attempt.now < attempt.requests.not_before:
             return None
-        if has_failed(attempt, verdicts):
+        if has_failed(attempt, verdicts) and not unblocking.holds_failure(attempt, verdicts):
             return Trigger.FAILED
-        return Trigger.COMPLETE if are_all_complete(attempt, verdicts) else None
+        if not are_all_complete(attempt, verdicts):
+            return None
+        return Trigger.BLOCKED if find_unready(attempt) else Trigger.COMPLETE
+
+    def ask(self, attempt: Attempt) -> Step:
+        """Ask for the removal of the pod that blocks, otherwise what is due anyhow."""
+        moved, asked = unblocking.ask_to_remove(attempt)
+        return (moved, asked) if moved is not attempt else super().ask(attempt)
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield also when a removal may be due."""
+        yield from super().wake_times(attempt)
+        yield from unblocking.wake_times(attempt)
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

@@ -9,13 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import (
-    EVIDENCE_SECONDS,
-    INTERRUPT_SECONDS,
-    Attempt,
-    Ending,
-    Step,
-)
+from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
+from gate.core.attempt.state import Attempt, Ending, Step
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
@@ -98,7 +93,7 @@ def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]
         is_gone = ending.reason is Reason.DELETED and live is None
         if is_gone or (ending.reason is Reason.SUPERSEDED and not fresh):
             unknown.append(ref)
-    return read_all(attempt, unknown, whole_rollout=False)
+    return read_all(attempt, unknown, whole_rollout=False, anew=True)
 
 
 def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:

@@ -12,6 +12,7 @@ from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
     Ask,
@@ -20,6 +21,7 @@ from gate.core.protocol.effects import (
     FindUsers,
     Read,
     Release,
+    RemovePod,
     SaveRecord,
     Write,
 )
@@ -28,6 +30,7 @@ from gate.core.protocol.events import (
     Answered,
     Collected,
     Errored,
+    PodRemoval,
     ReadBack,
     Recorded,
     Released,
@@ -38,8 +41,10 @@ from gate.core.protocol.events import (
     Written,
 )
 from gate.core.rollout.observations import Observed
+from gate.core.states import unblocking
 from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
+from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
@@ -56,6 +61,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     Answered: Ask,
     Errored: Ask,
     UsersFound: FindUsers,
+    PodRemoval: RemovePod,
     Released: Release,
 }
 
@@ -73,10 +79,14 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _again(attempt), ()
         case Write(), WriteUncertain(_, _, _, retry_after_seconds):
             return _again(_kept_off(attempt, retry_after_seconds)), ()
+        case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
+            return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(), ReadBack():
             return STATES[attempt.course.state].fold_read(attempt, effect, answer)
+        case RemovePod(), PodRemoval():
+            return unblocking.fold_removal(attempt, effect, answer), ()
         case Ask(), Answered() | Errored():
             return health_checks.measure_answer(attempt, effect, answer), ()
         case _:
@@ -121,7 +131,7 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 
 def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
     head, uncertain = attempt.writes.queue[0], attempt.writes.uncertain
-    attempt = surely_written(attempt).past_head()
+    attempt = with_served(surely_written(attempt).past_head())
     live, ref = answer.live, effect.ref
     if live is None:
         gone = attempt.ledger.live.drop(ref)
@@ -159,10 +169,11 @@ def _kept_off(attempt: Attempt, seconds: float) -> Attempt:
     not_before = attempt.now + seconds
     if attempt.now < attempt.leg_ends_at:
         not_before = min(not_before, attempt.leg_ends_at)
+    lost_at = attempt.writes.lost_at if attempt.writes.uncertain else attempt.now
     return surely_written(
         replace(
             attempt,
-            writes=replace(attempt.writes, uncertain=True),
+            writes=replace(attempt.writes, uncertain=True, lost_at=lost_at),
             requests=replace(attempt.requests, not_before=not_before),
         )
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.body import NOTHING
-from gate.core.model.fact import Absent, Unknown
+from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.plan import Target
 from gate.core.versions.history import History
@@ -32,6 +32,17 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
     if left is None or left.why is None:
         return None
     return CleanText(f"what runs was not verified ({left.why.reason})")
+
+
+def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
+    """Tell whether what serves alone failed since, but no other version was ever verified.
+
+    It was verified and serves again: to keep a version that fails in its place helps nobody.
+    """
+    if not isinstance(target.baseline, Known) or history.unfailed or not history.once_verified:
+        return False
+    left = left_unverified(target, history, digests)
+    return left is not None and left.is_failure_of(history.once_verified[0])
 
 
 def left_unverified(

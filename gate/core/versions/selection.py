@@ -27,7 +27,7 @@ from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import left_unverified, obstacle
+from gate.core.versions.obstacles import is_best_known, left_unverified, obstacle
 from gate.core.versions.undo_choice import older_version
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
@@ -143,8 +143,9 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
             continue
         history = candidates.history(target.ref)
-        why = None if _is_empty(target, history, digests) else obstacle(target, history, digests)
-        if why is not None:
+        why = obstacle(target, history, digests)
+        stays = _is_empty(target, history, digests) or is_best_known(target, history, digests)
+        if why is not None and not stays:
             yield target.ref, why
 
 

@@ -1,3 +1,13 @@
 """The writes of an attempt: in which order, why not, and what each of them did."""
 
-__all__ = ["obstacles", "order", "other_users", "queue", "removed_owners", "results", "way_out"]
+__all__ = [
+    "authorship",
+    "lagging_server",
+    "obstacles",
+    "order",
+    "other_users",
+    "queue",
+    "removed_owners",
+    "results",
+    "way_out",
+]

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
+from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
-from gate.core.writes.obstacles import is_done, substance, why_not_written
+from gate.core.writes.authorship import Author, find_author
+from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
+from gate.core.writes.replacement import find_before
 from gate.core.writes.request import send
 from gate.core.writes.results import went_out
 
@@ -20,6 +23,8 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     """Return what the write at the head asks for: it is sent, known to be done, or given up."""
     if head.ref in attempt.interference.departures:
         return attempt.past_head(), ()
+    if head.verb is Verb.DELETE:
+        return _next_deletion(attempt, head)
     if retry is not None and retry.uncertain:
         live = attempt.ledger.live.get(head.ref)
         if live is not None and is_done(attempt, head, live):
@@ -35,11 +40,26 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     return send(attempt, head)
 
 
+def _next_deletion(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Delete what another object of its name replaces, unless somebody else has replaced it."""
+    live, before = attempt.ledger.live.get(head.ref), attempt.plan.before(head.ref)
+    if live is None:
+        gone = attempt.past_head()
+        deleted = (*gone.ledger.deleted, head.ref)
+        return replace(gone, ledger=replace(gone.ledger, deleted=deleted)), ()
+    if before is None or live.uid != before.uid:
+        text = CleanText("somebody else replaced it since it was read")
+        return given_up(attempt, Rejection(head.ref, Reason.CONFLICT, text)), ()
+    if attempt.now >= attempt.leg_ends_at:
+        return given_up(attempt, out_of_time(head.ref)), ()
+    return send(attempt, head)
+
+
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     if live is None or before is None:
         return live is not before
     return live.uid != before.uid or substance(live) != substance(before)
@@ -49,12 +69,25 @@ def became_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed a Deployment before this attempt got to write it."""
     unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
-    return unwritten and planned and is_theirs(attempt, ref)
+    return unwritten and planned and (is_theirs(attempt, ref) or _is_seen_changed(attempt, ref))
+
+
+def _is_seen_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a watch shows another pod template, or another object, than the preflight saw.
+
+    A pause, or a number of replicas, is no version of somebody else's.
+    """
+    before, rollout = attempt.plan.before(ref), attempt.workloads.rollouts.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    if before is None or before.workload is None or live is None:
+        return False
+    return live.uid != before.uid or live.template.body != before.workload.template.body
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the object of before is gone; there may be another one of its name."""
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     return before is not None and (live is None or live.uid != before.uid)
 
 
@@ -62,7 +95,11 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
     """Leave a Deployment to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
-    message = CleanText(f"somebody else {did} it while the answer to our write was awaited")
+    awaited = "while the answer to our write was awaited"
+    message = CleanText(f"somebody else {did} it {awaited}")
+    if find_author(attempt, ref) is not Author.OTHERS:
+        whose = "whether that write or somebody else did it is not known"
+        message = CleanText(f"it was {did} {awaited}: {whose}")
     departure = Ending(Outcome.SUPERSEDED, reason, message)
     departures = attempt.interference.departures.put(ref, departure)
     return replace(

@@ -18,7 +18,7 @@ ROLES: Final = ("value", "min-samples", "freshness", "baseline")
 class AskedCheck:
     """A check and its one measurement.
 
-    `about` is the Deployment as people call it, "" for none. `questions` is None if nothing could
+    `about` is the workload as people call it, "" for none. `questions` is None if nothing could
     be asked; `error` is set if there was no answer, `error_role` says to which of several
     questions, "" if that is unknown.
     """

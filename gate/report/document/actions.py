@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.endings.coverage import Coverage, coverage_of
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
@@ -18,15 +19,14 @@ from gate.wire.untrusted import clean_line
 
 
 def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
-    """Return every object of the manifest; a Deployment followed without a write is "unchanged".
+    """Return every object of the manifest; a workload followed without a write is "unchanged".
 
     A command without a manifest also plans objects that it would only return: they are left out
     if nothing was done to them.
     """
     refs = dict.fromkeys(one.ref for one in attempt.plan.objects if _is_concerned(attempt, one.ref))
     refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
-    judged = {target.ref for target in attempt.plan.targets}
-    return [_object(attempt, ref, run, judged=ref in judged) for ref in refs]
+    return [_object(attempt, ref, run) for ref in refs]
 
 
 def _is_concerned(attempt: Attempt, ref: Ref) -> bool:
@@ -36,7 +36,8 @@ def _is_concerned(attempt: Attempt, ref: Ref) -> bool:
     return any(ref in done for done in (ledger.written, ledger.left_alone, writes.refusals))
 
 
-def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResult:
+def _object(attempt: Attempt, ref: Ref, run: Run) -> ObjectResult:
+    coverage = coverage_of(attempt, ref)
     file, line = run.places.get(ref, ("", 0))
     refused = attempt.writes.refusals.get(ref)
     return {
@@ -45,7 +46,8 @@ def _object(attempt: Attempt, ref: Ref, run: Run, *, judged: bool) -> ObjectResu
         "name": ref.name,
         "action": _action(attempt, ref),
         "at_end": _at_end(attempt, ref),
-        "judged": judged,
+        "judged": coverage is Coverage.JUDGED,
+        "coverage": coverage.value,
         "file": file,
         "line": line,
         "changes": _changes(attempt, ref),

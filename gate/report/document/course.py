@@ -19,10 +19,10 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
-from gate.report.document.versions import judged_rollout, latest_snapshot, new_replica_set
+from gate.report.document.versions import judged_rollout, latest_snapshot, new_revision
 
 MOST_SAMPLES = 120
-"""Of one Deployment, or of one check."""
+"""Of one workload, or of one check."""
 MOST_SAMPLES_IN_ALL = 2400
 LEAST_SAMPLES = 12
 RESOLUTION_SECONDS = 0.5
@@ -42,7 +42,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """The pods of a Deployment.
+    """The pods of a workload.
 
     `progressed_at` is when it last progressed, on the attempt's clock; None while it is paused,
     complete or not followed.
@@ -98,7 +98,7 @@ class Course:
 
 
 def _with_samples(course: Course, attempt: Attempt) -> Course:
-    """Add a count of each Deployment's pods, unless it is the same as the last."""
+    """Add a count of each workload's pods, unless it is the same as the last."""
     most = max(LEAST_SAMPLES, MOST_SAMPLES_IN_ALL // max(1, len(attempt.plan.targets)))
     pods, budgets = course.pods, course.budgets
     for target in attempt.plan.targets:
@@ -124,12 +124,12 @@ def _budget(rollout: Rollout) -> Budget:
 
 
 def _pods(attempt: Attempt, ref: Ref) -> Pods | None:
-    """Count the pods of a Deployment, None while nothing is known about it."""
+    """Count the pods of a workload, None while nothing is known about it."""
     snapshot = latest_snapshot(attempt, ref)
     if snapshot is None:
         return None
     live, rollout = snapshot.live, judged_rollout(attempt, ref)
-    new = new_replica_set(rollout) if rollout is not None else None
+    new = new_revision(rollout) if rollout is not None else None
     return Pods(
         live.replicas if live is not None else 0,
         *_counts(snapshot, new.uid if new is not None else ""),
@@ -149,9 +149,9 @@ def _counts(snapshot: Snapshot, new_uid: str) -> tuple[Counts, Counts]:
     owned = {kind.key_of_revision(one): one.uid for one in snapshot.list_owned()}
     found: dict[tuple[bool, str], int] = {}
     for track in snapshot.pods.values():
-        uid, state = owned.get(kind.key_of_pod(track.pod)), _state(track)
-        if state and uid is not None:
-            key = (uid == new_uid, state)
+        version, state = owned.get(kind.key_of_pod(track.pod)), _state(track)
+        if state and version is not None:
+            key = (version == new_uid, state)
             found[key] = found.get(key, 0) + 1
     return _of_version(found, new=True), _of_version(found, new=False)
 

@@ -1,4 +1,4 @@
-"""A Deployment that somebody deleted during the run: what was left of it when last seen."""
+"""A workload that somebody deleted during the run: what was left of it when last seen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.run import Run
 from gate.report.document.versions import latest_snapshot
-from gate.report.schema.result import DeletionResult, DeploymentResult
+from gate.report.schema.result import DeletionResult, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 
@@ -30,7 +30,7 @@ def deletion(attempt: Attempt, ref: Ref, run: Run) -> DeletionResult | None:
 
 
 def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
-    """Tell whether the Deployment was gone, by the last read, else by the watch."""
+    """Tell whether the workload was gone, by the last read, else by the watch."""
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED
     return snapshot is None or snapshot.live is None
@@ -39,32 +39,32 @@ def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
 def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """Count the pods that were there and not being deleted themselves.
 
-    `--cascade=orphan` removes the owner from the ReplicaSets: those are recognised by the owner
+    `--cascade=orphan` removes the owner from the versions: those are recognised by the owner
     that they had before, or by their template.
     """
     return sum(
-        len(snapshot.pods_of(replica_set))
-        for replica_set in snapshot.revisions.values()
-        if _is_of(attempt, ref, replica_set)
+        len(snapshot.pods_of(revision))
+        for revision in snapshot.revisions.values()
+        if _is_of(attempt, ref, revision)
     )
 
 
-def _is_of(attempt: Attempt, ref: Ref, replica_set: Revision) -> bool:
+def _is_of(attempt: Attempt, ref: Ref, revision: Revision) -> bool:
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""
     uids = {uid, written.after.uid if written is not None else ""} - {""}
-    if replica_set.owner_uid:
-        return replica_set.owner_uid in uids
-    before = planned.revisions.get(replica_set.uid)
+    if revision.owner_uid:
+        return revision.owner_uid in uids
+    before = planned.revisions.get(revision.uid)
     if before is not None:
         return before.owner_uid in uids
-    return rollout is not None and replica_set.template.body == rollout.applied.template.body
+    return rollout is not None and revision.template.body == rollout.applied.template.body
 
 
-def deletion_words(deployment: DeploymentResult) -> str:
+def deletion_words(workload: WorkloadResult) -> str:
     """Say how far the deletion was and what still ran, "" if nobody deleted it."""
-    seen = deployment["deletion"]
+    seen = workload["deletion"]
     if seen is None:
         return ""
     if seen["pods"] is None:

@@ -15,13 +15,14 @@ from gate.report.document.actions import objects, rollback
 from gate.report.document.deletion import deletion
 from gate.report.document.evidence import evidence
 from gate.report.document.remarks import remarks
-from gate.report.document.replica_sets import trees
 from gate.report.document.run import Run
 from gate.report.document.samples import history
+from gate.report.document.trees import pod_shares, trees
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
 from gate.report.document.without_observe import because, would_have
+from gate.report.document.workload_remarks import lasting_effect, workload_remarks
 from gate.report.schema.course import TimelineEntry
-from gate.report.schema.result import CauseResult, DeploymentResult, Result
+from gate.report.schema.result import CauseResult, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
@@ -46,9 +47,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["takes_back"] = _takes_back(attempt)
     if ending.outcome is Outcome.OBSERVED:
         result["would_have"] = would_have(attempt, _decided_by(attempt, ending))
-    result["deployments"] = [
-        _deployment(attempt, target.ref, run) for target in attempt.plan.targets
-    ]
+    result["workloads"] = [_workload(attempt, target.ref, run) for target in attempt.plan.targets]
     result["objects"] = objects(attempt, run)
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
@@ -96,7 +95,7 @@ def minimal(
         "would_have": "",
         "started_at": run.times.started_at,
         "duration_seconds": run.times.seconds_at(run.times.clock_end),
-        "deployments": [],
+        "workloads": [],
         "objects": [],
         "checks": [],
         "rollback": None,
@@ -119,13 +118,13 @@ def _message(attempt: Attempt) -> str:
 
 
 def _decided_by(attempt: Attempt, ending: Ending) -> Ref | None:
-    """Return the first Deployment that ended as the whole attempt did, `--observe` aside."""
+    """Return the first workload that ended as the whole attempt did, `--observe` aside."""
     endings = attempt.result.endings.items()
     return next((ref for ref, own in endings if _is_part(own, ending)), None)
 
 
 def _is_part(own: Ending, whole: Ending) -> bool:
-    """Tell whether the attempt ended as this Deployment did, `--observe` aside."""
+    """Tell whether the attempt ended as this workload did, `--observe` aside."""
     return (own.reason, own.message, own.causes) == (whole.reason, whole.message, whole.causes)
 
 
@@ -142,7 +141,7 @@ def _takes_back(attempt: Attempt) -> bool:
     return resumed is not None and resumed.undone and not resumed.record.why
 
 
-def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
+def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
     ending = attempt.result.endings[ref]
     written = attempt.ledger.written.get(ref)
     live = attempt.plan.target(ref).snapshot.live
@@ -150,6 +149,7 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
     is_unsure = gone is not None and gone["done"] and gone["pods"] != 0
     found = written.after.uid if written is not None else live.uid if live is not None else ""
     return {
+        "kind": ref.kind,
         "namespace": ref.namespace,
         "name": ref.name,
         "uid": found,
@@ -166,11 +166,14 @@ def _deployment(attempt: Attempt, ref: Ref, run: Run) -> DeploymentResult:
         "undo_conflicts": list(attempt.plan.target_set.undo_conflicts.get(ref, ())),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
+        "pod_shares": pod_shares(attempt, ref),
+        "remarks": workload_remarks(attempt, ref),
+        "lasting_effect": lasting_effect(attempt, ref),
     }
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the apply changed a Deployment, even if a dead gate has taken that back."""
+    """Tell whether the apply changed a workload, even if a dead gate has taken that back."""
     written, resumed = attempt.ledger.written.get(ref), attempt.plan.resumed
     if written is not None or resumed is None:
         return written is not None and written.changed
@@ -180,9 +183,16 @@ def _is_changed(attempt: Attempt, ref: Ref) -> bool:
 
 
 def _causes(ending: Ending) -> list[CauseResult]:
-    """Return what was wrong with this Deployment; for one drawn in, whose failure it was."""
-    causes = ending.causes
-    return [{"reason": c.reason.value, "message": c.message, "pods": c.pods} for c in causes]
+    """Return what was wrong with this workload; for one drawn in, whose failure it was."""
+    return [
+        {
+            "reason": one.reason.value,
+            "message": one.message,
+            "pods": one.pods,
+            "subject": one.subject,
+        }
+        for one in ending.causes
+    ]
 
 
 def _timeline(run: Run) -> list[TimelineEntry]:

@@ -1,4 +1,4 @@
-"""The evidence of one Deployment, bounded: logs, last terminations, warnings of its new pods."""
+"""The evidence of one workload, bounded: logs, last terminations, warnings of its new pods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gate.core.model.objects import CleanText, ClusterEvent, ContainerStatus, Po
 from gate.core.model.outcome import Outcome
 from gate.core.protocol.events import Evidence
 from gate.core.rollout.judge import Rollout
-from gate.report.document.versions import is_drawn_in, latest_snapshot, new_replica_set
+from gate.report.document.versions import is_drawn_in, latest_snapshot, new_revision
 from gate.report.schema.result import EvidenceKind, EvidenceResult
 
 MOST_PIECES = 10
@@ -76,7 +76,7 @@ def _failed_rollouts(attempt: Attempt, ref: Ref) -> Iterator[Rollout]:
 
 
 def _iter_collected(attempt: Attempt, rollouts: Iterable[Rollout]) -> Iterator[EvidenceResult]:
-    """Yield what was collected about this Deployment's pods; everything if it is the only one."""
+    """Yield what was collected about this workload's pods; everything if it is the only one."""
     pods = {track.pod.name for rollout in rollouts for track in rollout.snapshot.pods.values()}
     alone = len(attempt.plan.targets) == 1
     for piece in attempt.result.evidence:
@@ -132,15 +132,15 @@ def termination_text(ended: Termination) -> CleanText:
 
 
 def _events(attempt: Attempt, rollout: Rollout) -> Iterator[EvidenceResult]:
-    """Yield the warnings about the followed ReplicaSet and its pods, latest first.
+    """Yield the warnings about the followed version and its pods, latest first.
 
     They arrive a moment after what they report, so the last snapshot counts, not that of the
     verdict.
     """
     snapshot = latest_snapshot(attempt, rollout.ref) or rollout.snapshot
-    replica_set = new_replica_set(rollout)
+    revision = new_revision(rollout)
     about = {track.pod.uid for track in rollout.new_pods()}
-    about |= {replica_set.uid} if replica_set is not None else set()
+    about |= {revision.uid} if revision is not None else set()
     events = [
         event
         for event in snapshot.events.values()

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from gate.core.attempt.state import Attempt
+from gate.core.endings.unwritten import has_landed_late
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -14,6 +15,7 @@ from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
+from gate.report.document.workload_remarks import workload_warnings
 
 _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 
@@ -22,6 +24,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
     return [
         *_vacuous(attempt),
+        *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
@@ -149,7 +152,11 @@ def _refused_meanwhile(attempt: Attempt) -> Iterator[str]:
 def _uncertain(attempt: Attempt) -> Iterator[str]:
     name = attempt.plan.name_of
     for ref in uncertain_writes(attempt):
-        yield f"the answer to the write of {name(ref)} was lost: whether it was done is not known"
+        lost = f"the answer to the write of {name(ref)} was lost"
+        if has_landed_late(attempt, ref):
+            yield f"{lost}: it was done after all"
+        else:
+            yield f"{lost}: whether it was done is not known"
 
 
 def _uncertain_creations(attempt: Attempt) -> Iterator[str]:

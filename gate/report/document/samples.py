@@ -23,7 +23,7 @@ from gate.report.schema.course import (
 
 
 def history(checks: Iterable[Check], run: Run) -> History:
-    """Return the samples of each Deployment's pods, and of each of these checks, over time."""
+    """Return the samples of each workload's pods, and of each of these checks, over time."""
     return {
         "pods": [_pod_history(ref, run) for ref in run.course.pods],
         "checks": [_check_history(check, run) for check in checks],
@@ -32,6 +32,7 @@ def history(checks: Iterable[Check], run: Run) -> History:
 
 def _pod_history(ref: Ref, run: Run) -> PodHistory:
     return {
+        "kind": ref.kind,
         "namespace": ref.namespace,
         "name": ref.name,
         "legs": [leg for each in Leg for leg in _leg(ref, each, run)],

@@ -1,4 +1,4 @@
-"""Which versions of a Deployment there are, and whose pods run, read from a finished attempt."""
+"""Which versions of a workload there are, and whose pods run, read from a finished attempt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
 
 
 def _is_as_found(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a way back follows a Deployment that this attempt never wrote."""
+    """Tell whether a way back follows a workload that this attempt never wrote."""
     return attempt.course.leg is Leg.BACK and ref not in attempt.ledger.written
 
 
@@ -44,13 +44,13 @@ def _has_its_template(attempt: Attempt, ref: Ref) -> bool:
 
 
 def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
-    """Return what is known about a Deployment at the end."""
+    """Return what is known about a workload at the end."""
     rollout = attempt.workloads.rollouts.get(ref)
     return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
-def new_replica_set(rollout: Rollout) -> Revision | None:
-    """Return the new version's ReplicaSet: additions of others to our template are part of it.
+def new_revision(rollout: Rollout) -> Revision | None:
+    """Return the new version: additions of others to our template are part of it.
 
     If the live template is no longer ours, it is the one with exactly what we applied.
     """
@@ -58,22 +58,22 @@ def new_replica_set(rollout: Rollout) -> Revision | None:
     if live is not None and rollout.still_ours(live):
         return rollout.snapshot.current()
     same = (
-        replica_set
-        for replica_set in rollout.snapshot.list_owned()
-        if replica_set.template.body == rollout.applied.template.body
+        revision
+        for revision in rollout.snapshot.list_owned()
+        if revision.template.body == rollout.applied.template.body
     )
     return next(same, None)
 
 
 def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment went back because of another one's failure."""
+    """Tell whether a workload went back because of another one's failure."""
     return bool(attempt.result.failures) and ref not in attempt.result.failures
 
 
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     """Return what served before, None if nothing did or nobody could tell.
 
-    If a field that somebody else added kept its ReplicaSet from being used again, it is the one
+    If a field that somebody else added kept its revision from being used again, it is the one
     that the way back ended with.
     """
     baseline = attempt.plan.target(ref).baseline
@@ -85,7 +85,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
         return {
             "revision": returned.revision,
             "was_revision": None,
-            "replicaset": returned.name,
+            "name": returned.name,
             "images": list(returned.template.images()),
         }
     snapshot = latest_snapshot(attempt, ref)
@@ -94,13 +94,13 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     return {
         "revision": now,
         "was_revision": before if before != now else None,
-        "replicaset": name,
+        "name": name,
         "images": list(baseline.value.template.images()),
     }
 
 
 def _returned_to(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet that a complete way back ended with, None if there was none."""
+    """Return the version that a complete way back ended with, None if there was none."""
     ending, rollout = attempt.result.endings.get(ref), attempt.workloads.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
@@ -113,27 +113,27 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
         return _tried_before(attempt, ref)
     if rollout is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
-    replica_set = new_replica_set(rollout)
-    image_ids = _image_ids(rollout.snapshot, replica_set)
-    template = replica_set.template if replica_set is not None else rollout.applied.template
-    return _version_of(attempt, ref, replica_set, list(template.images()), image_ids)
+    revision = new_revision(rollout)
+    image_ids = _image_ids(rollout.snapshot, revision)
+    template = revision.template if revision is not None else rollout.applied.template
+    return _version_of(attempt, ref, revision, list(template.images()), image_ids)
 
 
 def _version_of(
     attempt: Attempt,
     ref: Ref,
-    replica_set: Revision | None,
+    revision: Revision | None,
     images: list[str],
     image_ids: list[str],
 ) -> NewVersion:
-    revision = replica_set.revision if replica_set is not None else None
+    number = revision.revision if revision is not None else None
     found = attempt.plan.target(ref).snapshot.revisions
-    earlier = found.get(replica_set.uid) if replica_set is not None else None
+    earlier = found.get(revision.uid) if revision is not None else None
     before = earlier.revision if earlier is not None else None
     return {
-        "revision": revision,
-        "was_revision": before if before != revision else None,
-        "replicaset": replica_set.name if replica_set is not None else "",
+        "revision": number,
+        "was_revision": before if before != number else None,
+        "name": revision.name if revision is not None else "",
         "images": images,
         "image_ids": image_ids,
     }
@@ -142,15 +142,15 @@ def _version_of(
 def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
     """Return the version rolled out by an earlier gate, which died on its way back from it."""
     trial = attempt.plan.trial(ref)
-    deployment = trial.workload if trial is not None else None
-    if deployment is None:
+    workload = trial.workload if trial is not None else None
+    if workload is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
     tried = _find_tried_before(attempt, ref)
-    return _version_of(attempt, ref, tried, list(deployment.template.images()), [])
+    return _version_of(attempt, ref, tried, list(workload.template.images()), [])
 
 
 def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet of the version that an earlier gate rolled out, None if it is gone."""
+    """Return the version that an earlier gate rolled out, None if it is gone."""
     trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
     if trial is None or trial.workload is None or snapshot is None:
         return None
@@ -159,7 +159,7 @@ def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
 
 
 def _find_written(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet of what this attempt wrote, even if the way back saw it first."""
+    """Return the version that this attempt wrote, even if the way back saw it first."""
     written, snapshot = attempt.ledger.written.get(ref), latest_snapshot(attempt, ref)
     if written is None or written.after.workload is None or snapshot is None:
         return None
@@ -184,11 +184,11 @@ def _images(body: Body) -> Iterable[str]:
             yield container["image"]
 
 
-def _image_ids(snapshot: Snapshot, replica_set: Revision | None) -> list[str]:
+def _image_ids(snapshot: Snapshot, revision: Revision | None) -> list[str]:
     """Return each image id once: a tag that moved has two."""
     found = {
         status.image_id: None
-        for track in snapshot.pods_of(replica_set)
+        for track in snapshot.pods_of(revision)
         for status in track.pod.containers
         if status.image_id and not status.init
     }
@@ -253,7 +253,7 @@ def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
 
 
 def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment still waits for its finalizers: its pods may go on running."""
+    """Tell whether a workload still waits for its finalizers: its pods may go on running."""
     found, snapshot = attempt.ledger.findings.get(ref), latest_snapshot(attempt, ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.BEING_DELETED
@@ -261,7 +261,7 @@ def _is_being_deleted(attempt: Attempt, ref: Ref) -> bool:
 
 
 def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment has `spec.replicas` 0, so that none of its versions serves."""
+    """Tell whether a workload has `spec.replicas` 0, so that none of its versions serves."""
     snapshot = latest_snapshot(attempt, ref)
     return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
 
@@ -301,24 +301,24 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
     if not with_pods and snapshot.live.replicas == 0:
         return "none"
-    kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
+    kinds = {_kind(attempt, ref, revision) for revision in with_pods}
     if len(kinds) > 1:
         return "mixed"
     return next(iter(kinds), "other")
 
 
-def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
-    """Return whose ReplicaSet it is; one that is both new and baseline counts as the leg's."""
+def _kind(attempt: Attempt, ref: Ref, revision: Revision) -> Running:
+    """Return whose version it is; one that is both new and baseline counts as the leg's."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
     if rollout is not None:
-        new = new_replica_set(rollout) or _find_written(attempt, ref)
+        new = new_revision(rollout) or _find_written(attempt, ref)
     else:
         new = _find_tried_before(attempt, ref) if ref in attempt.ledger.restored else None
-    if new is not None and new.uid == replica_set.uid:
+    if new is not None and new.uid == revision.uid:
         kinds.append("new")
     baseline = baseline_version(attempt, ref)
-    if baseline is not None and baseline["replicaset"] == replica_set.name:
+    if baseline is not None and baseline["name"] == revision.name:
         kinds.append("baseline")
     if not kinds:
         return "other"

@@ -25,7 +25,7 @@ _BY_VERB: Final = {
 def would_have(attempt: Attempt, ref: Ref | None) -> str:
     """Say how the attempt would have ended without `--observe`, and what it would have done.
 
-    A good end is given with its reason. `ref` is the Deployment that ended as the whole did, None
+    A good end is given with its reason. `ref` is the workload that ended as the whole did, None
     if none did.
     """
     match _outcome(attempt, ref):

@@ -9,6 +9,7 @@ from pathlib import Path
 from gate.report.formats.format import Format
 from gate.report.formats.outputs import dotenv
 from gate.report.formats.text import verdict_text
+from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from gate.wire.files import put
@@ -16,7 +17,7 @@ from gate.wire.files import put
 
 def json_text(result: Result) -> str:
     """Return the document as indented JSON with a line feed at its end."""
-    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(with_deployments(result), indent=2, ensure_ascii=False) + "\n"
 
 
 def render_result(form: Format, result: Result) -> str:

@@ -1,7 +1,8 @@
-"""The result as JUnit XML: one case for each phase, Deployment and check.
+"""The result as JUnit XML: one case for each phase, workload and check.
 
 A fault of the version is a failure, what kept the gate from a verdict is an error, and what could
-not be decided is skipped, so that a test report agrees with the exit code.
+not be decided is skipped, so that a test report agrees with the exit code; so is an object that was
+applied and that nobody judged.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     CheckResult,
-    DeploymentResult,
     EvidenceResult,
     Result,
-    workloads_of,
+    WorkloadResult,
 )
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
+from gate.report.words.not_judged import list_not_judged
 
 if TYPE_CHECKING:
     from junitparser import TestCase
@@ -63,12 +64,16 @@ def junit(result: Result) -> str:
 def _cases(result: Result) -> Iterator[TestCase]:
     yield from _phases(result)
     tolerant = not result["exit_code"]
-    for deployment in workloads_of(result):
-        name = f"{deployment['namespace']}/{deployment['name']}"
-        group = registry.of_entry(deployment).name.lower()
-        case = _case(group, name, 0.0, _of_deployment(deployment), tolerant=tolerant)
-        case.system_out = _text("\n\n".join(map(_piece, deployment["evidence"])))
+    for workload in result["workloads"]:
+        name = f"{workload['namespace']}/{workload['name']}"
+        group = registry.of_entry(workload).name.lower()
+        case = _case(group, name, 0.0, _of_workload(workload), tolerant=tolerant)
+        case.system_out = _text("\n\n".join(map(_piece, workload["evidence"])))
         yield case
+    for item in list_not_judged(result):
+        name = "/".join(filter(None, (item["namespace"], item["name"])))
+        said = _Finding(Grade.UNSURE, f"{item['action']}, and not judged", "NotJudged")
+        yield _case(item["kind"].lower(), name, 0.0, said, tolerant=tolerant)
     for check in result["checks"]:
         yield _case("check", check["name"], 0.0, _of_check(check), tolerant=tolerant)
 
@@ -91,7 +96,7 @@ def _phases(result: Result) -> Iterator[TestCase]:
 
 def _got_past_preflight(result: Result) -> bool:
     good = result_grade(result) is Grade.GOOD
-    return good or bool(workloads_of(result) or result["objects"])
+    return good or bool(result["workloads"] or result["objects"])
 
 
 def _preflight_seconds(result: Result) -> float:
@@ -103,10 +108,10 @@ def _of_all(result: Result) -> _Finding:
     return _Finding(result_grade(result), result["message"], result["reason"])
 
 
-def _of_deployment(deployment: DeploymentResult) -> _Finding:
-    causes = [f"{cause['reason']}: {cause['message']}" for cause in deployment["causes"]]
-    said = causes[0] if causes else f"{deployment['outcome']}: {deployment['reason']}"
-    return _Finding(grade(deployment["outcome"]), said, deployment["reason"], "\n".join(causes))
+def _of_workload(workload: WorkloadResult) -> _Finding:
+    causes = [f"{cause['reason']}: {cause['message']}" for cause in workload["causes"]]
+    said = causes[0] if causes else f"{workload['outcome']}: {workload['reason']}"
+    return _Finding(grade(workload["outcome"]), said, workload["reason"], "\n".join(causes))
 
 
 def _of_check(check: CheckResult) -> _Finding:

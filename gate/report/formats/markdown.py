@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome
 from gate.report.kinds import registry
-from gate.report.schema.result import CheckResult, DeploymentResult, Result, Version, workloads_of
+from gate.report.schema.result import CheckResult, Result, Version, WorkloadResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.facts import (
@@ -27,6 +27,7 @@ from gate.report.words.facts import (
 )
 from gate.report.words.grade import Grade, ending_word, grade, result_grade
 from gate.report.words.headline import exit_words
+from gate.report.words.not_judged import list_not_judged
 from gate.report.words.object_names import object_name
 
 BUDGET_BYTES: Final = 900 * 1024
@@ -63,14 +64,15 @@ def _sections(result: Result) -> Iterator[str]:
     yield from _verdict(result)
     yield from _steps("What to do now", next_steps(result))
     yield from _warnings(result)
-    for deployment in workloads_of(result):
-        yield from _deployment(result, deployment)
+    for workload in result["workloads"]:
+        yield from _workload(result, workload)
+    yield from _not_judged(result)
     yield from _checks(result["checks"])
     yield from _changes(result)
     yield from _not_taken_back(result)
     yield from _at_end(result)
-    for deployment in workloads_of(result):
-        yield from _evidence(deployment)
+    for workload in result["workloads"]:
+        yield from _evidence(workload)
     yield from _steps("To look further", look_further(result))
     yield from _timeline(result)
 
@@ -101,25 +103,32 @@ def _warnings(result: Result) -> Iterator[str]:
         yield _format_section("Warnings", [f"- {_code(warning)}" for warning in result["warnings"]])
 
 
-def _deployment(result: Result, deployment: DeploymentResult) -> Iterator[str]:
-    sign = _SIGNS[grade(deployment["outcome"])]
+def _workload(result: Result, workload: WorkloadResult) -> Iterator[str]:
+    sign = _SIGNS[grade(workload["outcome"])]
     lines = [
-        f"- ended {_plain(ending_word(result, deployment))}: {_code(deployment['reason'])}",
-        f"- runs now: {_plain(runs_now(deployment))}",
+        f"- ended {_plain(ending_word(result, workload))}: {_code(workload['reason'])}",
+        f"- runs now: {_plain(runs_now(workload))}",
     ]
-    for label, version in (("new", deployment["new"]), ("before", deployment["baseline"])):
+    for label, version in (("new", workload["new"]), ("before", workload["baseline"])):
         if version is not None:
             images = " ".join(map(_code, version["images"]))
-            lines.append(f"- {label}: {images} {_plain(_version_name(deployment, version))}")
-    lines += [f"- {_plain(c['reason'])}: {_code(c['message'])}" for c in deployment["causes"]]
-    called = registry.of_entry(deployment).call(deployment["name"])
-    name = f"{_plain(called)} in {_plain(deployment['namespace'])}"
+            lines.append(f"- {label}: {images} {_plain(_version_name(workload, version))}")
+    lines += [f"- {_plain(c['reason'])}: {_code(c['message'])}" for c in workload["causes"]]
+    called = registry.of_entry(workload).call(workload["name"])
+    name = f"{_plain(called)} in {_plain(workload['namespace'])}"
     yield f"### {sign} {name}\n\n" + "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _version_name(deployment: DeploymentResult, version: Version) -> str:
-    name = version["replicaset"]
-    return f"({registry.of_entry(deployment).call_version(name)})" if name else ""
+def _version_name(workload: WorkloadResult, version: Version) -> str:
+    name = version["name"]
+    return f"({registry.of_entry(workload).call_version(name)})" if name else ""
+
+
+def _not_judged(result: Result) -> Iterator[str]:
+    found = list_not_judged(result)
+    if found:
+        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in found]
+        yield _format_section("Not judged", lines)
 
 
 def _checks(checks: Sequence[CheckResult]) -> Iterator[str]:
@@ -186,9 +195,9 @@ def _at_end(result: Result) -> Iterator[str]:
         yield f"### At the end\n\n{_table(('object', 'what was done', 'how it stood'), rows)}"
 
 
-def _evidence(deployment: DeploymentResult) -> Iterator[str]:
-    for piece in deployment["evidence"]:
-        yield _format_details(piece_title(deployment, piece), piece["text"])
+def _evidence(workload: WorkloadResult) -> Iterator[str]:
+    for piece in workload["evidence"]:
+        yield _format_details(piece_title(workload, piece), piece["text"])
 
 
 def _timeline(result: Result) -> Iterator[str]:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome
-from gate.report.schema.result import Result, workloads_of
+from gate.report.schema.printed_result import with_deployments
+from gate.report.schema.result import Result
+from gate.report.words.not_judged import list_not_judged
 
 MOST_BYTES: Final = 100 * 1024
 """One variable of an environment holds 128 KiB at most (Linux, MAX_ARG_STRLEN)."""
@@ -29,6 +31,7 @@ def outputs(result: Result) -> Mapping[str, str]:
         ),
         "changed": _format_bool(any(item["action"] != "unchanged" for item in result["objects"])),
         "running": _running(result),
+        "not-judged": str(len(list_not_judged(result))),
     }
     return {name: _UNPLAIN.sub("", value) for name, value in found.items()}
 
@@ -38,8 +41,8 @@ def _format_bool(value: bool) -> str:  # noqa: FBT001 - its only argument
 
 
 def _running(result: Result) -> str:
-    """Return whose pods run; `mixed` if several Deployments differ in that."""
-    found = {deployment["running"] for deployment in workloads_of(result)}
+    """Return whose pods run; `mixed` if several workloads differ in that."""
+    found = {workload["running"] for workload in result["workloads"]}
     return next(iter(found)) if len(found) == 1 else "mixed" if found else "unknown"
 
 
@@ -53,7 +56,7 @@ def one_line(result: Result, most_bytes: int = MOST_BYTES) -> str:
     """Return the document as one line of JSON that keeps to its schema and to `most_bytes`.
 
     What is for charts and long reading is dropped first: history, trees, early lines of the
-    timeline, then evidence and changes, and at last all Deployments, objects, checks and warnings.
+    timeline, then evidence and changes, and at last all workloads, objects, checks and warnings.
     """
     small: Result = {**result, "history": {"pods": [], "checks": []}}
     for cut in (_without_trees, _with_last_lines, _without_evidence, _without_lists):
@@ -66,11 +69,11 @@ def one_line(result: Result, most_bytes: int = MOST_BYTES) -> str:
 
 def _compact(result: Result) -> str:
     """Return pure ASCII: no character in it can end the line or reverse the writing direction."""
-    return json.dumps(result, separators=(",", ":"))
+    return json.dumps(with_deployments(result), separators=(",", ":"))
 
 
 def _without_trees(result: Result) -> Result:
-    return {**result, "deployments": [{**d, "trees": []} for d in workloads_of(result)]}
+    return {**result, "workloads": [{**d, "trees": []} for d in result["workloads"]]}
 
 
 def _with_last_lines(result: Result) -> Result:
@@ -80,12 +83,12 @@ def _with_last_lines(result: Result) -> Result:
 def _without_evidence(result: Result) -> Result:
     return {
         **result,
-        "deployments": [{**d, "evidence": []} for d in workloads_of(result)],
+        "workloads": [{**d, "evidence": []} for d in result["workloads"]],
         "objects": [{**item, "changes": []} for item in result["objects"]],
     }
 
 
 def _without_lists(result: Result) -> Result:
     """Keep what is said of the whole; the cleaner bounds even the message of a hostile server."""
-    return {**result, "deployments": [], "objects": [], "checks": [], "timeline": [],
+    return {**result, "workloads": [], "objects": [], "checks": [], "timeline": [],
             "warnings": []}  # fmt: skip

@@ -17,27 +17,26 @@ from gate.report.formats.labelled_rows import Block
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     Action,
-    DeploymentResult,
     EvidenceResult,
     Result,
     RollbackResult,
     Running,
     Version,
-    workloads_of,
+    WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, columns, pad
-from gate.report.words.advice import next_steps, worst_deployment
+from gate.report.words.advice import next_steps, worst_workload
 from gate.report.words.fault import verb_of
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
 from gate.report.words.headline import headline, is_changed_by_others, version_words
 from gate.report.words.moment import moment
 from gate.report.words.object_names import (
-    deployment_name,
     list_own_objects,
     namespaces_of,
     object_name,
     some_names,
+    workload_name,
 )
 
 MOST_LINES = 40
@@ -71,15 +70,15 @@ def verdict_text(result: Result, style: Style) -> str:
     _where(above, result)
     _listing(above, result, style)
     detailed = _select_detailed(result)
-    for deployment in detailed:
-        _details(above, result, deployment)
+    for workload in detailed:
+        _details(above, result, workload)
     if not detailed and result["outcome"] != Outcome.APPLIED:
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
     top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]
     room = MOST_LINES - len(top) - len(below.lines)
-    pieces = [piece for deployment in detailed for piece in deployment["evidence"]]
+    pieces = [piece for workload in detailed for piece in workload["evidence"]]
     return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
 
 
@@ -103,12 +102,12 @@ def _where(block: Block, result: Result) -> None:
 
 
 def _listing(block: Block, result: Result, style: Style) -> None:
-    """List several Deployments, the one that decided first."""
-    if len(workloads_of(result)) < 2:  # noqa: PLR2004 - several
+    """List several workloads, the one that decided first."""
+    if len(result["workloads"]) < 2:  # noqa: PLR2004 - several
         return
-    worst, outcome = worst_deployment(result), result["outcome"]
-    ranked = sorted(workloads_of(result), key=lambda d: (d is not worst, d["outcome"] != outcome))
-    rows = [_make_row(result, deployment, style) for deployment in ranked[:_MOST_LISTED]]
+    worst, outcome = worst_workload(result), result["outcome"]
+    ranked = sorted(result["workloads"], key=lambda d: (d is not worst, d["outcome"] != outcome))
+    rows = [_make_row(result, workload, style) for workload in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
@@ -117,18 +116,18 @@ def _listing(block: Block, result: Result, style: Style) -> None:
         block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
 
 
-def _make_row(result: Result, deployment: DeploymentResult, style: Style) -> tuple[str, ...]:
-    runs = _running_version(deployment)
-    words = ", ".join(runs["images"]) if runs is not None else _RUNNING[deployment["running"]]
-    if deployment["deletion"] is not None:
-        words = deletion_words(deployment)
-    elif deployment["running"] == "other":
-        words = _other(result, deployment)
-    ended, name = ending_word(result, deployment), deployment_name(result, deployment)
+def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[str, ...]:
+    runs = _running_version(workload)
+    words = ", ".join(runs["images"]) if runs is not None else _RUNNING[workload["running"]]
+    if workload["deletion"] is not None:
+        words = deletion_words(workload)
+    elif workload["running"] == "other":
+        words = _other(result, workload)
+    ended, name = ending_word(result, workload), workload_name(result, workload)
     return (
         ended,
         style.printable(name),
-        deployment["reason"],
+        workload["reason"],
         f"runs {style.printable(words)}",
     )
 
@@ -143,59 +142,57 @@ _RUNNING: Final[Mapping[Running, str]] = {
 }
 
 
-def _running_version(deployment: DeploymentResult) -> Version | None:
-    match deployment["running"]:
+def _running_version(workload: WorkloadResult) -> Version | None:
+    match workload["running"]:
         case "new":
-            return deployment["new"]
+            return workload["new"]
         case "baseline":
-            return deployment["baseline"]
+            return workload["baseline"]
         case _:
             return None
 
 
-def _select_detailed(result: Result) -> list[DeploymentResult]:
-    """Return the Deployments to describe in detail: the only one, or the bad ones."""
-    deployments = workloads_of(result)
-    if len(deployments) < 2:  # noqa: PLR2004 - several
-        return deployments
-    bad = [d for d in deployments if d["evidence"]]
-    worst = worst_deployment(result)
+def _select_detailed(result: Result) -> list[WorkloadResult]:
+    """Return the workloads to describe in detail: the only one, or the bad ones."""
+    workloads = result["workloads"]
+    if len(workloads) < 2:  # noqa: PLR2004 - several
+        return workloads
+    bad = [d for d in workloads if d["evidence"]]
+    worst = worst_workload(result)
     if worst is None or worst["outcome"] == Outcome.VERIFIED:
         return []
     return [worst, *(d for d in bad if d is not worst)][:_MOST_DETAILED]
 
 
-def _details(block: Block, result: Result, deployment: DeploymentResult) -> None:
-    alone = len(workloads_of(result)) == 1
-    kind = registry.of_entry(deployment)
+def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
+    alone = len(result["workloads"]) == 1
+    kind = registry.of_entry(workload)
     if not alone:
-        block.row(
-            "about", f"{kind.call(deployment['name'])}, namespace {deployment['namespace']}", 1
-        )
-    for line in _why(result, deployment)[: None if alone else 1]:
-        block.row("why", line, lines=4 if deployment["outcome"] == Outcome.REFUSED else 2)
-    _runs(block, result, deployment)
+        block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
+    for line in _why(result, workload)[: None if alone else 1]:
+        block.row("why", line, lines=4 if workload["outcome"] == Outcome.REFUSED else 2)
+    _runs(block, result, workload)
 
 
-def _why(result: Result, deployment: DeploymentResult) -> list[str]:
+def _why(result: Result, workload: WorkloadResult) -> list[str]:
     """Return the rule that decided and the causes underneath, each thing once."""
-    causes = deployment["causes"][:_MOST_CAUSES]
-    message = _own_message(result, deployment) or (causes[0]["message"] if causes else "")
+    causes = workload["causes"][:_MOST_CAUSES]
+    message = _own_message(result, workload) or (causes[0]["message"] if causes else "")
     if not message:
         return []
     alike = [cause for cause in causes if _says_as_much(message, cause["message"])]
     same = [cause["reason"] for cause in alike]
     if alike and not message.startswith(alike[0]["message"]):
         message = alike[0]["message"]
-    decided = result if how_it_ended(result) and _is_alone(result) else deployment
-    own = [] if deployment["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
+    decided = result if how_it_ended(result) and _is_alone(result) else workload
+    own = [] if workload["outcome"] == Outcome.INTERRUPTED else [decided["reason"]]
     reasons = ", ".join(dict.fromkeys([*own, *same]))
     rest = [cause for cause in causes if cause not in alike]
     return [f"{reasons}: {message}", *(f"{c['reason']}: {c['message']}" for c in rest)]
 
 
 def _is_alone(result: Result) -> bool:
-    return len(workloads_of(result)) == 1
+    return len(result["workloads"]) == 1
 
 
 def _says_as_much(message: str, cause: str) -> bool:
@@ -208,106 +205,106 @@ def _without_count(message: str) -> str:
     return _POD_COUNT.sub("", message)
 
 
-def _own_message(result: Result, deployment: DeploymentResult) -> str:
-    """Return the deciding message, the attempt's if there is one Deployment; "" if none decided."""
+def _own_message(result: Result, workload: WorkloadResult) -> str:
+    """Return the deciding message, the attempt's if there is one workload; "" if none decided."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
     if _is_alone(result):
         return result["message"]
-    return deployment["message"]
+    return workload["message"]
 
 
-def _runs(block: Block, result: Result, deployment: DeploymentResult) -> None:
-    new, baseline = deployment["new"], deployment["baseline"]
-    if deployment["deletion"] is not None:
-        block.row("runs", deletion_words(deployment))
-        _both(block, deployment)
+def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
+    new, baseline = workload["new"], workload["baseline"]
+    if workload["deletion"] is not None:
+        block.row("runs", deletion_words(workload))
+        _both(block, workload)
         return
-    match deployment["running"]:
+    match workload["running"]:
         case "none":
-            _scaled_to_zero(block, deployment)
+            _scaled_to_zero(block, workload)
         case "new":
-            block.row("runs", _version(deployment, new), _MOST_IMAGE_LINES)
+            block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
-            block.row("runs", _version(deployment, baseline), _MOST_IMAGE_LINES)
-            if deployment["outcome"] != Outcome.REFUSED:
-                _row_of_new(block, deployment, "failed")
+            block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
+            if workload["outcome"] != Outcome.REFUSED:
+                _row_of_new(block, workload, "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
-            _both(block, deployment)
+            _both(block, workload)
         case "other":
-            block.row("runs", _other(result, deployment))
-            _both(block, deployment)
+            block.row("runs", _other(result, workload))
+            _both(block, workload)
         case _:
             block.row("runs", "not known")
-            _both(block, deployment)
+            _both(block, workload)
 
 
-def _scaled_to_zero(block: Block, deployment: DeploymentResult) -> None:
-    if deployment["reason"] == Reason.VACUOUS:
+def _scaled_to_zero(block: Block, workload: WorkloadResult) -> None:
+    if workload["reason"] == Reason.VACUOUS:
         block.row("runs", "no pod, as asked for")
         return
-    baseline = deployment["baseline"]
-    if deployment["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
-        block.row("runs", f"no pod: scaled to 0, with {_version(deployment, baseline)}")
-        _row_of_new(block, deployment, "failed")
+    baseline = workload["baseline"]
+    if workload["outcome"] == Outcome.ROLLED_BACK and baseline is not None:
+        block.row("runs", f"no pod: scaled to 0, with {_version(workload, baseline)}")
+        _row_of_new(block, workload, "failed")
         return
     block.row("runs", "no pod: scaled to 0")
-    _both(block, deployment)
+    _both(block, workload)
 
 
-def _both(block: Block, deployment: DeploymentResult) -> None:
-    _row_of_new(block, deployment, "applied")
-    if deployment["baseline"] is not None:
-        block.row("before", _version(deployment, deployment["baseline"]), _MOST_IMAGE_LINES)
+def _both(block: Block, workload: WorkloadResult) -> None:
+    _row_of_new(block, workload, "applied")
+    if workload["baseline"] is not None:
+        block.row("before", _version(workload, workload["baseline"]), _MOST_IMAGE_LINES)
 
 
 _NO_FAULT_OF_ITS_OWN: Final = (Reason.APPLY_REJECTED, Reason.INTERRUPTED, Reason.SIBLING_FAILED)
 """Reasons for which a version goes back although nothing was found against it."""
 
 
-def _row_of_new(block: Block, deployment: DeploymentResult, label: str) -> None:
+def _row_of_new(block: Block, workload: WorkloadResult, label: str) -> None:
     """Name the new version: if it was never written, it was neither applied nor did it fail."""
-    new = deployment["new"]
-    if is_unwritten(deployment):
+    new = workload["new"]
+    if is_unwritten(workload):
         if new["images"]:
-            block.row("wanted", _version(deployment, new), _MOST_IMAGE_LINES)
-    elif label == "failed" and deployment["reason"] == Reason.PAUSED:
-        block.row("applied", _version(deployment, new), _MOST_IMAGE_LINES)
-    elif label == "failed" and _is_not_at_fault(deployment):
-        is_back = deployment["outcome"] == Outcome.ROLLED_BACK
-        block.row("undone" if is_back else "applied", _version(deployment, new), _MOST_IMAGE_LINES)
+            block.row("wanted", _version(workload, new), _MOST_IMAGE_LINES)
+    elif label == "failed" and workload["reason"] == Reason.PAUSED:
+        block.row("applied", _version(workload, new), _MOST_IMAGE_LINES)
+    elif label == "failed" and _is_not_at_fault(workload):
+        is_back = workload["outcome"] == Outcome.ROLLED_BACK
+        block.row("undone" if is_back else "applied", _version(workload, new), _MOST_IMAGE_LINES)
     else:
-        block.row(label, _version(deployment, new), _MOST_IMAGE_LINES)
+        block.row(label, _version(workload, new), _MOST_IMAGE_LINES)
 
 
-def _is_not_at_fault(deployment: DeploymentResult) -> bool:
-    if deployment["reason"] in _NO_FAULT_OF_ITS_OWN:
+def _is_not_at_fault(workload: WorkloadResult) -> bool:
+    if workload["reason"] in _NO_FAULT_OF_ITS_OWN:
         return True
-    return verb_of(deployment) != "failed"
+    return verb_of(workload) != "failed"
 
 
-def _other(result: Result, deployment: DeploymentResult) -> str:
-    if deployment["reason"] in LOCK_REASONS and not is_changed_by_others(result, deployment):
+def _other(result: Result, workload: WorkloadResult) -> str:
+    if workload["reason"] in LOCK_REASONS and not is_changed_by_others(result, workload):
         return "no pod of either version"
-    is_theirs = deployment["outcome"] == Outcome.REFUSED and deployment["baseline"] is not None
-    if deployment["outcome"] != Outcome.SUPERSEDED and not is_theirs:
-        return _nothing(result, deployment)
+    is_theirs = workload["outcome"] == Outcome.REFUSED and workload["baseline"] is not None
+    if workload["outcome"] != Outcome.SUPERSEDED and not is_theirs:
+        return _nothing(result, workload)
     return "what somebody else applied"
 
 
-def _nothing(result: Result, deployment: DeploymentResult) -> str:
+def _nothing(result: Result, workload: WorkloadResult) -> str:
     """Say why no pod was seen; an object that may have been written has an action all the same."""
-    if not is_unwritten(deployment):
+    if not is_unwritten(workload):
         return "no pod"
-    if any(one["action"] in ("created", "changed") for one in list_own_objects(result, deployment)):
+    if any(one["action"] in ("created", "changed") for one in list_own_objects(result, workload)):
         return "unknown: the answer to its write was lost"
     return "nothing: it was not written"
 
 
-def _version(deployment: DeploymentResult, version: Version) -> str:
-    name = version["replicaset"]
-    called = f" ({registry.of_entry(deployment).call_version(name)})" if name else ""
+def _version(workload: WorkloadResult, version: Version) -> str:
+    name = version["name"]
+    called = f" ({registry.of_entry(workload).call_version(name)})" if name else ""
     return version_words(version) + called
 
 
@@ -326,7 +323,9 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
         ]
         if names:
             block.row(action, block.join_names(names, _MOST_NAME_LINES), _MOST_NAME_LINES)
-    apart = [object_name(result, item) for item in result["objects"] if not item["judged"]]
+    others = [item for item in result["objects"] if not item["judged"]]
+    others.sort(key=lambda item: item["coverage"] == "applied")
+    apart = [object_name(result, item) for item in others]
     if apart and result["outcome"] == Outcome.VERIFIED:
         block.row("unjudged", f"applied, but not followed: {some_names(apart, _MOST_NAMED)}")
     for warning in result["warnings"][:_MOST_WARNINGS]:
@@ -336,11 +335,11 @@ def _changes(block: Block, result: Result, warning_lines: int) -> None:
 
 
 def _rollback_end(result: Result, rollback: RollbackResult) -> str:
-    """Say how a way back ended; if every Deployment is scaled to 0, nothing was shown to work."""
-    returned = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLED_BACK]
+    """Say how a way back ended; if every workload is scaled to 0, nothing was shown to work."""
+    returned = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLED_BACK]
     if not rollback["verified"]:
         alone = result["outcome"] == Outcome.ROLLED_BACK and not returned
-        ends = {one["outcome"] for one in workloads_of(result)}
+        ends = {one["outcome"] for one in result["workloads"]}
         if {Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK} <= ends:
             return "not all of it verified"
         return "configuration alone" if alone else "not verified"

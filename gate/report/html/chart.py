@@ -12,8 +12,8 @@ from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_
 from gate.report.html.scale import Scale, Tick, time_ticks
 from gate.report.kinds import registry
 from gate.report.schema.course import CheckHistory, PodHistory
-from gate.report.schema.result import Result
-from gate.report.words.advice import worst_deployment
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.advice import worst_workload
 from gate.report.words.grade import Grade, result_grade
 
 WIDTH: Final = 960
@@ -74,17 +74,21 @@ class Chart:
 
 
 def charts(result: Result) -> list[Chart]:
-    """Return a chart of each Deployment; the one that decided comes first, with the checks."""
-    worst = worst_deployment(result)
-    first = (worst["namespace"], worst["name"]) if worst is not None else ("", "")
+    """Return a chart of each workload; the one that decided comes first, with the checks."""
+    worst = worst_workload(result)
+    first = _place(worst) if worst is not None else ()
     pods = [each for each in result["history"]["pods"] if each["samples"]]
-    pods.sort(key=lambda each: (each["namespace"], each["name"]) != first)
+    pods.sort(key=lambda each: _place(each) != first)
     checks = [each for each in result["history"]["checks"] if each["samples"]][:MOST_CHECKS]
     found = [
         _chart(result, each, checks if index == 0 else [])
         for index, each in enumerate(pods[:MOST_CHARTS])
     ]
     return found or ([_chart(result, None, checks)] if checks else [])
+
+
+def _place(one: WorkloadResult | PodHistory) -> tuple[str, ...]:
+    return one["kind"], one["namespace"], one["name"]
 
 
 def _chart(result: Result, pods: PodHistory | None, checks: Sequence[CheckHistory]) -> Chart:

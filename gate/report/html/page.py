@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
 from gate.report.html.lanes import STATES
 from gate.report.kinds import registry
-from gate.report.schema.result import Result
+from gate.report.schema.result import Coverage, Result
 from gate.report.words.advice import next_steps
 from gate.report.words.facts import (
     look_further,
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 _HERE: Final = Path(__file__).parent
 _WEB_ADDRESS: Final = re.compile(r"https?://\S+")
 _SIGNS: Final = {Grade.GOOD: "✓", Grade.BAD: "✗", Grade.BROKEN: "!", Grade.UNSURE: "?"}
+_COVERAGE: Final[Mapping[Coverage, str]] = {
+    "judged": "yes",
+    "applied": "no need: configuration",
+    "not-judged": "no",
+}
+"""Whether an object was judged."""
 
 
 def html(result: Result) -> str:
@@ -56,6 +63,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         check_grade=check_grade,
+        coverage=_COVERAGE,
         grade=grade,
         kind_of=registry.of_entry,
         look_further=look_further,

@@ -1,4 +1,4 @@
-"""A DaemonSet in a report: ControllerRevisions keep its versions."""
+"""A DaemonSet in a report: ControllerRevisions keep its versions, and each node has a pod."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Final
 
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import WorkloadWords
-
-_BLOCKED: Final = DaemonSetReason.BLOCKED_BY_NODE
+from gate.report.kinds.kind import Advice, WorkloadWords
 
 DAEMON_SET: Final = WorkloadWords(
     "DaemonSet",
@@ -16,13 +14,31 @@ DAEMON_SET: Final = WorkloadWords(
     parts="controllerrevisions,pods",
     ends={
         Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs",
-        Reason.NO_ROLLOUT: "{name} is as asked for, and nothing rolls: the version before runs on",
+        Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({_BLOCKED}),
+    hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE}),
     steps={
-        _BLOCKED: (
-            "bring the nodes back or remove them, or raise maxUnavailable, then apply again",
-            "kubectl get nodes",
-        )
+        Reason.NO_ROLLOUT: (
+            Advice(
+                "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
+                " wait waits for that); which pod has which:",
+                "kubectl get pods {place} -L controller-revision-hash -o wide",
+            ),
+        ),
+        DaemonSetReason.BLOCKED_BY_NODE: (
+            Advice("see why {subject} is not Ready:", "kubectl describe {subject} {cluster}"),
+            Advice(
+                "a pod on a node that is not Ready counts against maxUnavailable: repair the node"
+                " or delete its Node object, or raise maxUnavailable, then apply again:",
+                "kubectl get nodes {cluster}",
+            ),
+        ),
+        Reason.PROGRESS_DEADLINE_EXCEEDED: (
+            Advice(
+                "if its pods merely take long to start, raise --progress-deadline; see which nodes"
+                " it waits for:",
+                "rollout-gate status {name} {place}",
+            ),
+        ),
     },
 )

@@ -6,7 +6,7 @@ from typing import Final
 
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import WorkloadWords
+from gate.report.kinds.kind import Advice, WorkloadWords
 
 _UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
 
@@ -16,6 +16,6 @@ DEPLOYMENT: Final = WorkloadWords(
     parts="replicasets,pods",
     ends={Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs"},
     hindrances=frozenset({_UNCREATED}),
-    steps={_UNCREATED: ("correct what the controller could not create, then apply again", "")},
+    steps={_UNCREATED: (Advice("correct what the controller could not create, then apply again"),)},
     limits={_UNCREATED: "replicaset-create"},
 )

@@ -5,27 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gate.core.model.outcome import AnyReason
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence, and a command to copy or "".
+
+    The command may hold `{name}`, the workload as the gate's commands take it, `{bare}`, its name
+    alone, and the flags `{place}` and `{cluster}`. Either may hold `{subject}`, the object that
+    stands in the way: such advice is left out if no single one does.
+    """
+
+    text: str
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadWords:
     """A kind whose rollouts are judged.
 
-    `name` and `version` are the API's names of the kind and of the objects that keep its versions.
-    `parts` are the resources that `kubectl get` shows of what belongs to it. `ends` say of reasons
-    of completion, where that is not plainly the new version, what `{name}` is. Of its own reasons,
-    `hindrances` keep any version from starting, `steps` say what to do about each (a sentence and a
-    command, as in `FIXED_STEPS`), and `limits` are the classes of `--fail-fast` that decide them.
+    `name` and `version` are the API's names of the kind and of the objects that keep its versions,
+    which may be itself. `parts` are the resources that `kubectl get` shows of what belongs to it.
+
+    Sentences about one workload: `ends` say by the reason with which it was good, where that is
+    not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
+    `fails` says that `{name}` `{did}` not end well, where it makes no version that serves.
+
+    Of reasons: `hindrances` keep any version from starting, `failures` are the version's own fault,
+    `steps` say what to do about each, in place of what holds for all kinds, and `limits` are the
+    classes of `--fail-fast` that decide them. `end_of_pause` are the words after which kubectl ends
+    a pause of `{called}`.
     """
 
     name: str
     version: str
     parts: str
     ends: Mapping[str, str] = field(default_factory=dict)
-    hindrances: frozenset[AnyReason] = frozenset()
-    steps: Mapping[AnyReason, tuple[str, str]] = field(default_factory=dict)
-    limits: Mapping[AnyReason, str] = field(default_factory=dict)
+    fails: str = ""
+    hindrances: frozenset[str] = frozenset()
+    failures: frozenset[str] = frozenset()
+    steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+    end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
 
     @property
     def plural(self) -> str:

@@ -6,26 +6,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gate.core.model.objects import Ref
-from gate.report.kinds import daemon_set, deployment, stateful_set
+from gate.report.kinds import daemon_set, deployment, job, stateful_set
 from gate.report.kinds.kind import WorkloadWords
 
 WORKLOADS: Final[tuple[WorkloadWords, ...]] = (
     deployment.DEPLOYMENT,
     stateful_set.STATEFUL_SET,
     daemon_set.DAEMON_SET,
+    job.JOB,
 )
 
 DEFAULT: Final = deployment.DEPLOYMENT
-"""What a name alone means, and an entry of a document without `kind`, as each of
-`rollout-gate/result/v1`."""
+"""What a name alone means, and an entry of a document of before, without `kind`."""
 
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""
 
-STEPS: Final[Mapping[str, tuple[str, str]]] = {
-    reason: step for one in WORKLOADS for reason, step in one.steps.items()
-}
-"""What to do about the reasons of kinds."""
+FAILURES: Final = frozenset().union(*(one.failures for one in WORKLOADS))
+"""The reasons of kinds that are a version's own fault."""
 
 LIMITS: Final[Mapping[str, str]] = {
     reason: limit for one in WORKLOADS for reason, limit in one.limits.items()
@@ -41,8 +39,15 @@ def of_ref(ref: Ref) -> WorkloadWords:
 
 
 def of_entry(entry: Mapping[str, Any]) -> WorkloadWords:
-    """Return the kind of a workload by its entry in a document."""
-    return _BY_NAME.get(entry.get("kind", DEFAULT.name), DEFAULT)
+    """Return the kind of a workload by its entry in a document, which a later version may know."""
+    name = entry["kind"]
+    return _BY_NAME.get(name) or WorkloadWords(name, version="revision", parts="pods")
+
+
+def argument_of(entry: Mapping[str, Any]) -> str:
+    """Return what names a workload on the gate's command line: its kind unless a name means it."""
+    kind, name = of_entry(entry), str(entry["name"])
+    return name if kind is DEFAULT else kind.call(name)
 
 
 def is_workload(kind: str) -> bool:

@@ -1,4 +1,4 @@
-"""A StatefulSet in a report: ControllerRevisions keep its versions."""
+"""A StatefulSet in a report: ControllerRevisions keep its versions, and its pods have an order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import WorkloadWords
+from gate.report.kinds.kind import Advice, WorkloadWords
 
 STATEFUL_SET: Final = WorkloadWords(
     "StatefulSet",
@@ -14,9 +14,38 @@ STATEFUL_SET: Final = WorkloadWords(
     parts="controllerrevisions,pods",
     ends={
         Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs",
-        Reason.NO_ROLLOUT: "{name} is as asked for, and nothing rolls: the version before runs on",
+        StatefulSetReason.PARTITIONED: "{name} is updated as far as its partition asks: {pods}",
+        Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
+    },
+    hindrances=frozenset({StatefulSetReason.BLOCKED_BY_POD}),
+    steps={
         StatefulSetReason.PARTITIONED: (
-            "{name} runs what was applied down to its partition, and the version before below it"
+            Advice("to update the pods that are left, lower the partition and apply again"),
+        ),
+        Reason.NO_ROLLOUT: (
+            Advice(
+                "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
+                " wait waits for that), or when the partition is lowered; which pod has which:",
+                "kubectl get pods {place} -L controller-revision-hash",
+            ),
+        ),
+        StatefulSetReason.BLOCKED_BY_POD: (
+            Advice(
+                "no other pod is replaced until {subject} is available or gone; see what is wrong"
+                " with it, then delete it: it comes back at the revision that is wanted:",
+                "kubectl delete {subject} {place}",
+            ),
+            Advice(
+                "or let the gate replace {subject}: apply or recover with --replace-blocked-pods"
+                " evict; with delete instead, no PodDisruptionBudget is asked"
+            ),
+        ),
+        Reason.PROGRESS_DEADLINE_EXCEEDED: (
+            Advice(
+                "if its pods merely take long to start, raise --progress-deadline; see what it"
+                " waits for:",
+                "rollout-gate status {name} {place}",
+            ),
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""What the live tree shows of an attempt, and of a Deployment that `status --watch` follows."""
+"""What the live tree shows of an attempt, and of a workload that `status --watch` follows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from gate.core.model.signal_names import signal_name
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.snapshot import Snapshot
-from gate.report.document.versions import new_replica_set
+from gate.report.document.versions import new_revision
 from gate.report.live.checks import check_views
 from gate.report.live.clocks import attempt_clocks, rollout_clocks
-from gate.report.live.deployments import MARKS, rollout_view, snapshot_view
-from gate.report.live.view import DeploymentView, Mark, View
+from gate.report.live.view import Mark, View, WorkloadView
+from gate.report.live.workloads import MARKS, rollout_view, snapshot_view
 
 _DOING: Mapping[Leg, Mapping[State, str]] = {
     Leg.FORWARD: {
         State.RECORDING: "writing the attempt record",
         State.WRITING: "applying",
+        State.AWAITING: "waiting for what has to be ready",
         State.FOLLOWING: "rolling out",
         State.BAKING: "complete, and watched for a while",
         State.CONFIRMING: "reading everything again before the verdict",
@@ -47,24 +48,24 @@ def attempt_view(attempt: Attempt, now: float, started_at: float) -> View:
 
     Both are monotonic seconds of the attempt's clock.
     """
-    deployments = tuple(_deployment(attempt, target.ref, now) for target in attempt.plan.targets)
+    workloads = tuple(_workload(attempt, target.ref, now) for target in attempt.plan.targets)
     return View(
         _phase(attempt),
         _mark(attempt),
         max(0.0, now - started_at),
-        deployments,
+        workloads,
         check_views(attempt) if attempt.course.leg is Leg.FORWARD else (),
         attempt_clocks(attempt, now),
     )
 
 
 def status_view(rollout: Rollout, now: float, started_at: float) -> View:
-    """Return the view of a Deployment that somebody else rolls out."""
+    """Return the view of a workload that somebody else rolls out."""
     kind = rollout.verdict(now).kind
     phase = "paused" if kind is VerdictKind.HELD else kind.value
-    deployment = rollout_view(rollout, now)
+    workload = rollout_view(rollout, now)
     clocks = rollout_clocks([rollout], now)
-    return View(phase, MARKS[kind], max(0.0, now - started_at), (deployment,), clocks=clocks)
+    return View(phase, MARKS[kind], max(0.0, now - started_at), (workload,), clocks=clocks)
 
 
 def _phase(attempt: Attempt) -> str:
@@ -87,7 +88,7 @@ def _mark(attempt: Attempt) -> Mark:
     return Mark.GOOD if attempt.course.state in (State.BAKING, State.CONFIRMING) else Mark.MOVING
 
 
-def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
+def _workload(attempt: Attempt, ref: Ref, now: float) -> WorkloadView:
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is not None:
         return rollout_view(rollout, now, _roles(attempt, ref, rollout.snapshot))
@@ -96,17 +97,17 @@ def _deployment(attempt: Attempt, ref: Ref, now: float) -> DeploymentView:
 
 
 def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
-    """Return the roles of the ReplicaSets in this attempt, by uid.
+    """Return the roles of the versions in this attempt, by uid.
 
     On the forward leg the one that is judged is "new"; on the way back it is "failed", or still
-    "new" if its Deployment goes back for another reason, and what served before is "back".
+    "new" if its workload goes back for another reason, and what served before is "back".
     """
     if attempt.course.leg is Leg.FORWARD:
         judged = attempt.workloads.rollouts.get(ref)
-        new = new_replica_set(judged) if judged is not None else None
+        new = new_revision(judged) if judged is not None else None
         return {new.uid: "new"} if new is not None else {}
     judged = attempt.workloads.followed_before.get(ref)
-    new = new_replica_set(judged) if judged is not None else None
+    new = new_revision(judged) if judged is not None else None
     roles = (
         {new.uid: "failed" if ref in attempt.result.failures else "new"} if new is not None else {}
     )

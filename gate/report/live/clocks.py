@@ -1,6 +1,6 @@
 """The clocks as the live tree shows them: no progress, the whole, the bake window.
 
-With several Deployments, each clock is that of the one that is closest to its limit.
+With several workloads, each clock is that of the one that is closest to its limit.
 """
 
 from __future__ import annotations

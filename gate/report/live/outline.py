@@ -1,7 +1,7 @@
 """A view as a tree of lines that fits a height: what tells least is folded into counts.
 
 A terminal may show a thousand pods on ten lines: pods are shown one by one while there is room,
-then similar ones as a number, then ReplicaSets by their counts alone, then Deployments.
+then similar ones as a number, then versions by their counts alone, then workloads.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from gate.report.kinds import registry
 from gate.report.live.view import (
     CheckView,
     ClockView,
-    DeploymentView,
     Mark,
     PodGroup,
-    ReplicaSetView,
+    RevisionView,
     View,
+    WorkloadView,
 )
 
 
@@ -62,23 +62,23 @@ class Detail:
 
     pods: int
     kinds: int
-    replica_sets: int
-    deployments: int
+    revisions: int
+    workloads: int
     checks: int
 
 
 LEVELS: Final = (
-    Detail(pods=8, kinds=8, replica_sets=6, deployments=40, checks=12),
-    Detail(pods=3, kinds=8, replica_sets=6, deployments=40, checks=12),
-    Detail(pods=1, kinds=6, replica_sets=6, deployments=40, checks=8),
-    Detail(pods=0, kinds=4, replica_sets=4, deployments=40, checks=6),
-    Detail(pods=0, kinds=2, replica_sets=2, deployments=40, checks=4),
-    Detail(pods=0, kinds=1, replica_sets=2, deployments=20, checks=3),
-    Detail(pods=0, kinds=0, replica_sets=2, deployments=12, checks=2),
-    Detail(pods=0, kinds=0, replica_sets=0, deployments=12, checks=2),
-    Detail(pods=0, kinds=0, replica_sets=0, deployments=6, checks=1),
-    Detail(pods=0, kinds=0, replica_sets=0, deployments=2, checks=1),
-    Detail(pods=0, kinds=0, replica_sets=0, deployments=1, checks=0),
+    Detail(pods=8, kinds=8, revisions=6, workloads=40, checks=12),
+    Detail(pods=3, kinds=8, revisions=6, workloads=40, checks=12),
+    Detail(pods=1, kinds=6, revisions=6, workloads=40, checks=8),
+    Detail(pods=0, kinds=4, revisions=4, workloads=40, checks=6),
+    Detail(pods=0, kinds=2, revisions=2, workloads=40, checks=4),
+    Detail(pods=0, kinds=1, revisions=2, workloads=20, checks=3),
+    Detail(pods=0, kinds=0, revisions=2, workloads=12, checks=2),
+    Detail(pods=0, kinds=0, revisions=0, workloads=12, checks=2),
+    Detail(pods=0, kinds=0, revisions=0, workloads=6, checks=1),
+    Detail(pods=0, kinds=0, revisions=0, workloads=2, checks=1),
+    Detail(pods=0, kinds=0, revisions=0, workloads=1, checks=0),
 )
 """From the most detail to the least."""
 
@@ -93,21 +93,21 @@ def fit_outline(view: View, height: int) -> Outline:
 
 
 def _cut(view: View, height: int) -> Outline:
-    """Return what a few lines can hold: the heading, the worst Deployment, the first clocks."""
-    worst = _worst_first(view.deployments)[:1] if height > 1 else []
+    """Return what a few lines can hold: the heading, the worst workload, the first clocks."""
+    worst = _worst_first(view.workloads)[:1] if height > 1 else []
     branches = tuple(Branch(one.mark, one.name, one.words) for one in worst)
     room = max(0, height - 1 - len(branches))
     return Outline(view, branches, tuple(view.clocks)[:room])
 
 
 def _branches(view: View, detail: Detail) -> Iterator[Branch]:
-    several = len(view.deployments) > 1
-    shown = _worst_first(view.deployments)[: detail.deployments]
-    for deployment in shown:
-        # Of several Deployments, the complete ones need no details.
-        folded = several and deployment.mark is Mark.GOOD
-        yield _deployment(deployment, detail, folded=folded)
-    hidden = [one for one in view.deployments if one not in shown]
+    several = len(view.workloads) > 1
+    shown = _worst_first(view.workloads)[: detail.workloads]
+    for workload in shown:
+        # Of several workloads, the complete ones need no details.
+        folded = several and workload.mark is Mark.GOOD
+        yield _workload(workload, detail, folded=folded)
+    hidden = [one for one in view.workloads if one not in shown]
     if hidden:
         kinds = [one.kind for one in hidden]
         yield _more(hidden, kinds[0].name if len(kinds) == 1 else registry.name_kinds(kinds))
@@ -115,62 +115,62 @@ def _branches(view: View, detail: Detail) -> Iterator[Branch]:
         yield _checks(view.checks, detail.checks)
 
 
-def _worst_first(deployments: Sequence[DeploymentView]) -> list[DeploymentView]:
-    return sorted(deployments, key=lambda one: list(Mark).index(one.mark))
+def _worst_first(workloads: Sequence[WorkloadView]) -> list[WorkloadView]:
+    return sorted(workloads, key=lambda one: list(Mark).index(one.mark))
 
 
-def _more(hidden: Sequence[DeploymentView | CheckView], noun: str) -> Branch:
+def _more(hidden: Sequence[WorkloadView | CheckView], noun: str) -> Branch:
     """Fold what there is no room for into one line with the worst of its marks."""
     marks = list(Mark)
     worst = min((one.mark for one in hidden), key=marks.index)
     return Branch(worst, f"{len(hidden)} more {noun}")
 
 
-def _deployment(deployment: DeploymentView, detail: Detail, *, folded: bool) -> Branch:
+def _workload(workload: WorkloadView, detail: Detail, *, folded: bool) -> Branch:
     below: list[Branch] = []
-    if not folded and detail.replica_sets:
-        if deployment.cause:
-            below.append(Branch(_cause_mark(deployment), "", deployment.cause))
-        shown = deployment.replica_sets[: detail.replica_sets]
-        below += [_replica_set(one, detail) for one in shown]
-        hidden = len(deployment.replica_sets) - len(shown)
+    if not folded and detail.revisions:
+        if workload.cause:
+            below.append(Branch(_cause_mark(workload), "", workload.cause))
+        shown = workload.revisions[: detail.revisions]
+        below += [_revision(one, detail) for one in shown]
+        hidden = len(workload.revisions) - len(shown)
         if hidden:
-            version = deployment.kind.version
+            version = workload.kind.version
             versions = version if hidden == 1 else f"{version}s"
             below.append(Branch(Mark.QUIET, "", quiet=f"{hidden} more old {versions}"))
-    where = f"{deployment.name} in {deployment.namespace}"
-    words, short = deployment.words, deployment.name
-    return Branch(deployment.mark, where, words, short=short, below=tuple(below))
+    where = f"{workload.name} in {workload.namespace}"
+    words, short = workload.words, workload.name
+    return Branch(workload.mark, where, words, short=short, below=tuple(below))
 
 
-def _cause_mark(deployment: DeploymentView) -> Mark:
+def _cause_mark(workload: WorkloadView) -> Mark:
     """Return the mark of a cause: a worry only, until the verdict is against the version."""
-    return Mark.BAD if deployment.mark is Mark.BAD else Mark.UNSURE
+    return Mark.BAD if workload.mark is Mark.BAD else Mark.UNSURE
 
 
-def _replica_set(replica_set: ReplicaSetView, detail: Detail) -> Branch:
-    counts = f"{replica_set.ready} of {replica_set.wanted} ready, {replica_set.images}"
-    name, short = (f"{replica_set.role} {name}" for name in (replica_set.name, replica_set.short))
-    if _serves(replica_set):
+def _revision(revision: RevisionView, detail: Detail) -> Branch:
+    counts = f"{revision.ready} of {revision.wanted} ready, {revision.images}"
+    name, short = (f"{revision.role} {name}" for name in (revision.name, revision.short))
+    if _serves(revision):
         return Branch(Mark.GOOD, name, counts, short=short)
     below: list[Branch] = []
-    if replica_set.trouble and detail.kinds:
-        below.append(Branch(Mark.BAD, "", replica_set.trouble))
-    below += _pods(replica_set, detail)
+    if revision.trouble and detail.kinds:
+        below.append(Branch(Mark.BAD, "", revision.trouble))
+    below += _pods(revision, detail)
     return Branch(None, name, counts, short=short, below=tuple(below))
 
 
-def _serves(replica_set: ReplicaSetView) -> bool:
+def _serves(revision: RevisionView) -> bool:
     """Tell whether the pods need no lines: all that are wanted are ready."""
-    ready = replica_set.ready == replica_set.wanted > 0 and not replica_set.trouble
-    return ready and all(group.mark is Mark.GOOD for group in replica_set.groups)
+    ready = revision.ready == revision.wanted > 0 and not revision.trouble
+    return ready and all(group.mark is Mark.GOOD for group in revision.groups)
 
 
-def _pods(replica_set: ReplicaSetView, detail: Detail) -> Iterator[Branch]:
+def _pods(revision: RevisionView, detail: Detail) -> Iterator[Branch]:
     """Yield pods one by one, or similar ones as a number."""
-    for group in replica_set.groups[: detail.kinds]:
-        yield from _group(group, detail.pods, f"{replica_set.name}-")
-    rest = sum(len(group.pods) for group in replica_set.groups[detail.kinds :])
+    for group in revision.groups[: detail.kinds]:
+        yield from _group(group, detail.pods, f"{revision.name}-")
+    rest = sum(len(group.pods) for group in revision.groups[detail.kinds :])
     if rest and detail.kinds:
         yield Branch(Mark.QUIET, "", quiet=f"{rest} pods in other states")
 

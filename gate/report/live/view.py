@@ -38,7 +38,7 @@ class PodGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaSetView:
+class RevisionView:
     """What holds a version; `role` is new, old, failed or back, `trouble` why it can make no pods.
 
     `short` is its name without that of its workload. `groups` are in the order in which they are
@@ -56,7 +56,7 @@ class ReplicaSetView:
 
 
 @dataclass(frozen=True, slots=True)
-class DeploymentView:
+class WorkloadView:
     """A workload: how far it is, the most telling cause of trouble, its versions with pods."""
 
     name: str
@@ -64,7 +64,7 @@ class DeploymentView:
     mark: Mark
     words: str
     cause: str = ""
-    replica_sets: tuple[ReplicaSetView, ...] = ()
+    revisions: tuple[RevisionView, ...] = ()
     kind: WorkloadWords = registry.DEFAULT
 
 
@@ -103,6 +103,6 @@ class View:
     phase: str
     mark: Mark
     seconds: float
-    deployments: Sequence[DeploymentView] = ()
+    workloads: Sequence[WorkloadView] = ()
     checks: Sequence[CheckView] = ()
     clocks: Sequence[ClockView] = ()

@@ -1,3 +1,11 @@
 """The shapes of the documents that commands print, and how a document is read again."""
 
-__all__ = ["check_result", "course", "json_schema", "reading", "recorded_result", "result"]
+__all__ = [
+    "check_result",
+    "course",
+    "json_schema",
+    "printed_result",
+    "reading",
+    "recorded_result",
+    "result",
+]

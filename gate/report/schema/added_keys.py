@@ -9,6 +9,8 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gate.report.schema.earlier_keys import DEFAULT_KIND
+
 LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     (): {
         "hint": "",
@@ -23,16 +25,20 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "check_variables": [],
         "history": {"pods": [], "checks": []},
     },
-    ("deployments",): {
+    ("workloads",): {
         "deletion": None,
         "undo_lacks": [],
         "undo_conflicts": [],
         "trees": [],
         "message": "",
+        "pod_shares": [],
+        "remarks": [],
+        "lasting_effect": "",
     },
-    ("deployments", "baseline"): {"was_revision": None},
-    ("deployments", "new"): {"was_revision": None},
-    ("deployments", "evidence"): {"previous": False},
+    ("workloads", "baseline"): {"was_revision": None},
+    ("workloads", "new"): {"was_revision": None},
+    ("workloads", "causes"): {"subject": ""},
+    ("workloads", "evidence"): {"previous": False},
     ("objects",): {
         "at_end": None,
         "file": "",
@@ -42,6 +48,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "not_restored": "",
     },
     ("checks",): {"errors": 0},
+    ("history", "pods"): {"kind": DEFAULT_KIND},
 }
 """What each key reads as, by the path of the object that it belongs to."""
 

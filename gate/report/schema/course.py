@@ -32,7 +32,7 @@ class PodCounts(TypedDict):
 
 
 class PodSample(TypedDict):
-    """The pods of a Deployment from one moment on, until the next sample."""
+    """The pods of a workload from one moment on, until the next sample."""
 
     at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
     wanted: Annotated[int, Meta(description="`spec.replicas`.")]
@@ -45,19 +45,18 @@ class PodSample(TypedDict):
 
 
 class LegResult(TypedDict):
-    """The budgets of the way out or the way back of one Deployment."""
+    """The budgets of the way out or the way back of one workload."""
 
     leg: Leg
     at_seconds: Annotated[Seconds, Meta(description="When its total began, since the start.")]
     total_seconds: Annotated[float | None, Meta(description="null where it is not bounded.")]
-    progress_deadline_seconds: Annotated[
-        int | None, Meta(description="null where the Deployment has none.")
-    ]
+    progress_deadline_seconds: Annotated[int | None, Meta(description="null where there is none.")]
 
 
 class PodHistory(TypedDict):
-    """The pods of one Deployment over time."""
+    """The pods of one workload over time."""
 
+    kind: Annotated[str, Meta(description="Of the workload.")]
     namespace: str
     name: str
     legs: list[LegResult]

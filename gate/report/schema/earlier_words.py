@@ -29,10 +29,10 @@ def add_values_of_sentences(document: Any) -> None:
     document.setdefault("has_recovered", _RECOVERED in events)
     is_observed = document.get("outcome") == "observed"
     document.setdefault("would_have", message.partition(" because ")[0] if is_observed else "")
-    for deployment in _dicts(document.get("deployments")):
-        name = f"deployment/{deployment.get('name')}: "
+    for workload in _dicts(document.get("workloads")):
+        name = f"deployment/{workload.get('name')}: "
         own = message.removeprefix(name) if message.startswith(name) else ""
-        deployment.setdefault("message", own)
+        workload.setdefault("message", own)
     _add_why_not_restored(document)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gate.report.schema.check_result import ChecksResult
-from gate.report.schema.result import Result
+from gate.report.schema.printed_result import PrintedResult
 
 _TEMPLATE = "#/$defs/{name}"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -18,7 +18,7 @@ def result_schema() -> dict[str, Any]:
 
     Keys that it does not name are allowed, so that a later version may add some.
     """
-    return _schema_of(Result)
+    return _schema_of(PrintedResult)
 
 
 def checks_schema() -> dict[str, Any]:

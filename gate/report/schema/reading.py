@@ -9,6 +9,7 @@ import msgspec
 
 from gate.errors import UsageError
 from gate.report.schema.added_keys import add_later_keys
+from gate.report.schema.earlier_keys import add_coverage, add_workloads
 from gate.report.schema.earlier_words import add_values_of_sentences
 from gate.report.schema.result import Result
 from gate.wire.untrusted import clean, clean_line
@@ -31,6 +32,8 @@ def result_of(plain: Any, path: Path) -> Result:
     """Return the document that JSON from `path` is; UsageError where it is none."""
     try:
         document = _clean_value(plain)
+        add_workloads(document)
+        add_coverage(document)
         add_values_of_sentences(document)
         add_later_keys(document)
         return msgspec.convert(document, Result)

@@ -6,11 +6,13 @@ check, and neither server nor kubeconfig.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gate.core.model.outcome import Reason
+from gate.report.schema.earlier_keys import add_workloads
 from gate.report.schema.earlier_words import add_values_of_sentences
-from gate.report.schema.result import DeploymentResult, ObjectResult, Result
+from gate.report.schema.result import ObjectResult, Result, WorkloadResult
 
 Ended = dict[str, Any]
 """A part of a result document, without the keys in `_LEFT_OUT`."""
@@ -36,12 +38,12 @@ def recorded_end(result: Result) -> Ended:
     return {
         **kept,
         "message": _without_check_text(result["reason"], result["message"]),
-        "deployments": [_deployment(one) for one in result["deployments"]],
+        "workloads": [_workload(one) for one in result["workloads"]],
         "objects": [_object(one) for one in result["objects"]],
     }
 
 
-def _deployment(one: DeploymentResult) -> DeploymentResult:
+def _workload(one: WorkloadResult) -> WorkloadResult:
     causes = [
         {**cause, "message": _without_check_text(cause["reason"], cause["message"])}
         for cause in one["causes"]
@@ -64,19 +66,21 @@ def with_recorded_end(judged: Result, ended: Ended) -> dict[str, Any]:
     `judged` is its recording judged again: it has what the end lacks, as far as both came to the
     same reason.
     """
+    add_workloads(ended)
     add_values_of_sentences(ended)
     found: dict[str, Any] = {**judged, **ended}
-    again = {(one["namespace"], one["name"]): one for one in judged["deployments"]}
+    again = {_place(one): one for one in judged["workloads"]}
     if not found["message"] and found["reason"] == judged["reason"]:
         found["message"] = judged["message"]
-    found["deployments"] = [
-        _with_evidence(one, again.get((one["namespace"], one["name"])))
-        for one in found["deployments"]
-    ]
+    found["workloads"] = [_with_evidence(one, again.get(_place(one))) for one in found["workloads"]]
     return found
 
 
-def _with_evidence(ended: dict[str, Any], judged: DeploymentResult | None) -> dict[str, Any]:
+def _place(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    return one["kind"], one["namespace"], one["name"]
+
+
+def _with_evidence(ended: dict[str, Any], judged: WorkloadResult | None) -> dict[str, Any]:
     if judged is None:
         return ended
     texts = {cause["reason"]: cause["message"] for cause in judged["causes"]}

@@ -35,6 +35,7 @@ StateAtEnd = Literal[
     "recreated",
     "unread",
 ]
+Coverage = Literal["judged", "applied", "not-judged"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 
@@ -51,10 +52,17 @@ class CauseResult(TypedDict):
     reason: Reason
     message: str
     pods: Annotated[int, Meta(description="Pods it holds for; 0 where it is of none.")]
+    subject: Annotated[
+        str,
+        Meta(
+            description='The one object that has to change or go, as `pod/db-1`; "" where no single'
+            " one does."
+        ),
+    ]
 
 
-class Version(TypedDict):
-    """One version of a Deployment: what its ReplicaSet is called and what it runs."""
+class AnyVersion(TypedDict):
+    """What is known of a version, whatever keeps it."""
 
     revision: Annotated[
         int | None, Meta(description="As last seen; null before the controller wrote one.")
@@ -62,25 +70,36 @@ class Version(TypedDict):
     was_revision: Annotated[
         int | None,
         Meta(
-            description="The number that its ReplicaSet had before this attempt, where a return to"
-            " it gave it the next one; null otherwise."
+            description="The number that it had before this attempt, where a return to it gave it"
+            " the next one; null otherwise."
         ),
     ]
-    replicaset: Annotated[str, Meta(description='"" where there is none.')]
     images: Annotated[list[str], Meta(description="In the template's order, init containers out.")]
+
+
+class Version(AnyVersion):
+    """One version of a workload: what the object that keeps it is called and what it runs."""
+
+    name: Annotated[
+        str,
+        Meta(description='Of its ReplicaSet or ControllerRevision, "" where there is none.'),
+    ]
+
+
+ImageIds = Annotated[
+    list[str],
+    Meta(description="What the nodes really ran, by digest, as far as pods reported it."),
+]
 
 
 class NewVersion(Version):
     """The version that this attempt rolled out, or was about to."""
 
-    image_ids: Annotated[
-        list[str],
-        Meta(description="What the nodes really ran, by digest, as far as pods reported it."),
-    ]
+    image_ids: ImageIds
 
 
 class EvidenceResult(TypedDict):
-    """One piece of evidence; at most 10 a Deployment, each of at most 20 lines."""
+    """One piece of evidence; at most 10 a workload, each of at most 20 lines."""
 
     kind: EvidenceKind
     pod: Annotated[str, Meta(description='"" where it is about no pod.')]
@@ -92,8 +111,8 @@ class EvidenceResult(TypedDict):
     ]
 
 
-class ReplicaSetResult(TypedDict):
-    """One ReplicaSet of a tree, with its pods in words."""
+class RevisionResult(TypedDict):
+    """One version in a tree, by the object that keeps it, with its pods in words."""
 
     name: str
     role: Annotated[Literal["new", "old"], Meta(description="`new`: of the version judged.")]
@@ -105,18 +124,38 @@ class ReplicaSetResult(TypedDict):
     pods: Annotated[list[str], Meta(description="Pods that are alike are listed together.")]
 
 
-class TreeResult(TypedDict):
-    """What belonged to a Deployment at one moment, the new version first."""
+Moment = Annotated[
+    Literal["verdict", "end"],
+    Meta(description="`verdict`: when it was judged. `end`: after the way back, if any."),
+]
 
-    moment: Annotated[
-        Literal["verdict", "end"],
-        Meta(description="`verdict`: when it was judged. `end`: after the way back, if any."),
-    ]
-    replicasets: Annotated[list[ReplicaSetResult], Meta(description="At most 6.")]
+
+class TreeResult(TypedDict):
+    """What belonged to a workload at one moment, the new version first."""
+
+    moment: Moment
+    revisions: Annotated[list[RevisionResult], Meta(description="At most 6.")]
+
+
+class PodShare(TypedDict):
+    """How many pods run one version."""
+
+    name: Annotated[str, Meta(description="Of the object that keeps the version.")]
+    role: Annotated[Literal["new", "old"], Meta(description="`new`: of the version judged.")]
+    revision: Annotated[int | None, Meta(description="null before the controller wrote one.")]
+    images: list[str]
+    pods: Annotated[int, Meta(description="That exist, ready or not, as last seen.")]
+
+
+class RemarkResult(TypedDict):
+    """What is to be known of a workload beside its verdict, as what was not counted."""
+
+    message: str
+    about: Annotated[list[str], Meta(description="The objects it concerns, as `node/n2`.")]
 
 
 class DeletionResult(TypedDict):
-    """What was seen of a Deployment that somebody deleted during the run."""
+    """What was seen of a workload that somebody deleted during the run."""
 
     done: Annotated[
         bool, Meta(description="Whether it was gone; false while it waits for finalizers.")
@@ -132,9 +171,10 @@ class DeletionResult(TypedDict):
     namespace_goes: Annotated[bool, Meta(description="Whether its namespace is being deleted.")]
 
 
-class DeploymentResult(TypedDict):
-    """How it ended for one Deployment; its outcome can be better than the attempt's."""
+class AnyWorkload(TypedDict):
+    """What an entry says of a workload, whatever keeps its versions."""
 
+    kind: Annotated[str, Meta(description="Of the workload, as in a manifest.")]
     namespace: str
     name: str
     uid: Annotated[str, Meta(description='"" where it was never seen.')]
@@ -144,16 +184,12 @@ class DeploymentResult(TypedDict):
         str, Meta(description="What decided, one line for people; the causes say what was wrong.")
     ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
-    baseline: Annotated[
-        Version | None, Meta(description="What served before; null where nothing did.")
-    ]
-    new: NewVersion
-    changed: Annotated[bool, Meta(description="Whether the apply changed the Deployment.")]
+    changed: Annotated[bool, Meta(description="Whether the apply changed it.")]
     running: Annotated[
         Running,
         Meta(
-            description="Whose pods there are, as last seen. `none`: the Deployment is scaled to"
-            " 0. `other`: somebody else's version, or no pod for another reason. `mixed`: of"
+            description="Whose pods there are, as last seen. `none`: it is scaled to 0."
+            " `other`: somebody else's version, or no pod for another reason. `mixed`: of"
             " several versions, or a change of them is under way."
         ),
     ]
@@ -173,6 +209,26 @@ class DeploymentResult(TypedDict):
         Meta(description="Managers whose fields `undo` has to `--take-over`; of `verify`."),
     ]
     evidence: list[EvidenceResult]
+    pod_shares: Annotated[
+        list[PodShare], Meta(description="The versions that have pods at the end, newest first.")
+    ]
+    remarks: list[RemarkResult]
+    lasting_effect: Annotated[
+        str,
+        Meta(description='What of it no rollback takes back, as `what it did`, "" for nothing.'),
+    ]
+
+
+Baseline = Annotated[
+    Version | None, Meta(description="What served before; null where nothing did.")
+]
+
+
+class WorkloadResult(AnyWorkload):
+    """How it ended for one workload; its outcome can be better than the attempt's."""
+
+    baseline: Baseline
+    new: NewVersion
     trees: list[TreeResult]
 
 
@@ -223,7 +279,14 @@ class ObjectResult(TypedDict):
         AtEnd | None,
         Meta(description="null where this attempt wrote nothing to it that it knows of."),
     ]
-    judged: Annotated[bool, Meta(description="Whether the outcome covers it: Deployments alone.")]
+    judged: Annotated[bool, Meta(description="Whether the outcome covers it.")]
+    coverage: Annotated[
+        Coverage,
+        Meta(
+            description="How much the outcome says of it. `applied`: it is configuration, and was"
+            " applied. `not-judged`: it has pods or a status of its own, at which nobody looked."
+        ),
+    ]
     file: Annotated[
         str, Meta(description='The manifest that it stands in, "" where it is in none.')
     ]
@@ -298,7 +361,7 @@ class Result(TypedDict):
         list[str], Meta(description="Names of variables that hold what lets `checks` in.")
     ]
     cluster_uid: Annotated[str, Meta(description="uid of the namespace kube-system.")]
-    outcome: Annotated[Outcome, Meta(description="The worst of all Deployments.")]
+    outcome: Annotated[Outcome, Meta(description="The worst of all workloads.")]
     exit_code: Annotated[
         Annotated[int, Meta(ge=0, le=255)] | None,
         Meta(description="null of a recording that does not hold how its run ended."),
@@ -318,15 +381,10 @@ class Result(TypedDict):
     would_have: Annotated[str, Meta(description='What `--observe` kept it from, "" without.')]
     started_at: Time
     duration_seconds: Seconds
-    deployments: list[DeploymentResult]
+    workloads: list[WorkloadResult]
     objects: list[ObjectResult]
     checks: list[CheckResult]
     rollback: RollbackResult | None
     timeline: Annotated[list[TimelineEntry], Meta(description="At most 500 lines.")]
     history: History
     warnings: list[str]
-
-
-def workloads_of(result: Result) -> list[DeploymentResult]:
-    """Return the entries of the workloads that were judged; readers need not know their key."""
-    return result["deployments"]

@@ -34,7 +34,7 @@ class RehearsalResult(TypedDict):
 class Rehearsals(TypedDict):
     """All rehearsals of one manifest; seconds are those of the played cluster.
 
-    `subject` names those of several Deployments in which it goes wrong, "" if there is only one.
+    `subject` names those of several workloads in which it goes wrong, "" if there is only one.
     """
 
     schema: str

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.cluster_name import ClusterName
+from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.objects import Ref
@@ -14,6 +15,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.report.kinds import registry
 
 _MOST_TOLD = 3
 _UNNAMED: Final = ClusterName()
@@ -48,7 +50,7 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])
             yield f"writing {rest}" if rest else "waiting for the answer to a write"
-        case State.FOLLOWING | State.BAKING:
+        case State.FOLLOWING | State.BAKING | State.AWAITING:
             yield from _following(attempt, now, cluster)
         case state:
             yield _STANDING[state]
@@ -56,23 +58,33 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
 
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
-        _line(rollout, now, cluster)
+        (ref, _line(rollout, now, cluster))
         for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
-    waiting = [line for line in lines if line]
-    yield from waiting[:_MOST_TOLD]
-    if len(waiting) > _MOST_TOLD:
-        yield f"{len(waiting) - _MOST_TOLD} more Deployments"
-    if not waiting and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
+    waiting = [(registry.of_ref(ref), line) for ref, line in lines if line]
+    objects = list(_objects(attempt))
+    texts = [line for _, line in waiting] + objects
+    yield from texts[:_MOST_TOLD]
+    if len(texts) > _MOST_TOLD:
+        kinds = registry.name_kinds(kind for kind, _ in waiting[_MOST_TOLD:])
+        yield f"{len(texts) - _MOST_TOLD} more {'objects' if objects else kinds}"
+    if not texts and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
         left = attempt.course.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
-    elif not waiting:
+    elif not texts:
         yield "waiting for the verdict to be read again"
 
 
+def _objects(attempt: Attempt) -> Iterator[str]:
+    """Yield what the objects lack that are waited for."""
+    for ref in find_awaited(attempt):
+        why = readiness_of(attempt, ref).why
+        yield f"{ref} is not ready{f': {why}' if why else ''}"
+
+
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
-    """Return what one Deployment still lacks, "" if it is complete."""
+    """Return what one workload still lacks, "" if it is complete."""
     verdict = rollout.verdict(now)
     if verdict.kind is VerdictKind.COMPLETE:
         return ""
@@ -84,8 +96,8 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
 
 def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
     """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
-    words = ("kubectl", "rollout", "resume", str(ref))
-    return f"it goes on after {cluster.command(*words, namespace=ref.namespace)}"
+    words = (word.format(called=ref) for word in registry.of_ref(ref).end_of_pause)
+    return f"it goes on after {cluster.command('kubectl', *words, namespace=ref.namespace)}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

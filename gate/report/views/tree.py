@@ -25,7 +25,7 @@ _TONES = {
 
 
 def status_tree(rollout: Rollout, now: float, style: Style, remembered: str = "") -> str:
-    """Return a Deployment, all that belongs to it, and why it is so, ending in a line feed.
+    """Return a workload, all that belongs to it, and why it is so, ending in a line feed.
 
     `now` is monotonic seconds of the clock by which the rollout is followed; `remembered` is what
     a lock knows about why it is so.

@@ -9,6 +9,7 @@ __all__ = [
     "half_applied",
     "headline",
     "moment",
+    "not_judged",
     "object_names",
     "refusal",
 ]

@@ -13,10 +13,10 @@ from functools import partial
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, Result, workloads_of
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import (
     CHANGED_MEANWHILE,
-    WITHOUT_A_DEPLOYMENT,
+    WITHOUT_A_WORKLOAD,
     Step,
     after_interruption,
     claims_of,
@@ -25,12 +25,13 @@ from gate.report.words.attempt_advice import (
 )
 from gate.report.words.check_advice import OF_CHECKS, ask_again
 from gate.report.words.crash_advice import crash_advice
-from gate.report.words.fate import fate_of, fate_words, group_deployments
-from gate.report.words.fixed_advice import FIXED_STEPS, RESUME
+from gate.report.words.fate import fate_of, fate_words, group_workloads
+from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
+from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import object_advice, writers_of
-from gate.report.words.object_names import deployment_name, list_own_objects
+from gate.report.words.object_names import list_own_objects, workload_name
 from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
     after_refused_writes,
@@ -49,7 +50,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     """Return what a person should do now, the cluster's state first; rarely over four steps."""
     if result["exit_code"] is None:
         return ()  # a recording without an end does not say what runs now
-    worst = worst_deployment(result)
+    worst = worst_workload(result)
     if worst is None:
         steps = [*_of_attempt(result)]
     else:
@@ -66,10 +67,10 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 
 
-def worst_deployment(result: Result) -> DeploymentResult | None:
-    """Return the Deployment that decided how the attempt ended, None if it has none."""
+def worst_workload(result: Result) -> WorkloadResult | None:
+    """Return the workload that decided how the attempt ended, None if it has none."""
     ranked = sorted(
-        workloads_of(result),
+        result["workloads"],
         key=lambda d: (
             result["outcome"] == Outcome.FAILED and is_innocent(d),
             d["outcome"] != result["outcome"],
@@ -85,19 +86,19 @@ def cluster_of(result: Result) -> ClusterName:
     return ClusterName(result["context"], result["kubeconfig"])
 
 
-def _place(result: Result, worst: DeploymentResult) -> list[str]:
+def _place(result: Result, worst: WorkloadResult) -> list[str]:
     return cluster_of(result).flags(worst["namespace"])
 
 
-def telling_reason(deployment: DeploymentResult) -> str:
+def telling_reason(workload: WorkloadResult) -> str:
     """Return the deciding reason, or the first cause's if the deciding rule says little itself."""
-    causes = deployment["causes"]
-    if deployment["reason"] in _SAYS_LITTLE and causes:
+    causes = workload["causes"]
+    if workload["reason"] in _SAYS_LITTLE and causes:
         return causes[0]["reason"]
-    is_back = deployment["outcome"] == Outcome.ROLLED_BACK
-    if is_back and deployment["reason"] == Reason.INTERRUPTED and causes:
+    is_back = workload["outcome"] == Outcome.ROLLED_BACK
+    if is_back and workload["reason"] == Reason.INTERRUPTED and causes:
         return causes[0]["reason"]
-    return deployment["reason"]
+    return workload["reason"]
 
 
 def _of_attempt(result: Result) -> Iterator[Step]:
@@ -110,17 +111,17 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
         yield from claims
         return
-    worst = worst_deployment(result)
+    worst = worst_workload(result)
     if result["reason"] in OF_CHECKS:
         text = "ask the checks by themselves, step by step"
         yield ask_again(result, text, "", cluster_of(result).flags())
         return
     flags = shlex.join(cluster_of(result).flags(worst["namespace"] if worst is not None else ""))
-    for step in WITHOUT_A_DEPLOYMENT.get(result["reason"], ()):
+    for step in WITHOUT_A_WORKLOAD.get(result["reason"], ()):
         yield replace(step, command=f"{step.command} {flags}".rstrip()) if step.command else step
 
 
-def _for_state(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Yield the steps that the state of the cluster calls for, whatever led to it."""
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
@@ -150,19 +151,19 @@ def _for_left_unserved(result: Result) -> Iterator[Step]:
     """Lead to a judgement of what a way back left as it was, and that was not good then."""
     if result["outcome"] != Outcome.ROLLED_BACK:
         return
-    for one in filter(is_left_unserved, workloads_of(result)):
-        name = deployment_name(result, one)
+    for one in filter(is_left_unserved, result["workloads"]):
+        name = workload_name(result, one)
         text = f"{name} had another version on it already when this run began: judge it:"
         yield _step(result, one, text, "verify")
 
 
-def _for_innocent(result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Say how Deployments were left that only share another one's failure: they need no action."""
+def _for_innocent(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Say how workloads were left that only share another one's failure: they need no action."""
     if result["outcome"] != Outcome.FAILED or is_innocent(worst):
         return
-    left = [d for d in workloads_of(result) if d["outcome"] == Outcome.FAILED and is_innocent(d)]
-    for fate, alike in group_deployments(left, partial(fate_of, result)):
-        names = ", ".join(deployment_name(result, one) for one in alike)
+    left = [d for d in result["workloads"] if d["outcome"] == Outcome.FAILED and is_innocent(d)]
+    for fate, alike in group_workloads(left, partial(fate_of, result)):
+        names = ", ".join(workload_name(result, one) for one in alike)
         them = "it" if len(alike) == 1 else "them"
         left_so = fate_words(fate, len(alike))
         yield Step(f"{names} {left_so}: nothing was found against {them}")
@@ -178,7 +179,7 @@ def _once_it_answers(result: Result) -> str:
             return "once the API server answers"
 
 
-def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise how to go on or back after a signal; without a lock there is nothing to recover."""
     rollback = result["rollback"]
     is_on_its_way_back = rollback is not None and bool(rollback["written_at"])
@@ -194,7 +195,7 @@ def _after_interrupt(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         yield Step("or apply again: it goes on from what runs")
 
 
-def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if result["recoverable"]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield _step(result, worst, text, "recover")
@@ -202,7 +203,7 @@ def _for_bad_version(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         yield from _undo(result, worst, "to return to what served before:")
 
 
-def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to `history` if neither a recovery nor an undo is advised, since it mends nothing."""
     failed = (Outcome.FAILED, Outcome.OBSERVED)
     if result["recoverable"] or result["outcome"] not in failed:
@@ -218,25 +219,25 @@ def _for_nothing_to_return_to(result: Result, worst: DeploymentResult) -> Iterat
         yield _step(result, worst, text, "history")
 
 
-def _is_new(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether this run created a Deployment, so that nothing served before it."""
+def _is_new(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether this run created a workload, so that nothing served before it."""
     return any(
         item["action"] == "created" or (item["action"] == "kept" and not item["changes"])
-        for item in list_own_objects(result, deployment)
+        for item in list_own_objects(result, workload)
     )
 
 
-def _undo(result: Result, worst: DeploymentResult, text: str) -> Iterator[Step]:
+def _undo(result: Result, worst: WorkloadResult, text: str) -> Iterator[Step]:
     for said, words in undo_advice(result, worst, text):
         yield _step(result, worst, said, *words) if words else Step(said)
 
 
-def _step(result: Result, worst: DeploymentResult, text: str, verb: str, *more: str) -> Step:
-    words = ["rollout-gate", verb, worst["name"], *_place(result, worst), *more]
+def _step(result: Result, worst: WorkloadResult, text: str, verb: str, *more: str) -> Step:
+    words = ["rollout-gate", verb, registry.argument_of(worst), *_place(result, worst), *more]
     return Step(text, shlex.join(words))
 
 
-def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
         held = [one for one in _list_stuck(result, worst) if _is_held(one)]
@@ -247,31 +248,33 @@ def _for_reason(result: Result, worst: DeploymentResult) -> Iterator[Step]:
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
-            yield Step("--require-pods refuses a Deployment without pods")
+            yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
+        for one in result["workloads"]:
+            yield from kind_advice(one["reason"], result, one)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
 
 
-def _is_to_go_back_again(result: Result, worst: DeploymentResult) -> bool:
-    """Tell whether no run, this one or an earlier one, wrote the way back of a Deployment."""
+def _is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:
+    """Tell whether no run, this one or an earlier one, wrote the way back of a workload."""
     rollback = result["rollback"]
     if rollback is None or is_restored(result, worst):
         return False
     return not rollback["written_at"] or is_refused_back(result, worst)
 
 
-def _list_stuck(result: Result, worst: DeploymentResult) -> list[DeploymentResult]:
-    """Return the Deployments that did not go back, `worst` first if it is among them."""
-    stuck = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLBACK_FAILED]
+def _list_stuck(result: Result, worst: WorkloadResult) -> list[WorkloadResult]:
+    """Return the workloads that did not go back, `worst` first if it is among them."""
+    stuck = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLBACK_FAILED]
     return sorted(stuck, key=lambda one: one is not worst)
 
 
-def _is_held(deployment: DeploymentResult) -> bool:
-    """Tell whether a pause holds a Deployment: what was written goes on once the pause ends."""
-    return any(cause["reason"] == Reason.PAUSED for cause in deployment["causes"])
+def _is_held(workload: WorkloadResult) -> bool:
+    """Tell whether a pause holds a workload: what was written goes on once the pause ends."""
+    return any(cause["reason"] == Reason.PAUSED for cause in workload["causes"])
 
 
-def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _for_hindered_return(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise on what keeps the version before from serving again, as far as causes name it."""
     if found := hindrances(worst):
         yield from _for(found[-1], result, worst)
@@ -280,31 +283,29 @@ def _for_hindered_return(result: Result, worst: DeploymentResult) -> Iterator[St
         yield from look_at_version_before(result, worst)
 
 
-def _for(reason: str, result: Result, worst: DeploymentResult) -> Iterator[Step]:
-    """Yield the advice for one reason."""
-    if reason in _DERIVED:
+def _for(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Yield the advice for one reason; what the workload's kind says of it comes first."""
+    own = [*kind_advice(reason, result, worst)]
+    if own:
+        yield from own
+    elif reason in _DERIVED:
         yield from _DERIVED[reason](result, worst)
-    elif reason in FIXED_STEPS:
-        text, command = FIXED_STEPS[reason]
-        if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
-            text = "see what it waits for:"
-        name, place = shlex.quote(worst["name"]), shlex.join(_place(result, worst))
-        cluster = shlex.join(cluster_of(result).flags())
-        yield Step(text, command.format(name=name, place=place, cluster=cluster).rstrip())
+    else:
+        yield from fixed_steps(reason, result, worst)
 
 
-def _crash(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     yield from crash_advice(worst, _place(result, worst))
 
 
-def _image(_: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _image(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     served = worst["baseline"]["images"] if worst["baseline"] is not None else []
     changed = [image for image in worst["new"]["images"] if image not in served]
     command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
     yield Step("check that the tag exists and that the pull secret may read it:", command)
 
 
-def _advise_if_denied(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
         beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
@@ -314,18 +315,18 @@ def _advise_if_denied(result: Result, worst: DeploymentResult) -> Iterator[Step]
         yield Step("the message names the policy or webhook that refuses the pods")
 
 
-def _has_old_pods(deployment: DeploymentResult) -> bool:
+def _has_old_pods(workload: WorkloadResult) -> bool:
     """Tell whether another version had pods when the new one was judged."""
-    judged = deployment["trees"][0]["replicasets"] if deployment["trees"] else []
+    judged = workload["trees"][0]["revisions"] if workload["trees"] else []
     return any(one["role"] == "old" and one["wanted"] for one in judged)
 
 
-def _conflict(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
     yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
-def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
     seen, place = worst["deletion"], _place(result, worst)
     kind = registry.of_entry(worst)
@@ -355,18 +356,18 @@ def _advise_if_deleted(result: Result, worst: DeploymentResult) -> Iterator[Step
     yield Step("somebody deleted it: apply again if it is still wanted")
 
 
-def _checks(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to the numbers; a version that went back can no longer be asked about."""
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield ask_again(result, text, worst["name"], _place(result, worst))
+    yield ask_again(result, text, registry.argument_of(worst), _place(result, worst))
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 
 
-def _advise_if_superseded(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
     items = list_own_objects(result, worst)
     managers = dict.fromkeys(name for item in items for name in writers_of(item))
@@ -379,12 +380,12 @@ def _advise_if_superseded(result: Result, worst: DeploymentResult) -> Iterator[S
     yield Step(text, take_over_flags(managers))
 
 
-def _unreachable(_: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
-        yield from WITHOUT_A_DEPLOYMENT[Reason.UNREACHABLE]
+        yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
 
 
-_DERIVED: dict[str, Callable[[Result, DeploymentResult], Iterator[Step]]] = {
+_DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.CRASH_LOOP: _crash,
     Reason.IMAGE_PULL: _image,
     Reason.POD_CREATE_DENIED: _advise_if_denied,

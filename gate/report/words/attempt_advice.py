@@ -1,4 +1,4 @@
-"""What to do next if the reason of a run says it, and no Deployment says more."""
+"""What to do next if the reason of a run says it, and no workload says more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import Result, workloads_of
+from gate.report.schema.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Step:
 CHANGED_MEANWHILE: Final = (
     "somebody else changed it meanwhile: look at what they did, then run the same command again"
 )
-WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
+WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug in rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
     Reason.LOCKED: (Step("wait until the other attempt ends, then apply again"),),
@@ -46,7 +46,7 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.REJECTED: (Step("correct what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),
 }
-"""Advice by a run's reason, for runs that followed no Deployment or in which only it counts."""
+"""Advice by a run's reason, for runs that followed no workload or in which only it counts."""
 _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 """How the API server names a field manager in the answer to a server-side apply."""
 
@@ -57,7 +57,7 @@ def after_interruption(result: Result) -> Iterator[Step]:
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
     if not broke_off or result["takes_back"]:
         return
-    if any(one["causes"] or one["evidence"] for one in workloads_of(result)):
+    if any(one["causes"] or one["evidence"] for one in result["workloads"]):
         text = "what broke off was not judged to its end: look at what is shown of it before"
         yield Step(f"{text} you apply it again")
     else:

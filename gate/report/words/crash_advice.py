@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from gate.report.schema.result import DeploymentResult, EvidenceResult
+from gate.report.schema.result import EvidenceResult, WorkloadResult
 from gate.report.words.attempt_advice import Step
 
 _INIT_CONTAINER = "init container "
@@ -21,10 +21,10 @@ _LAST_WORD = re.compile(
 """The text in a cause just before a container's last words (`gate.core.rollout.causes`)."""
 
 
-def crash_advice(worst: DeploymentResult, place: Sequence[str]) -> Iterator[Step]:
+def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:
     """Point to what the crashing container said; if nothing was read, do not claim there was any.
 
-    `place` holds kubectl's flags for the Deployment's cluster and namespace.
+    `place` holds kubectl's flags for the workload's cluster and namespace.
     """
     name = worst["causes"][0]["message"].partition(":")[0] if worst["causes"] else ""
     container = name.removeprefix(_INIT_CONTAINER)
@@ -47,7 +47,7 @@ def crash_advice(worst: DeploymentResult, place: Sequence[str]) -> Iterator[Step
         yield Step("more of its log:", shlex.join(["kubectl", "logs", "--previous", *words]))
 
 
-def _has_last_word(worst: DeploymentResult, pieces: Sequence[EvidenceResult]) -> bool:
+def _has_last_word(worst: WorkloadResult, pieces: Sequence[EvidenceResult]) -> bool:
     """Tell whether what the container said as it ended is shown, as evidence or in the cause."""
     if any(piece["kind"] == "termination" and "\n" in piece["text"] for piece in pieces):
         return True

@@ -14,15 +14,15 @@ from gate.duration import format_seconds
 from gate.report.document.deletion import deletion_words
 from gate.report.kinds import registry
 from gate.report.schema.result import (
-    DeploymentResult,
     EvidenceResult,
     ObjectResult,
     Result,
     Running,
     StateAtEnd,
+    WorkloadResult,
 )
 from gate.report.style.style import Style
-from gate.report.words.advice import cluster_of, worst_deployment
+from gate.report.words.advice import cluster_of, worst_workload
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.headline import headline, version_words
@@ -79,12 +79,12 @@ def _trace_id(traceparent: str) -> str:
     return traceparent.partition("-")[2].partition("-")[0]
 
 
-def runs_now(deployment: DeploymentResult) -> str:
+def runs_now(workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
-    if deployment["deletion"] is not None:
-        return deletion_words(deployment)
-    running = deployment["running"]
-    version = {"new": deployment["new"], "baseline": deployment["baseline"]}.get(running)
+    if workload["deletion"] is not None:
+        return deletion_words(workload)
+    running = workload["running"]
+    version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
     said = _RUNS[running]
     return f"{said}: {version_words(version)}" if version is not None else said
 
@@ -110,9 +110,9 @@ def stands(item: ObjectResult) -> str:
     return f"{words}{by}" + (f": {what}" if what else "")
 
 
-def piece_title(deployment: DeploymentResult, piece: EvidenceResult) -> str:
+def piece_title(workload: WorkloadResult, piece: EvidenceResult) -> str:
     """Say what a piece of evidence about a workload is."""
-    version = registry.of_entry(deployment).version
+    version = registry.of_entry(workload).version
     where = f"pod/{piece['pod']}" if piece["pod"] else f"the {version}"
     where += f", container {piece['container']}" if piece["container"] else ""
     at = f", {moment(piece['at'])}" if piece["at"] else ""
@@ -121,23 +121,23 @@ def piece_title(deployment: DeploymentResult, piece: EvidenceResult) -> str:
 
 
 def look_further(result: Result) -> list[Step]:
-    """Return the commands that show more of the Deployment that decided, ready to be copied."""
-    worst = worst_deployment(result)
+    """Return the commands that show more of the workload that decided, ready to be copied."""
+    worst = worst_workload(result)
     if worst is None or result["outcome"] == Outcome.USAGE:
         return []
     return [*_commands(result, worst)]
 
 
-def _commands(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def _commands(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     place = cluster_of(result).flags(worst["namespace"])
-    name = worst["name"]
+    name = registry.argument_of(worst)
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
     yield _step("the revisions:", "rollout-gate history", name, *place)
     kind = registry.of_entry(worst)
-    if worst["new"]["replicaset"]:
-        version = kind.call_version(worst["new"]["replicaset"])
+    if worst["new"]["name"]:
+        version = kind.call_version(worst["new"]["name"])
         yield _step(f"the new {kind.version}:", "kubectl describe", version, *place)
-    events = "--for", kind.call(name)
+    events = "--for", kind.call(worst["name"])
     yield _step("what the cluster said of it:", "kubectl events", *events, *place)
     if worst["running"] in ("new", "mixed"):
         pods = [piece["pod"] for piece in worst["evidence"] if piece["pod"]]

@@ -1,4 +1,4 @@
-"""What became of a Deployment that did not go back: `--on-first-failure` may take it away."""
+"""What became of a workload that did not go back: `--on-first-failure` may take it away."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from typing import TypeVar
 
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.object_names import list_own_objects
 
 _Key = TypeVar("_Key")
 
 
 class Fate(Enum):
-    """How a Deployment was left."""
+    """How a workload was left."""
 
     STAYS = auto()
     SCALED_TO_ZERO = auto()
@@ -22,21 +22,21 @@ class Fate(Enum):
 
 
 GONE = (Fate.BEING_DELETED, Fate.DELETED)
-"""What `--on-first-failure delete` makes of a Deployment that the run created."""
+"""What `--on-first-failure delete` makes of a workload that the run created."""
 
 
-def fate_of(result: Result, deployment: DeploymentResult) -> Fate:
-    """Return how the run left a Deployment, by what was done to it and by what runs."""
-    done = {item["action"] for item in list_own_objects(result, deployment)}
+def fate_of(result: Result, workload: WorkloadResult) -> Fate:
+    """Return how the run left a workload, by what was done to it and by what runs."""
+    done = {item["action"] for item in list_own_objects(result, workload)}
     if "deleted" in done:
         return Fate.DELETED
     if "deleting" in done:
         return Fate.BEING_DELETED
-    return Fate.SCALED_TO_ZERO if deployment["running"] == "none" else Fate.STAYS
+    return Fate.SCALED_TO_ZERO if workload["running"] == "none" else Fate.STAYS
 
 
 def fate_words(fate: Fate, count: int) -> str:
-    """Return how `count` Deployments were left, as the end of a sentence about them."""
+    """Return how `count` workloads were left, as the end of a sentence about them."""
     one = count == 1
     match fate:
         case Fate.STAYS:
@@ -49,11 +49,11 @@ def fate_words(fate: Fate, count: int) -> str:
             return f"{'was' if one else 'were'} deleted"
 
 
-def group_deployments(
-    deployments: Iterable[DeploymentResult], key: Callable[[DeploymentResult], _Key]
-) -> list[tuple[_Key, list[DeploymentResult]]]:
-    """Group Deployments by `key`, the groups in the order of their first members."""
-    found: dict[_Key, list[DeploymentResult]] = {}
-    for one in deployments:
+def group_workloads(
+    workloads: Iterable[WorkloadResult], key: Callable[[WorkloadResult], _Key]
+) -> list[tuple[_Key, list[WorkloadResult]]]:
+    """Group workloads by `key`, the groups in the order of their first members."""
+    found: dict[_Key, list[WorkloadResult]] = {}
+    for one in workloads:
         found.setdefault(key(one), []).append(one)
     return list(found.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult
+from gate.report.schema.result import WorkloadResult
 
 _OUTSIDE = registry.HINDRANCES.union(
     {
@@ -14,7 +14,7 @@ _OUTSIDE = registry.HINDRANCES.union(
     }
 )
 """What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
-_OF_THE_VERSION = frozenset(
+_OF_THE_VERSION = registry.FAILURES.union(
     {
         Reason.CRASH_LOOP,
         Reason.OUT_OF_MEMORY,
@@ -28,10 +28,10 @@ _OF_THE_VERSION = frozenset(
 )
 
 
-def verb_of(deployment: DeploymentResult) -> str:
+def verb_of(workload: WorkloadResult) -> str:
     """Say whether a version failed or did not complete: one that could not start may be good."""
-    own = [c["reason"] for c in deployment["causes"] if c["reason"] != Reason.SIBLING_FAILED]
-    underneath = {deployment["reason"], *own[:1]}
+    own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]
+    underneath = {workload["reason"], *own[:1]}
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
         return "did not complete"
     return "failed"

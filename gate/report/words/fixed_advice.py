@@ -1,15 +1,21 @@
 """The advice that depends on nothing in the result but its reason.
 
-A command may name the Deployment, its place (namespace and cluster) or the cluster alone.
+A command may name the workload, its place (namespace and cluster) or the cluster alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import Step
+from gate.report.words.half_applied import is_innocent
+from gate.report.words.options import has_option
 
 RESUME: Final = "ask whoever paused it, then resume it:"
 _STATUS: Final = "rollout-gate status {name} {place}"
@@ -35,9 +41,8 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",
     ),
-    **registry.STEPS,
     Reason.CONTROLLER_NOT_OBSERVING: (
-        "kube-controller-manager does not act on Deployments: ask who runs the cluster",
+        "kube-controller-manager does not act on {kinds}: ask who runs the cluster",
         "",
     ),
     Reason.SET_INCOMPLETE: (
@@ -45,7 +50,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.SIBLING_FAILED: (
-        "nothing is wrong with it: fix the Deployment that failed, then apply again",
+        "nothing is wrong with it: fix the {culprit} that failed, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
@@ -74,3 +79,27 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "kubectl get mutatingwebhookconfigurations {cluster}",
     ),
 }
+
+
+def fixed_steps(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Yield the advice of `FIXED_STEPS` for a reason, about the workload that decided."""
+    if reason not in FIXED_STEPS:
+        return
+    text, command = FIXED_STEPS[reason]
+    if reason == Reason.TIMEOUT and not has_option(result, "--timeout"):
+        text = "see what it waits for:"
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    words = command.format(
+        name=shlex.quote(registry.argument_of(worst)),
+        place=shlex.join(cluster.flags(worst["namespace"])),
+        cluster=shlex.join(cluster.flags()),
+    )
+    kinds, culprit = registry.of_entry(worst).plural, _kind_of_failure(result)
+    yield Step(text.format(kinds=kinds, culprit=culprit), words.rstrip())
+
+
+def _kind_of_failure(result: Result) -> str:
+    """Return the kind of what failed by itself, `workload` if several kinds did."""
+    failed = [one for one in result["workloads"] if not is_innocent(one)] or result["workloads"]
+    kinds = {registry.of_entry(one).name for one in failed}
+    return kinds.pop() if len(kinds) == 1 else "workload"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome
-from gate.report.schema.result import CheckResult, DeploymentResult, Result, workloads_of
+from gate.report.schema.result import CheckResult, Result, WorkloadResult
 
 
 class Grade(enum.StrEnum):
-    """How a run, a Deployment or a check is to be taken."""
+    """How a run, a workload or a check is to be taken."""
 
     GOOD = "good"
     BAD = "bad"
@@ -44,16 +44,16 @@ def grade(outcome: str) -> Grade:
     return GRADES[Outcome(outcome)]
 
 
-def ending_word(result: Result, deployment: DeploymentResult) -> str:
-    """Return how a Deployment ended, as the history in its lock says it.
+def ending_word(result: Result, workload: WorkloadResult) -> str:
+    """Return how a workload ended, as the history in its lock says it.
 
     One that was complete while another failed is remembered as complete, not as verified.
     """
     ends = {result["outcome"]}
     if result["outcome"] == Outcome.OBSERVED:
-        ends = {one["outcome"] for one in workloads_of(result)}
-    is_beside_failure = deployment["outcome"] == Outcome.VERIFIED and not ends <= WITHOUT_A_FAILURE
-    return "complete" if is_beside_failure else deployment["outcome"]
+        ends = {one["outcome"] for one in result["workloads"]}
+    is_beside_failure = workload["outcome"] == Outcome.VERIFIED and not ends <= WITHOUT_A_FAILURE
+    return "complete" if is_beside_failure else workload["outcome"]
 
 
 def result_grade(result: Result) -> Grade:
@@ -64,8 +64,8 @@ def result_grade(result: Result) -> Grade:
     found = grade(result["outcome"])
     if result["exit_code"] is None:
         return Grade.UNSURE
-    deployments = [grade(one["outcome"]) for one in workloads_of(result)]
-    if result["outcome"] == Outcome.OBSERVED and set(deployments) - {Grade.GOOD}:
+    workloads = [grade(one["outcome"]) for one in result["workloads"]]
+    if result["outcome"] == Outcome.OBSERVED and set(workloads) - {Grade.GOOD}:
         return Grade.UNSURE
     return found
 

@@ -5,11 +5,11 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import DeploymentResult, Result, workloads_of
+from gate.report.schema.result import Result, WorkloadResult
 
 _HOW: Final[Mapping[str, str]] = {
     Reason.APPLY_REJECTED: "the apply was rejected half-way",
@@ -22,38 +22,38 @@ def how_it_ended(result: Result) -> str:
     how = _HOW.get(result["reason"], "")
     if result["reason"] == Reason.APPLY_REJECTED:
         return how
-    if not workloads_of(result):
+    if not result["workloads"]:
         return how if any(item["action"] == "unchanged" for item in result["objects"]) else ""
-    return how if any(map(is_unwritten, workloads_of(result))) else ""
+    return how if any(map(is_unwritten, result["workloads"])) else ""
 
 
-def has_failed_itself(deployment: DeploymentResult) -> bool:
-    """Tell whether a Deployment's own version led back, not a refused write or the gate's end."""
-    return not is_innocent(deployment) and deployment["reason"] not in _HOW
+def has_failed_itself(workload: WorkloadResult) -> bool:
+    """Tell whether a workload's own version led back, not a refused write or the gate's end."""
+    return not is_innocent(workload) and workload["reason"] not in _HOW
 
 
-def is_unwritten(deployment: DeploymentResult) -> bool:
-    """Tell whether an attempt with writes never reached a Deployment."""
-    return not (deployment["changed"] or deployment["new"]["replicaset"])
+def is_unwritten(workload: WorkloadResult) -> bool:
+    """Tell whether an attempt with writes never reached a workload."""
+    return not (workload["changed"] or workload["new"]["name"])
 
 
-def is_left_unserved(deployment: DeploymentResult) -> bool:
-    """Tell whether an attempt that never reached a Deployment left it as before, and that is bad.
+def is_left_unserved(workload: WorkloadResult) -> bool:
+    """Tell whether an attempt that never reached a workload left it as before, and that is bad.
 
     What served before does not run alone: an earlier attempt left its version there.
     """
-    is_other = deployment["running"] in ("mixed", "other")
-    return deployment["baseline"] is not None and is_unwritten(deployment) and is_other
+    is_other = workload["running"] in ("mixed", "other")
+    return workload["baseline"] is not None and is_unwritten(workload) and is_other
 
 
-def stays_as_created(deployment: DeploymentResult) -> bool:
-    """Tell whether an apply created a Deployment, was cut off, and left it when it went back."""
-    return deployment["outcome"] == Outcome.INCONCLUSIVE and deployment["reason"] in _HOW
+def stays_as_created(workload: WorkloadResult) -> bool:
+    """Tell whether an apply created a workload, was cut off, and left it when it went back."""
+    return workload["outcome"] == Outcome.INCONCLUSIVE and workload["reason"] in _HOW
 
 
-def is_unchanged(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether a run with writes left a Deployment as it found it."""
-    return _has_written(result) and not deployment["changed"] and not is_unwritten(deployment)
+def is_unchanged(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether a run with writes left a workload as it found it."""
+    return _has_written(result) and not workload["changed"] and not is_unwritten(workload)
 
 
 def has_changed_nothing(result: Result) -> bool:
@@ -62,18 +62,29 @@ def has_changed_nothing(result: Result) -> bool:
     return _has_written(result) and actions == {"unchanged"}
 
 
+def nothing_held(result: Result, failed: Sequence[WorkloadResult]) -> str:
+    """Return what follows "it stands as it was" after failed checks of a run that changed nothing.
+
+    Those are not remembered, but that pods failed is (`_failed_unchanged` of the core).
+    """
+    is_by_checks = all(one["reason"] == Reason.CHECK_FAILED for one in failed)
+    if not (is_by_checks and has_changed_nothing(result)):
+        return ""
+    return f", and nothing is remembered against {'it' if len(failed) == 1 else 'them'}"
+
+
 def _has_written(result: Result) -> bool:
     """Tell whether a run applied its objects, not only looked: then it looks at them again."""
     return any(one["at_end"] or one["action"] != "unchanged" for one in result["objects"])
 
 
-def is_innocent(deployment: DeploymentResult) -> bool:
-    """Tell whether nothing was found against a Deployment, which only shares another's failure."""
-    causes = {cause["reason"] for cause in deployment["causes"]}
-    return deployment["reason"] == Reason.SIBLING_FAILED and causes <= {Reason.SIBLING_FAILED}
+def is_innocent(workload: WorkloadResult) -> bool:
+    """Tell whether nothing was found against a workload, which only shares another's failure."""
+    causes = {cause["reason"] for cause in workload["causes"]}
+    return workload["reason"] == Reason.SIBLING_FAILED and causes <= {Reason.SIBLING_FAILED}
 
 
-def is_left_alone(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether a way back left a Deployment out because it is somebody else's now."""
-    superseded = deployment["outcome"] == Outcome.SUPERSEDED
-    return superseded and result["rollback"] is not None and is_unwritten(deployment)
+def is_left_alone(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether a way back left a workload out because it is somebody else's now."""
+    superseded = workload["outcome"] == Outcome.SUPERSEDED
+    return superseded and result["rollback"] is not None and is_unwritten(workload)

@@ -10,13 +10,13 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
-    DeploymentResult,
     ObjectResult,
+    PodShare,
     Result,
     Running,
     StateAtEnd,
     Version,
-    workloads_of,
+    WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
@@ -27,17 +27,19 @@ from gate.report.words.half_applied import (
     is_left_unserved,
     is_unchanged,
     is_unwritten,
+    nothing_held,
     stays_as_created,
 )
+from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
-    deployment_name,
     kinds_of,
     list_own_objects,
     object_name,
     some_names,
+    workload_name,
 )
-from gate.report.words.refusal import NOTHING, NOTHING_NEW
-from gate.report.words.several_deployments import (
+from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_NEW
+from gate.report.words.several_workloads import (
     MOST_NAMED,
     had_failed_before,
     names_of,
@@ -62,7 +64,7 @@ _RUNS_AFTER: Final[Mapping[Running, str]] = {
 }
 _KEPT = "the new version was kept"
 _AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
-"""The reasons with which a manifest without a Deployment ends well."""
+"""The reasons with which a manifest without a workload ends well."""
 _SIGNS = {
     Outcome.VERIFIED: (Symbol.GOOD, Tone.GOOD),
     Outcome.APPLIED: (Symbol.GOOD, Tone.GOOD),
@@ -100,11 +102,17 @@ def version_words(version: Version) -> str:
 
 
 def _sentence(result: Result) -> str:
+    """Say what the outcome means here, and which objects it says nothing about."""
+    aside = not_judged_words(result)
+    return f"{_of_outcome(result)}; {aside}" if aside else _of_outcome(result)
+
+
+def _of_outcome(result: Result) -> str:
     match result["outcome"]:
         case Outcome.OBSERVED:
             would = result["would_have"] or result["message"]
-            failed = [one for one in workloads_of(result) if one["outcome"] == Outcome.FAILED]
-            if not workloads_of(result) and result["reason"] not in _AS_WANTED:
+            failed = [one for one in result["workloads"] if one["outcome"] == Outcome.FAILED]
+            if not result["workloads"] and result["reason"] not in _AS_WANTED:
                 return f"{would}; what was applied stands"
             return f"{would}; what failed stays in place" if failed else would
         case Outcome.INTERRUPTED:
@@ -115,39 +123,56 @@ def _sentence(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
+            if result["command"] in LOOKING:
+                return NOTHING_JUDGED
             return NOTHING_NEW if result["has_recovered"] else NOTHING
         case _:
-            return _of_deployments(result)
+            return _of_workloads(result)
 
 
-def _of_deployments(result: Result) -> str:
-    deployments = workloads_of(result)
+def _of_workloads(result: Result) -> str:
+    workloads = result["workloads"]
     half = how_it_ended(result)
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"
     if half and result["outcome"] == Outcome.FAILED:
-        return f"{half}; {_describe_left(result, deployments)}"
-    if len(deployments) == 1:
-        return _of_one(result, deployments[0])
-    if not deployments:
+        return f"{half}; {_describe_left(result, workloads)}"
+    if len(workloads) == 1:
+        return _of_one(result, workloads[0])
+    if not workloads:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
-        return f"all {len(deployments)} {kinds_of(deployments)} run what was applied"
+        return _of_several_verified(result)
     return of_several(result)
 
 
+def _of_several_verified(result: Result) -> str:
+    """Say of each what it is where that is not plainly the version that was applied."""
+    workloads = result["workloads"]
+    other = [one for one in workloads if one["reason"] in registry.of_entry(one).ends]
+    plain = [one for one in workloads if one not in other]
+    if not other:
+        return f"all {len(workloads)} {kinds_of(workloads)} run what was applied"
+    parts = [_describe_verified(result, one) for one in (*plain[:1], *other[:MOST_NAMED])]
+    if len(plain) > 1:
+        parts[0] = f"{len(plain)} {kinds_of(plain)} run what was applied"
+    if len(other) > MOST_NAMED:
+        parts.append(f"{len(other) - MOST_NAMED} more are as asked for")
+    return "; ".join(parts)
+
+
 def _taken_back(result: Result) -> str:
-    created = [one for one in workloads_of(result) if stays_as_created(one)]
+    created = [one for one in result["workloads"] if stays_as_created(one)]
     if created:
         verb = "stays" if len(created) == 1 else "stay"
         names = names_of(result, created)
         return f"what was there before went back; {names}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
-    if not workloads_of(result):
+    if not result["workloads"]:
         return "what was written went back"
-    first, *others = workloads_of(result)
-    name, baseline = deployment_name(result, first), first["baseline"]
+    first, *others = result["workloads"]
+    name, baseline = workload_name(result, first), first["baseline"]
     if first["running"] == "none" and not others:
         return f"what was written went back; {name} is scaled to 0, and nothing serves"
     if baseline is not None and not others and is_left_unserved(first):
@@ -158,9 +183,9 @@ def _taken_back(result: Result) -> str:
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
-def _describe_left(result: Result, deployments: list[DeploymentResult]) -> str:
+def _describe_left(result: Result, workloads: list[WorkloadResult]) -> str:
     """Say what an apply that was cut off leaves, and does not take back."""
-    unwritten = [one for one in deployments if is_unwritten(one)]
+    unwritten = [one for one in workloads if is_unwritten(one)]
     if not unwritten:
         return "what was written stands"
     return f"what was written stands, without {names_of(result, unwritten)}"
@@ -169,7 +194,7 @@ def _describe_left(result: Result, deployments: list[DeploymentResult]) -> str:
 def _of_bare_objects(result: Result) -> str:
     match result["outcome"]:
         case Outcome.VERIFIED:
-            return f"{result['message']}, and its checks pass; there is no Deployment to judge"
+            return f"{result['message']}, and its checks pass; there is no workload to judge"
         case Outcome.ROLLED_BACK if _is_as_before(result):
             return "what was applied is as it was before"
         case Outcome.ROLLED_BACK:
@@ -188,46 +213,46 @@ def _is_as_before(result: Result) -> bool:
     return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
 
 
-def _of_one(result: Result, deployment: DeploymentResult) -> str:
-    name, baseline = deployment_name(result, deployment), deployment["baseline"]
-    if result["outcome"] == Outcome.ROLLBACK_FAILED != deployment["outcome"]:
-        did = verb_of(deployment)
+def _of_one(result: Result, workload: WorkloadResult) -> str:
+    name, baseline = workload_name(result, workload), workload["baseline"]
+    if result["outcome"] == Outcome.ROLLBACK_FAILED != workload["outcome"]:
+        did = verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
-    match deployment["outcome"]:
+    match workload["outcome"]:
         case Outcome.VERIFIED:
-            return _describe_verified(result, deployment)
+            return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
-            why, fate = why_back(result, [deployment]), fate_of(result, deployment)
+            why, fate = why_back(result, [workload]), fate_of(result, workload)
             if fate in GONE:
                 return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
-            if deployment["running"] == "none":
+            if workload["running"] == "none":
                 return f"{why}; {back} is back, scaled to 0; nothing serves"
             return f"{why}; {back} serves again, {verified_words(result, 1)}"
         case Outcome.ROLLBACK_FAILED:
-            runs = _RUNS_AFTER[deployment["running"]]
-            did = verb_of(deployment)
+            runs = _RUNS_AFTER[workload["running"]]
+            did = verb_of(workload)
             return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:
-            kept = "it stands as it was" if is_unchanged(result, deployment) else _KEPT
+            kept = "it stands as it was" if is_unchanged(result, workload) else _KEPT
             return f"{name} is complete, but its checks lacked evidence; {kept}"
         case Outcome.SUPERSEDED:
-            failed = f"{name} failed; " if had_failed_before(deployment) else ""
-            return f"{failed}{_describe_superseded(result, deployment)}"
+            failed = f"{name} failed; " if had_failed_before(workload) else ""
+            return f"{failed}{_describe_superseded(result, workload)}"
         case _:
-            return _describe_failed(result, deployment)
+            return _describe_failed(result, workload)
 
 
-def _describe_superseded(result: Result, deployment: DeploymentResult) -> str:
-    name, is_deleted = deployment_name(result, deployment), deployment["reason"] == Reason.DELETED
-    did = what_others_did(deployment)
-    if is_left_alone(result, deployment) and did != "is deleting":
+def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
+    name, is_deleted = workload_name(result, workload), workload["reason"] == Reason.DELETED
+    did = what_others_did(workload)
+    if is_left_alone(result, workload) and did != "is deleting":
         left = "was not created again" if is_deleted else "was left alone"
         return f"somebody else {did} {name}, which {left}"
     if did == "deleted":
-        and_made = " and made again" if is_made_again(result, deployment) else ""
+        and_made = " and made again" if is_made_again(result, workload) else ""
         return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
-    if deployment["reason"] == Reason.LOCKED:
+    if workload["reason"] == Reason.LOCKED:
         return f"somebody else {did} {name}; nothing was written once that was seen"
     return f"somebody else {did} {name}; {_what_was_written(result)}"
 
@@ -235,7 +260,7 @@ def _describe_superseded(result: Result, deployment: DeploymentResult) -> str:
 def _what_was_written(result: Result) -> str:
     """Say what a way back had written before somebody else's change was seen.
 
-    For objects other than Deployments it is unknown whether that change had been made by then; it
+    For objects other than workloads it is unknown whether that change had been made by then; it
     had only not been seen.
     """
     beside = [one for one in result["objects"] if not registry.is_workload(one["kind"])]
@@ -254,56 +279,75 @@ def _names(result: Result, items: list[ObjectResult]) -> str:
     return some_names([object_name(result, one) for one in items], MOST_NAMED)
 
 
-def is_made_again(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether a Deployment was deleted and created again, by the last look at it."""
-    return _state_at_end(result, deployment) == "recreated"
+def is_made_again(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether a workload was deleted and created again, by the last look at it."""
+    return _state_at_end(result, workload) == "recreated"
 
 
-def is_changed_by_others(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether somebody else has written a Deployment since, by the last look at it."""
-    return _state_at_end(result, deployment) in ("changed", "recreated")
+def is_changed_by_others(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether somebody else has written a workload since, by the last look at it."""
+    return _state_at_end(result, workload) in ("changed", "recreated")
 
 
-def _state_at_end(result: Result, deployment: DeploymentResult) -> StateAtEnd | None:
-    """Return how the last look found a Deployment, None if nobody looked."""
-    for one in list_own_objects(result, deployment):
+def _state_at_end(result: Result, workload: WorkloadResult) -> StateAtEnd | None:
+    """Return how the last look found a workload, None if nobody looked."""
+    for one in list_own_objects(result, workload):
         if one["at_end"]:
             return one["at_end"]["state"]
     return None
 
 
-def _describe_verified(result: Result, deployment: DeploymentResult) -> str:
-    name, new = deployment_name(result, deployment), version_words(deployment["new"])
-    match deployment["reason"]:
-        case Reason.NO_CHANGE:
+def _describe_verified(result: Result, workload: WorkloadResult) -> str:
+    name, new = workload_name(result, workload), version_words(workload["new"])
+    end = registry.of_entry(workload).ends.get(workload["reason"])
+    match workload["reason"]:
+        case Reason.NO_CHANGE if end is None or result["has_recovered"]:
             if result["has_recovered"]:
                 first = "this run finished what an attempt had left"
                 return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
-        case reason:
-            end = registry.of_entry(deployment).ends.get(reason)
-            return end.format(name=name) if end is not None else f"{name} runs {new}"
+        case _ if end is not None:
+            return end.format(name=name, pods=pods_by_version(workload))
+        case _:
+            return f"{name} runs {new}"
 
 
-def _is_mixed(deployment: DeploymentResult) -> bool:
-    return deployment["running"] == "mixed"
+def pods_by_version(workload: WorkloadResult) -> str:
+    """Say how many pods run which version, the newest first."""
+    shares = [
+        f"{share['pods']} {'pod runs' if share['pods'] == 1 else 'pods run'} {_of_share(share)}"
+        for share in workload["pod_shares"]
+    ]
+    return ", ".join(shares) or "no pod runs"
 
 
-def _describe_failed(result: Result, deployment: DeploymentResult) -> str:
-    name = deployment_name(result, deployment)
-    if is_unchanged(result, deployment):
-        did = verb_of(deployment)
-        beside = "; its new version runs beside the old one" if _is_mixed(deployment) else ""
-        return f"{name} {did}, and this run had not changed it: it stands as it was{beside}"
-    if deployment["reason"] == Reason.PAUSED:
+def _of_share(share: PodShare) -> str:
+    known = [f"revision {share['revision']}"] if share["revision"] is not None else []
+    return ", ".join([*known, *share["images"]]) or share["name"]
+
+
+def _is_mixed(workload: WorkloadResult) -> bool:
+    return workload["running"] == "mixed"
+
+
+def _describe_failed(result: Result, workload: WorkloadResult) -> str:
+    name = workload_name(result, workload)
+    if is_unchanged(result, workload):
+        did = verb_of(workload)
+        beside = "; its new version runs beside the old one" if _is_mixed(workload) else ""
+        held = f"{beside}{nothing_held(result, [workload])}"
+        return f"{name} {did}, and this run had not changed it: it stands as it was{held}"
+    if workload["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
-    did = f"the new version of {name} {verb_of(deployment)}"
-    fate = fate_of(result, deployment)
+    kind = registry.of_entry(workload)
+    if kind.fails:
+        return kind.fails.format(name=name, did=verb_of(workload))
+    did = f"the new version of {name} {verb_of(workload)}"
+    fate = fate_of(result, workload)
     if fate is not Fate.STAYS:
         serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
-        noun = registry.of_entry(deployment).name
-        return f"{did}; the {noun} {fate_words(fate, 1)}{serves}"
-    match deployment["running"]:
+        return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
+    match workload["running"]:
         case "new":
             return f"{did}, and it is all that runs"
         case "mixed":

@@ -9,7 +9,7 @@ from gate.cluster_name import ClusterName
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import ObjectResult, Result, workloads_of
+from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.headline import is_changed_by_others
 from gate.report.words.object_names import object_name, some_names
@@ -78,7 +78,7 @@ def _replacement(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
-    """Name what did not go back with its Deployment, and advise how to get one version of all.
+    """Name what did not go back with its workload, and advise how to get one version of all.
 
     The warnings say why each did not.
     """
@@ -94,13 +94,18 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     if not left:
         return
     cluster = ClusterName(result["context"], result["kubeconfig"])
-    worst = next(iter(workloads_of(result)), None)
+    worst = next(iter(result["workloads"]), None)
     namespace = worst["namespace"] if worst is not None else ""
     names = _name_objects(result, left)
     if worst is not None and all(item["not_restored"] == Reason.FORBIDDEN for item in left):
         are = "is" if len(left) == 1 else "are"
         text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
-        yield text, cluster.command("rollout-gate", "undo", worst["name"], namespace=namespace)
+        yield (
+            text,
+            cluster.command(
+                "rollout-gate", "undo", registry.argument_of(worst), namespace=namespace
+            ),
+        )
         return
     text = (
         f"{names}: not returned, and not what was verified; apply the whole manifest of the version"
@@ -118,7 +123,7 @@ def writers_of(item: ObjectResult) -> list[str]:
 
 
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
-    """Tell whether an object is still as this run wrote it while others changed a Deployment."""
+    """Tell whether an object is still as this run wrote it while others changed a workload."""
     at_end, ours = item["at_end"], item["action"] in ("created", "changed")
     is_beside = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
     if not (is_beside and ours and at_end is not None and at_end["state"] == "as-written"):
@@ -126,13 +131,13 @@ def _is_leftover(result: Result, item: ObjectResult) -> bool:
     return any(
         one["outcome"] == Outcome.SUPERSEDED
         and (one["reason"] not in LOCK_REASONS or is_changed_by_others(result, one))
-        for one in workloads_of(result)
+        for one in result["workloads"]
     )
 
 
 def _going(result: Result) -> set[str]:
     """Return the namespaces that are being deleted, or are gone, with all that is in them."""
-    seen = [(one["namespace"], one["deletion"]) for one in workloads_of(result)]
+    seen = [(one["namespace"], one["deletion"]) for one in result["workloads"]]
     return {namespace for namespace, deletion in seen if deletion and deletion["namespace_goes"]}
 
 

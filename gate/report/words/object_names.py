@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, ObjectResult, Result, workloads_of
+from gate.report.schema.result import ObjectResult, Result, WorkloadResult
 
 
-def deployment_name(result: Result, deployment: DeploymentResult) -> str:
+def workload_name(result: Result, workload: WorkloadResult) -> str:
     """Return `deployment/web`, or `deployment/web in shop`."""
-    called = registry.of_entry(deployment).call(deployment["name"])
-    return f"{called}{_where(result, deployment['namespace'])}"
+    called = registry.of_entry(workload).call(workload["name"])
+    return f"{called}{_where(result, workload['namespace'])}"
 
 
-def list_own_objects(result: Result, deployment: DeploymentResult) -> list[ObjectResult]:
+def list_own_objects(result: Result, workload: WorkloadResult) -> list[ObjectResult]:
     """Return what the run says of the object of a workload; at most one, none if it had none."""
-    kind = registry.of_entry(deployment).name
-    place = (kind, deployment["namespace"], deployment["name"])
+    kind = registry.of_entry(workload).name
+    place = (kind, workload["namespace"], workload["name"])
     return [
         one for one in result["objects"] if (one["kind"], one["namespace"], one["name"]) == place
     ]
 
 
-def kinds_of(deployments: Iterable[DeploymentResult]) -> str:
-    """Return what several workloads are together, as `Deployments`."""
-    return registry.name_kinds(map(registry.of_entry, deployments))
+def kinds_of(workloads: Iterable[WorkloadResult]) -> str:
+    """Return what several workloads are together, as `workloads`."""
+    return registry.name_kinds(map(registry.of_entry, workloads))
 
 
 def namespaces_of(result: Result) -> list[str]:
-    """Return the namespaces of a run: its Deployments', or its objects' if it has none."""
-    named = workloads_of(result) or result["objects"]
+    """Return the namespaces of a run: its workloads', or its objects' if it has none."""
+    named = result["workloads"] or result["objects"]
     return list(dict.fromkeys(item["namespace"] for item in named if item["namespace"]))
 
 
@@ -54,5 +54,5 @@ def some_names(names: Sequence[str], most: int) -> str:
 
 
 def _where(result: Result, namespace: str) -> str:
-    places = {item["namespace"] for item in (*workloads_of(result), *result["objects"])} - {""}
+    places = {item["namespace"] for item in (*result["workloads"], *result["objects"])} - {""}
     return f" in {namespace}" if namespace and len(places) > 1 else ""

@@ -12,8 +12,8 @@ from typing import Final
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import DeploymentResult, Result
-from gate.report.words.attempt_advice import WITHOUT_A_DEPLOYMENT, Step
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
 
 _OF_A_RETURN: Final = (
@@ -27,45 +27,45 @@ _OF_A_RETURN: Final = (
 """What keeps the version before from serving again, as it would any version."""
 
 
-def hindrances(deployment: DeploymentResult) -> list[str]:
+def hindrances(workload: WorkloadResult) -> list[str]:
     """Return the reasons among the causes that keep any version from serving."""
-    found = (cause["reason"] for cause in deployment["causes"])
+    found = (cause["reason"] for cause in workload["causes"])
     return [reason for reason in found if reason in _OF_A_RETURN]
 
 
-def is_restored(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether the way back of a Deployment was written, by this run or an earlier one."""
-    return any(item["action"] == "restored" for item in list_own_objects(result, deployment))
+def is_restored(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether the way back of a workload was written, by this run or an earlier one."""
+    return any(item["action"] == "restored" for item in list_own_objects(result, workload))
 
 
-def is_refused_back(result: Result, deployment: DeploymentResult) -> bool:
-    """Tell whether the server refused a Deployment's way back; it may accept another try."""
+def is_refused_back(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether the server refused a workload's way back; it may accept another try."""
     refused = (Reason.REJECTED, Reason.FORBIDDEN)
-    return any(item["not_restored"] in refused for item in list_own_objects(result, deployment))
+    return any(item["not_restored"] in refused for item in list_own_objects(result, workload))
 
 
-def after_refused_writes(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def after_refused_writes(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise how to get the rights if the server refused writes of a way back for lack of them."""
     if not any(cause["reason"] == Reason.FORBIDDEN for cause in worst["causes"]):
         return
     flags = shlex.join(_cluster(result).flags(worst["namespace"]))
-    for step in WITHOUT_A_DEPLOYMENT[Reason.FORBIDDEN]:
+    for step in WITHOUT_A_WORKLOAD[Reason.FORBIDDEN]:
         yield Step(step.text, f"{step.command} {flags}")
 
 
-def look_at_version_before(result: Result, worst: DeploymentResult) -> Iterator[Step]:
+def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to the version before if it does not serve; one that does shows no hindrance."""
     baseline = worst["baseline"]
-    if baseline is None or not baseline["replicaset"] or _serves(worst, baseline["replicaset"]):
+    if baseline is None or not baseline["name"] or _serves(worst, baseline["name"]):
         return
-    name = registry.of_entry(worst).call_version(baseline["replicaset"])
+    name = registry.of_entry(worst).call_version(baseline["name"])
     command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
     yield Step("see what keeps the version before from serving:", command)
 
 
-def _serves(deployment: DeploymentResult, name: str) -> bool:
-    """Tell whether a ReplicaSet had all of its pods available when it was seen last."""
-    last = deployment["trees"][-1]["replicasets"] if deployment["trees"] else []
+def _serves(workload: WorkloadResult, name: str) -> bool:
+    """Tell whether a version had all of its pods available when it was seen last."""
+    last = workload["trees"][-1]["revisions"] if workload["trees"] else []
     return any(one["name"] == name and 0 < one["wanted"] <= one["available"] for one in last)
 
 

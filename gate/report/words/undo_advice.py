@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.report.schema.result import DeploymentResult, Result
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
@@ -14,15 +14,15 @@ _MOST_COLUMNS: Final = 120
 """For the names in a step, so that the whole step fits on a screen of usual width."""
 
 
-def was_never_left(result: Result, deployment: DeploymentResult) -> bool:
+def was_never_left(result: Result, workload: WorkloadResult) -> bool:
     """Tell whether what served before a run is what runs, because the run changed nothing."""
-    baseline, new = deployment["baseline"], deployment["new"]
-    is_itself = baseline is not None and baseline["replicaset"] == new["replicaset"]
+    baseline, new = workload["baseline"], workload["new"]
+    is_itself = baseline is not None and baseline["name"] == new["name"]
     return is_itself and has_changed_nothing(result)
 
 
 def undo_advice(
-    result: Result, worst: DeploymentResult, text: str
+    result: Result, worst: WorkloadResult, text: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what to do, each with the words of the `undo` that does it, () if none does.
 
@@ -31,7 +31,7 @@ def undo_advice(
     baseline = worst["baseline"]
     if baseline is None or immutable_objects(result) or was_never_left(result, worst):
         return
-    is_itself = baseline["replicaset"] == worst["new"]["replicaset"]
+    is_itself = baseline["name"] == worst["new"]["name"]
     is_numbered = baseline["revision"] is not None and not is_itself
     number = ("--to-revision", str(baseline["revision"])) if is_numbered else ()
     lacks, managers = worst["undo_lacks"], worst["undo_conflicts"]

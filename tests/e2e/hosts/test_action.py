@@ -72,6 +72,7 @@ def test_a_later_step_reads_that_it_was_good(course: Course) -> None:
         "rolled-back": "false",
         "changed": "true",
         "running": "new",
+        "not-judged": "0",
         "report-path": "good.html",
     }
     assert course.document("good")["exit_code"] == 0

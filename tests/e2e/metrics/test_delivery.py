@@ -122,7 +122,7 @@ def _queries() -> Iterator[tuple[str, str]]:
 def _filled_in(query: str) -> str:
     for name, value in {"$__range": "1h", "$__interval": "1m"}.items():
         query = query.replace(name, value)
-    return query.replace("$namespace", ".*").replace("$deployment", ".*")
+    return query.replace("$namespace", ".*").replace("$workload", ".*")
 
 
 # -- promtool --------------------------------------------------------------------------------------

@@ -51,7 +51,8 @@ def test_the_outputs_are_those_of_the_action(tmp_path: Path) -> None:
     document = json.loads(found.pop("result"))
     assert found == {
         "outcome": "rolled-back", "exit-code": "4", "reason": "CrashLoop", "rolled-back": "true",
-        "changed": "true", "running": "baseline", "report-path": "out/r.html",
+        "changed": "true", "running": "baseline", "not-judged": "0",
+        "report-path": "out/r.html",
     }  # fmt: skip
     assert document["message"] == told("rolled-back")["message"]
 
@@ -73,8 +74,8 @@ def test_no_words_make_an_output(
     result = spoilt(told(name), f"{words}\nrollout-gate-\noutcome=verified\nx<<EOF\nEOF")
     found = published(folder, result)
     assert list(found) == [
-        "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "report-path",
-        "result",
+        "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "not-judged",
+        "report-path", "result",
     ]  # fmt: skip
     assert found["outcome"] == result["outcome"]
     assert json.loads(found["result"])["outcome"] == result["outcome"]
@@ -92,7 +93,7 @@ def test_a_path_is_one_line(tmp_path: Path) -> None:
 def test_the_document_is_bounded(tmp_path: Path) -> None:
     """It fits into a variable, however much there is to tell, and is still whole JSON."""
     result = spoilt(told("rolled-back"), "w" * 4000)
-    result["deployments"] = [dict(result["deployments"][0]) for _ in range(10)]  # type: ignore[misc]
+    result["workloads"] = [dict(result["workloads"][0]) for _ in range(10)]  # type: ignore[misc]
     text = published(tmp_path, result)["result"]
     assert len(text) <= 100 * 1024
     assert json.loads(text)["reason"] == "CrashLoop"
@@ -131,7 +132,7 @@ def test_a_failure_stands_beside_its_manifest() -> None:
 def test_a_fault_of_a_manifest_stands_in_it() -> None:
     """The message of a refusal begins with the place."""
     result = told("verified")
-    refused: Result = {**result, "outcome": "usage", "exit_code": 2, "deployments": [],  # type: ignore[typeddict-item]
+    refused: Result = {**result, "outcome": "usage", "exit_code": 2, "workloads": [],  # type: ignore[typeddict-item]
                        "message": "web.yaml:7:3: unknown field"}  # fmt: skip
     (error,) = log_of(refused).of("error")
     assert (error.properties["file"], error.properties["line"]) == ("web.yaml", "7")
@@ -151,7 +152,7 @@ def test_only_what_fails_the_job_is_an_error(name: str) -> None:
 def test_there_are_at_most_ten_of_a_level() -> None:
     """GitHub keeps no more; the first is that of the run."""
     result = told("rolled-back")
-    result["deployments"] = [{**result["deployments"][0], "name": f"web-{n}"} for n in range(30)]
+    result["workloads"] = [{**result["workloads"][0], "name": f"web-{n}"} for n in range(30)]
     result["warnings"] = [f"warning {n}" for n in range(30)]
     log = log_of(result)
     assert len(log.of("error")) == len(log.of("warning")) == MOST_OF_A_LEVEL
@@ -189,7 +190,7 @@ def test_a_message_is_cut_and_on_one_line() -> None:
 def test_the_evidence_is_folded_and_no_line_of_it_is_read() -> None:
     """One group a Deployment; in it commands are stopped."""
     result = told("rolled-back")
-    result["deployments"][0]["evidence"][0]["text"] = "::error::no\n##[group]no\n::endgroup::"
+    result["workloads"][0]["evidence"][0]["text"] = "::error::no\n##[group]no\n::endgroup::"
     log = log_of(result)
     assert [c.data for c in log.of("group")] == ["Evidence: deployment/web"]
     assert len(log.of("endgroup")) == 1

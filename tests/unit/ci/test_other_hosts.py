@@ -56,6 +56,7 @@ def test_gitlab_gets_variables_for_later_jobs() -> None:
     assert lines == [
         "GATE_OUTCOME=rolled-back", "GATE_EXIT_CODE=4", "GATE_REASON=CrashLoop",
         "GATE_ROLLED_BACK=true", "GATE_CHANGED=true", "GATE_RUNNING=baseline",
+        "GATE_NOT_JUDGED=0",
     ]  # fmt: skip
 
 

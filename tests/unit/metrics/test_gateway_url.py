@@ -6,6 +6,7 @@ import pytest
 
 from gate.errors import UsageError
 from gate.metrics.gateway_url import GatewayUrl
+from gate.metrics.run import Place
 from tests.table import each
 
 
@@ -28,8 +29,12 @@ from tests.table import each
 def test_a_group_is_keyed_by_namespace_and_deployment(url: str, group: str) -> None:
     """And by the labels in which the URL ends; an empty label is none."""
     found = GatewayUrl.parse(url)
-    assert found.group(("shop", "web")) == f"{group}/namespace/shop/deployment/web"
-    assert found.group(("shop", "")) == f"{group}/namespace/shop"
+    assert (
+        found.group(Place("shop", "Deployment", "web")) == f"{group}/namespace/shop/deployment/web"
+    )
+    other = "workload/web/workload_kind/StatefulSet"
+    assert found.group(Place("shop", "StatefulSet", "web")) == f"{group}/namespace/shop/{other}"
+    assert found.group(Place("shop")) == f"{group}/namespace/shop"
 
 
 @pytest.mark.contract("B624")

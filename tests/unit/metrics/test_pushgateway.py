@@ -9,12 +9,13 @@ import pytest
 
 from gate.metrics.gateway_url import GatewayUrl
 from gate.metrics.pushgateway import PUSH_SECONDS, Groups, NotTaken, Pushed, Pushgateway
+from gate.metrics.run import Place
 from gate.metrics.stale import Existing
 from gate.virtual_time import VirtualClock
 from tests.unit.metrics.test_stale import NOW, group
 
 BASE = "http://gw:9091"
-WEB, API = ("shop", "web"), ("shop", "api")
+WEB, API = Place("shop", "Deployment", "web"), Place("shop", "Deployment", "api")
 KEY = f"{BASE}/metrics/job/rollout-gate/namespace/shop/deployment"
 Answer = Callable[[str, str], bytes]
 
@@ -61,8 +62,8 @@ def test_stale_groups_are_deleted() -> None:
     """The run's own are none, whatever the cluster had when it was looked."""
     stale = [group(), group({"deployment": "web"})]
     gateway = Gateway(lambda method, _: json.dumps({"data": stale}).encode() * (method == "GET"))
-    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
-    assert pushed == Pushed(removed=(("shop", "old"),))
+    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {("shop", "Deployment"): ()})))
+    assert pushed == Pushed(removed=(Place("shop", "Deployment", "old"),))
     assert gateway.requests == [
         ("DELETE", f"{KEY}/old"),
         ("GET", f"{BASE}/api/v1/metrics"),
@@ -80,7 +81,7 @@ def test_a_gateway_that_hangs_costs_its_time_and_no_more(
 ) -> None:
     """However many groups there are, each request has what is left; one that refuses costs none."""
     gateway = Gateway(lambda *_: bytes(gateway.clock.wait(takes)))
-    groups = Groups({("shop", f"web-{number}"): b"" for number in range(100)})
+    groups = Groups({Place("shop", "Deployment", f"web-{number}"): b"" for number in range(100)})
     told = gateway.take(groups).problem
     assert told
     assert problem in told
@@ -104,5 +105,5 @@ def test_a_gateway_that_hangs_costs_its_time_and_no_more(
 def test_a_list_that_cannot_be_read_leaves_what_was_pushed(answer: Answer, unswept: str) -> None:
     """And says that stale groups may stand."""
     gateway = Gateway(answer)
-    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {"shop": ()})))
+    pushed = gateway.take(Groups({WEB: b""}, Existing("uid-1", NOW, {("shop", "Deployment"): ()})))
     assert pushed == Pushed(unswept=unswept)

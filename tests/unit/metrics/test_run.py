@@ -37,7 +37,7 @@ def test_every_ending_is_measured_as_the_document_tells_it(ending: str) -> None:
     observed = told["outcome"] == Outcome.OBSERVED
     expected = {
         (one["namespace"], one["name"], "observed" if observed else one["outcome"], one["reason"])
-        for one in told["deployments"]
+        for one in told["workloads"]
     }
     labels = ("namespace", "deployment", "outcome", "reason")
     assert values(found, f"{PREFIX}attempts_total", *labels) == dict.fromkeys(expected, 1.0)

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.metrics.run import Place
 from gate.metrics.stale import MARGIN_SECONDS, Existing, stale_groups
 
 NOW = 1_800_000_000.0
 JOB = {"job": "rollout-gate"}
-EXISTING = Existing("uid-1", NOW, {"shop": {"web"}})
+OLD = Place("shop", "Deployment", "old")
+NAMES = {("shop", "Deployment"): {"web"}, ("shop", "StatefulSet"): {"db"}}
+EXISTING = Existing("uid-1", NOW, NAMES)
 
 
 def group(
@@ -31,6 +34,13 @@ def group(
     }
 
 
+def other_kind(kind: str = "StatefulSet") -> dict[str, Any]:
+    """Return the group of a workload that is no Deployment."""
+    found = group()
+    found["labels"] = {**JOB, "namespace": "shop", "workload": "db", "workload_kind": kind}
+    return found
+
+
 def listed(*groups: Any) -> bytes:
     """Return the answer that lists groups."""
     return json.dumps({"status": "success", "data": groups}).encode()
@@ -45,6 +55,8 @@ def listed(*groups: Any) -> bytes:
         pytest.param(group({"job": "backup"}), id="another job"),
         pytest.param(group({"cluster": "b"}), id="more labels than ours"),
         pytest.param(group({"deployment": ""}), id="no Deployment"),
+        pytest.param(other_kind("DaemonSet"), id="a kind that was not looked at"),
+        pytest.param(group({"workload": "old", "workload_kind": "StatefulSet"}), id="of two kinds"),
         pytest.param(group(uid="uid-2"), id="another cluster"),
         pytest.param(group(uid=""), id="a cluster without a name"),
         pytest.param(group(uid=None), id="pushed by somebody else"),
@@ -57,9 +69,17 @@ def listed(*groups: Any) -> bytes:
 )
 def test_everything_else_is_left_alone(spared: Any) -> None:
     """A metric that is deleted is gone: in doubt it stays."""
-    assert stale_groups(listed(spared, group()), JOB, EXISTING) == (("shop", "old"),)
-    unknown = Existing("", NOW, {"shop": {"web"}})
+    assert stale_groups(listed(spared, group()), JOB, EXISTING) == (OLD,)
+    unknown = Existing("", NOW, {("shop", "Deployment"): {"web"}})
     assert stale_groups(listed(group(uid="")), JOB, unknown) == ()
+
+
+@pytest.mark.contract("B1033")
+def test_a_group_of_another_kind_is_stale_by_its_own_kind() -> None:
+    """A Deployment of that name keeps no StatefulSet's group, nor the other way round."""
+    known = Existing("uid-1", NOW, {("shop", "Deployment"): {"db"}, ("shop", "StatefulSet"): ()})
+    gone = stale_groups(listed(other_kind(), group({"deployment": "db"})), JOB, known)
+    assert gone == (Place("shop", "StatefulSet", "db"),)
 
 
 @pytest.mark.parametrize("answer", [b"", b"<html>", b"[]", b'{"data": {}}', b"[" * 100_000])
@@ -80,4 +100,4 @@ JSON = st.recursive(
 def test_whatever_is_listed_is_read_or_left(bent: dict[str, Any]) -> None:
     """Who answers there is not known."""
     found = stale_groups(listed({**group(), **bent}), JOB, EXISTING)
-    assert found in ((), (("shop", "old"),))
+    assert found in ((), (OLD,))

@@ -15,11 +15,11 @@ from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
     CheckResult,
-    DeploymentResult,
     EvidenceResult,
     ObjectResult,
     Result,
     Running,
+    WorkloadResult,
 )
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.stage import run_of
@@ -106,32 +106,46 @@ def log_result(text: str = "panic", **over: Any) -> EvidenceResult:
 def object_result(**over: Any) -> ObjectResult:
     """Return a ConfigMap that a run changed."""
     found: Any = {"kind": "ConfigMap", "namespace": "shop", "name": "settings"}
-    found |= {"action": "changed", "at_end": None, "judged": False, "file": "", "line": 0}
+    found |= {
+        "action": "changed",
+        "at_end": None,
+        "judged": False,
+        "coverage": "applied",
+        "file": "",
+        "line": 0,
+    }
     found |= {"changes": [], "irreversible": "", "not_restored": ""}
     result: ObjectResult = found | over
     return result
 
 
-def deployment_result(
+def workload_result(
     outcome: Outcome, reason: AnyReason, running: Running = "new", name: str = "web"
-) -> DeploymentResult:
+) -> WorkloadResult:
     """Return a Deployment that ended so: revision 4 after revision 3."""
-    was = {"revision": 3, "was_revision": None, "replicaset": "web-3", "images": ["shop/web:3"]}
-    new = {"revision": 4, "was_revision": None, "replicaset": "web-4", "images": ["shop/web:4"]}
-    found: Any = {"namespace": "shop", "name": name, "uid": "u", "outcome": outcome}
+    was = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
+    new = {"revision": 4, "was_revision": None, "name": "web-4", "images": ["shop/web:4"]}
+    found: Any = {
+        "kind": "Deployment",
+        "namespace": "shop",
+        "name": name,
+        "uid": "u",
+        "outcome": outcome,
+    }
     found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
-    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2}]}
+    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2, "subject": ""}]}
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
-    result: DeploymentResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
+    found |= {"pod_shares": [], "remarks": [], "lasting_effect": ""}
+    result: WorkloadResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
     return result
 
 
-def result_of(*deployments: DeploymentResult) -> Result:
+def result_of(*deployments: WorkloadResult) -> Result:
     """Return the document of an attempt with these, the first being the worst."""
     first = deployments[0]
     code = EXIT_CODES.get(first["outcome"], 143)
     result = minimal(first["outcome"], code, reason_of(first["reason"]), "said", RUN)
-    result["deployments"] = list(deployments)
+    result["workloads"] = list(deployments)
     result["recoverable"] = first["outcome"] == Outcome.INTERRUPTED
     return result
 

@@ -144,5 +144,5 @@ def test_a_fence_is_longer_than_what_it_holds(words: str) -> None:
     """The text of a log comes out of its fence as it went in."""
     result = spoilt(told("rolled-back"), words)
     fences = [token.content for token in tokens(markdown(result)) if token.type == "fence"]
-    pieces = [piece for deployment in result["deployments"] for piece in deployment["evidence"]]
+    pieces = [piece for deployment in result["workloads"] for piece in deployment["evidence"]]
     assert fences[: len(pieces)] == [f"{words}\n".replace("\n\n", "\n") for _ in pieces]

@@ -23,11 +23,11 @@ X = Scale(0.0, 100.0, 0.0, 1000.0)
 def test_the_page_is_small_for_many_pods() -> None:
     """Fifty pods, each of which says something else."""
     result = with_checks("rolled-back")
-    one = result["deployments"][0]
+    one = result["workloads"][0]
     piece, tree = one["evidence"][0], one["trees"][0]
     one["evidence"] = [{**piece, "text": f"{n} " + "w" * 4000} for n in range(10)]
     pods = [f"pod/web-2-{n}: CrashLoopBackOff; " + "w" * 300 for n in range(50)]
-    tree["replicasets"][0]["pods"] = pods
+    tree["revisions"][0]["pods"] = pods
     lines = result["timeline"]
     result["timeline"] = [{**lines[n % len(lines)], "at_seconds": n / 40} for n in range(500)]
     (history,) = result["history"]["pods"]
@@ -83,7 +83,7 @@ def sample_at(at: float, *, ready: int = 0, failing: int = 0) -> PodSample:
 def pods(*samples: PodSample, deadline: int | None = 100) -> PodHistory:
     """Return a history with one leg."""
     return {
-        "namespace": "shop", "name": "web", "samples": list(samples),
+        "kind": "Deployment", "namespace": "shop", "name": "web", "samples": list(samples),
         "legs": [{"leg": "forward", "at_seconds": 0.0, "total_seconds": 200.0,
                   "progress_deadline_seconds": deadline}],
     }  # fmt: skip

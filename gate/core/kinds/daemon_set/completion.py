@@ -5,8 +5,9 @@ from __future__ import annotations
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, own_pods
+from gate.core.model.objects import CleanText
 from gate.core.rollout.policy import Policy, amount
-from gate.core.rollout.workload_kind import View
+from gate.core.rollout.workload_kind import Remark, View
 
 UNREADABLE = "nodes may not be read, so that each one has to follow"
 
@@ -92,6 +93,16 @@ def describe_counts(view: View[ControllerRevision], live: DaemonSet, which: str)
     if not view.nodes.are_known and available < live.replicas:
         parts.append(UNREADABLE)
     return ", ".join(parts)
+
+
+def remarks(view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ...]:
+    """Name the nodes of whose pods the verdict says nothing: no kubelet answers for them."""
+    dead = Placement.of(view, live).dead
+    if not dead:
+        return ()
+    nodes = "1 node is" if len(dead) == 1 else f"{len(dead)} nodes are"
+    text = f"{nodes} not Ready, or gone, and the verdict says nothing of what runs there"
+    return (Remark(CleanText(text), tuple(f"node/{name}" for name in dead)),)
 
 
 def describe_lag(view: View[ControllerRevision], live: DaemonSet) -> str:

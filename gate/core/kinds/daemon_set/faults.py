@@ -22,7 +22,9 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     yield from _find_denial(view, live, limits)
     blocked = _describe_block(view, live)
     if blocked:
-        yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked))
+        dead = Placement.of(view, live).dead
+        subject = f"node/{dead[0]}" if len(dead) == 1 and dead[0] in view.nodes.present else ""
+        yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked), subject=subject)
 
 
 def _find_denial(

@@ -24,8 +24,10 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, OnDelete, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
+    LastWords,
     PodCounts,
     ProgressMarks,
+    Remark,
     StatusCounts,
     View,
 )
@@ -48,6 +50,7 @@ class DaemonSetKind:
     name: Kind = DAEMON_SET
     revision_kind: Kind = CONTROLLER_REVISION
     pods_show_progress: bool = True
+    has_way_back: bool = True
     looks_at_nodes: bool = True
     default_replicas: None = None
     pause_field: str = ""
@@ -57,6 +60,12 @@ class DaemonSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: DaemonSet, owned: tuple[ControllerRevision, ...]
+    ) -> tuple[ControllerRevision, ...]:
+        """Return its ControllerRevisions."""
+        return owned
 
     def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the newest revision once the live template is observed, else "".
@@ -132,6 +141,18 @@ class DaemonSetKind:
         """Tell whether no pod is left to replace or to add on a node that could run it."""
         return completion.is_rolled_out(view, live)
 
+    def has_ended(self, live: DaemonSet) -> bool:
+        """Return False: a DaemonSet runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: DaemonSet) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: DaemonSet) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
     def describe_counts(
         self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
     ) -> str:
@@ -149,7 +170,15 @@ class DaemonSetKind:
         old = sum(not is_new(view, pod) for pod in own_pods(view, live))
         return ProgressMarks(mine.created, mine.ready, mine.available, old)
 
+    def remarks(self, view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ...]:
+        """Name the nodes of whose pods the verdict says nothing."""
+        return completion.remarks(view, live)
+
     # -- what blocks it ----------------------------------------------------------------------------
+
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
 
     def faults(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
@@ -172,6 +201,10 @@ class DaemonSetKind:
         if not nodes.are_known or not pod.node:
             return True
         return pod.node in nodes.present and nodes.was_ready_at_start(pod.node)
+
+    def last_words(self, view: View[ControllerRevision], live: DaemonSet) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
@@ -237,3 +270,9 @@ class DaemonSetKind:
         steps = math.ceil(max(1, live.replicas) / live.step)
         a_step = policy.budgets.progress_deadline_seconds + live.min_ready_seconds
         return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, steps * a_step))
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: DaemonSet) -> str:
+        """Return nothing: it keeps no data of its own."""
+        return ""

@@ -40,14 +40,18 @@ def find_blocking_pod(
 
 
 def fault_of(blocking: BlockingPod) -> Fault:
-    """Return the pod as what a reader sees among the causes; the clocks decide."""
+    """Return the pod as what a reader sees among the causes; the clocks decide.
+
+    It is the one that has to go, unless something else keeps it from coming back as a new one.
+    """
     said = f": {blocking.trouble.message}" if blocking.trouble is not None else ""
     kept = f"; {blocking.obstacle}" if blocking.obstacle else ""
     message = (
         f"{blocking.pod.name} of revision {blocking.pod.revision_label or 'unknown'} is not"
         f" available, and the controller waits for it{said}{kept}"
     )
-    return Fault(StatefulSetReason.BLOCKED_BY_POD, CleanText(message))
+    subject = "" if blocking.obstacle else f"pod/{blocking.pod.name}"
+    return Fault(StatefulSetReason.BLOCKED_BY_POD, CleanText(message), subject=subject)
 
 
 def _blocking(

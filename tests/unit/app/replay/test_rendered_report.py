@@ -12,6 +12,7 @@ from gate.cli import main
 from gate.report.formats.files import json_text, render_result
 from gate.report.formats.format import Format
 from gate.report.schema.added_keys import LATER_KEYS, parts
+from gate.report.schema.printed_result import with_deployments
 from tests.unit.app.conftest import Ended
 from tests.unit.report.results import HOSTILE, NAMES, spoilt, told
 
@@ -52,7 +53,7 @@ def test_a_document_survives_reading(run: Report, tmp_path: Path, name: str) -> 
     """Cleaning changes nothing of what is clean."""
     file = tmp_path / "r.json"
     file.write_text(json_text(told(name)))
-    assert json.loads(run(file, "--format", "json").out) == told(name)
+    assert json.loads(run(file, "--format", "json").out) == with_deployments(told(name))
 
 
 @pytest.mark.contract("B569", "B561")
@@ -155,6 +156,23 @@ def test_a_document_of_an_earlier_version_is_rendered(
     del old["outcome"]
     file.write_text(json.dumps(old))
     assert run(file).code == 2
+
+
+@pytest.mark.contract("B1030")
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_reader_of_the_earlier_list_finds_it(run: Report, tmp_path: Path, name: str) -> None:
+    """`deployments` repeats `workloads` under its earlier keys; alone it says all that both do."""
+    both = json.loads(json_text(told(name)))
+    for one, earlier in zip(both["workloads"], both["deployments"], strict=True):
+        assert one["kind"] == earlier["kind"] == "Deployment"
+        assert earlier["new"]["replicaset"] == one["new"]["name"]
+        trees = [tree["replicasets"] for tree in earlier["trees"]]
+        assert trees == [tree["revisions"] for tree in one["trees"]]
+    alone = {key: value for key, value in both.items() if key != "workloads"}
+    file = tmp_path / "r.json"
+    file.write_text(json.dumps(alone))
+    assert json.loads(run(file, "--format", "json").out) == both
+    assert run(file).out == render_result(Format.TEXT, told(name))
 
 
 @pytest.mark.contract("B775")

@@ -14,7 +14,7 @@ from gate.app.runtime.metrics_delivery import Delivery
 from gate.app.runtime.world import World, outside
 from gate.config import Settings
 from gate.metrics.pushgateway import Groups, Pushed, Pushgateway
-from gate.metrics.run import About, RunMetrics
+from gate.metrics.run import About, Place, RunMetrics
 from gate.virtual_time import VirtualClock
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate, Manifest
@@ -92,14 +92,18 @@ def test_what_is_pushed_stands_under_its_deployment(
     ended = gate("apply", file=[manifest(web(), web(name="api"))], pushgateway=GATEWAY)
     assert (ended.code, ended.document["outcome"]) == (0, "verified"), ended.err
     [(groups, _)] = pushes.came
-    assert set(groups.texts) == {("shop", "web"), ("shop", "api")}
-    for (_, name), text in groups.texts.items():
+    assert set(groups.texts) == {
+        Place("shop", "Deployment", "web"),
+        Place("shop", "Deployment", "api"),
+    }
+    for (_, _, name), text in groups.texts.items():
         assert text is not None
-        assert f'deployment="{name}"'.encode() in text
+        labels = f'deployment="{name}"', f'workload="{name}"', 'workload_kind="Deployment"'
         lines = [line for line in text.decode().splitlines() if not line.startswith("#")]
-        assert all(f'deployment="{name}"' in line for line in lines)
+        assert lines
+        assert all(label in line for line in lines for label in labels)
     assert groups.existing is not None
-    assert "old" in groups.existing.deployments["shop"]
+    assert "old" in groups.existing.names["shop", "Deployment"]
 
 
 @pytest.mark.contract("B614")
@@ -145,6 +149,6 @@ def test_a_refusal_before_anything_is_known_is_in_the_file_and_in_no_group(
     file = tmp_path / "gate.prom"
     told = {"metrics_textfile": str(file), "pushgateway": GATEWAY}
     assert here("apply", file=["nowhere.yaml"], **told).code == 2
-    assert 'deployment="",namespace="",outcome="usage"' in file.read_text()
+    assert 'deployment="",namespace="",outcome="usage",' in file.read_text()
     [(groups, _)] = pushes.came
-    assert set(groups.texts) == {("", "")}
+    assert set(groups.texts) == {Place("")}

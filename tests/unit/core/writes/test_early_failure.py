@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.state import RETRY_SECONDS, Attempt, Ending
+from gate.core.attempt.limits import RETRY_SECONDS
+from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import State
-from gate.core.endings.unwritten import IN_DOUBT
+from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
 from gate.core.model.fact import Unknown
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText
@@ -27,8 +28,10 @@ from gate.core.protocol.events import (
     WriteUncertain,
 )
 from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
+from gate.core.states.writing import SETTLING_SECONDS
 from gate.report.document.remarks import remarks, uncertain_writes
-from tests.unit.core.leaves import config, manifest
+from gate.wire.kept import kept_text, read_kept
+from tests.unit.core.leaves import Leaves, config, manifest
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import finished
 from tests.unit.core.server import Server
@@ -425,10 +428,50 @@ def test_a_write_that_may_be_done_is_not_called_unwritten_for_a_later_refusal() 
     assert found["d"].message.startswith("it was not written, since the writing ended")
 
 
-@pytest.mark.contract("B904")
-def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
-    """The write says both: that its answers were lost, and that the budget ended."""
-    player = applying(policy=Policy(budgets=Budgets(timeout_seconds=60.0)))
+def landing_late(player: Player, write: Write, *, edited: Leaves | None = None) -> Attempt:
+    """Lose a write, refuse it the second time, and do the first one while the others go back.
+
+    `edited` is what somebody else changes in place of it.
+    """
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+
+    def land(player: Player, effect: Write) -> AttemptEvent:
+        if edited is None:
+            player.server.perform(write, player.attempt.now)
+        else:
+            player.server.edit(write.ref, "kubectl-edit", edited)
+        player.server.control(write.ref)
+        return player.answer(effect)
+
+    player.bend(Write, land)
+    return player.run()
+
+
+@pytest.mark.contract("B1012")
+def test_a_write_that_lands_late_is_not_called_somebody_elses() -> None:
+    """It is this run's: what was to go back did not all go back, and a person has to know."""
+    attempt = landing_late(*held_after_the_failure())
+    assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP)
+    found = endings(attempt)["c"]
+    assert (found.outcome, found.message) == (Outcome.ROLLBACK_FAILED, LANDED_LATE)
+    assert "the answer to the write of deployment/c was lost: it was done after all" in remarks(
+        attempt
+    )
+
+
+@pytest.mark.contract("B1012")
+def test_what_somebody_else_did_in_place_of_a_lost_write_is_theirs() -> None:
+    """The field managers show it."""
+    attempt = landing_late(*held_after_the_failure(), edited={IMAGE: "shop/web:v7"})
+    assert ends(attempt)[:2] == (8, Outcome.SUPERSEDED)
+    assert "kubectl-edit" in endings(attempt)["c"].message
+
+
+def never_answering(policy: Policy) -> Player:
+    """Return the apply of which one write on the way out never gets an answer."""
+    player = applying(policy=policy)
 
     def unanswered(player: Player, effect: Write) -> AttemptEvent | None:
         now, attempt = player.attempt.now, player.attempt
@@ -437,13 +480,74 @@ def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_do
         return player.answer(effect)
 
     player.bend(Write, unanswered, times=1000)
-    attempt = player.run()
+    return player
+
+
+@pytest.mark.contract("B904")
+def test_a_server_without_an_answer_until_the_budget_ends_leaves_the_write_in_doubt() -> None:
+    """The write says both: that its answers were lost, and that the budget ended."""
+    attempt = never_answering(
+        Policy(budgets=Budgets(timeout_seconds=SETTLING_SECONDS - 10.0))
+    ).run()
     assert ends(attempt)[:2] == (4, Outcome.ROLLED_BACK)
     found = endings(attempt)
     late = "it could not be written within the budget"
     assert (found["c"].outcome, found["c"].message) == (Outcome.INCONCLUSIVE, f"{IN_DOUBT}; {late}")
     ended = f"the writing ended at deployment/c: {late}"
     assert found["d"].message == f"it was not written, since {ended}"
+
+
+def dead_in_doubt(*, lands: bool) -> Player:
+    """Lose a write, refuse it the second time, and kill the gate on the way back of the others.
+
+    `lands` is whether the first one is done after that. The record is read as from a Lease.
+    """
+    player, write = held_after_the_failure()
+    player.hear(lost(player, write, done=False))
+    player.bend(Write, refused)
+    player.hold = ()
+    player.run_to(State.WRITING, Leg.BACK)
+    if lands:
+        player.server.perform(write, player.attempt.now)
+        player.server.control(write.ref)
+    record = next(one.record for one in reversed(player.sent) if isinstance(one, SaveRecord))
+    kept, _ = read_kept(kept_text(record.objects, {}))
+    return finished(player.server, replace(record, objects=kept))
+
+
+@pytest.mark.contract("B1013")
+def test_recover_knows_what_the_dead_gate_was_refused_and_did_not_hear() -> None:
+    """It says what the gate itself would have said."""
+    attempt = dead_in_doubt(lands=False).attempt
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert [ref.name for ref in uncertain_writes(attempt)] == ["c"]
+    found = endings(attempt)
+    assert found["c"].message == f"{IN_DOUBT}; {QUOTA}"
+    assert found["c"].outcome is Outcome.INCONCLUSIVE
+    assert found["d"].message.endswith(f"since the writing ended at deployment/c: {QUOTA}")
+
+
+@pytest.mark.contract("B1013")
+def test_recover_takes_back_a_write_that_landed_after_its_gate_died() -> None:
+    """The record says that an answer was lost: it is not taken for somebody else's."""
+    player = dead_in_doubt(lands=True)
+    assert ends(player.attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert {one.image for one in player.server.stored.values()} == {"shop/web:v1"}
+    assert uncertain_writes(player.attempt) == ()
+
+
+@pytest.mark.contract("B1014")
+def test_a_known_failure_does_not_wait_for_an_answer_that_never_comes() -> None:
+    """Half a minute after the first answer was lost what was written goes back all the same."""
+    player = never_answering(Policy(budgets=Budgets(timeout_seconds=600.0)))
+    began_at = player.attempt.now
+    player.run_to(State.WRITING, Leg.BACK)
+    assert player.attempt.now - began_at < SETTLING_SECONDS + 2 * RETRY_SECONDS
+    attempt = player.run()
+    assert ends(attempt) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    found = endings(attempt)
+    assert (found["c"].outcome, found["c"].message) == (Outcome.INCONCLUSIVE, IN_DOUBT)
+    assert found["d"].message.startswith(UNWRITTEN)
 
 
 # -- what comes while the failure is confirmed -----------------------------------------------------
@@ -487,6 +591,23 @@ def test_after_the_lock_is_lost_nothing_more_is_sent() -> None:
     player.hold = ()
     assert ends(player.run())[:2] == (8, Outcome.SUPERSEDED)
     assert names(player) == ["a", "bad", "c"]
+
+
+@pytest.mark.contract("B1015")
+def test_what_somebody_breaks_before_its_write_holds_no_way_back_up() -> None:
+    """It is theirs, and named with who did it: what was written goes back meanwhile."""
+    player = confirming()
+    last = next(one.ref for one in player.attempt.plan.targets if one.ref.name == "e")
+    player.server.edit(last, "kubectl-set", {IMAGE: "shop/web:v7"})
+    player.behave("slow", "v7")
+    player.hold = ()
+    began_at = player.attempt.now
+    attempt = player.run()
+    assert attempt.now - began_at < 10.0
+    assert ends(attempt) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
+    assert {endings(attempt)[name].outcome for name in ("a", "bad", "c")} == {Outcome.ROLLED_BACK}
+    said = "somebody else changed it before it was written (by kubectl-set)"
+    assert endings(attempt)["e"].message == said
 
 
 @pytest.mark.contract("B904", "B27")

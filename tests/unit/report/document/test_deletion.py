@@ -36,7 +36,7 @@ def deleted(stage: Stage, web: Workload) -> DeletionResult:
     """Delete the Deployment, and return what the report says of it."""
     stage.hear(Vanished(stage.attempt.now + 1.0, DEPLOYMENT, web.uid))
     stage.wait_out()
-    found = document(stage.attempt, run_of(stage))["deployments"][0]["deletion"]
+    found = document(stage.attempt, run_of(stage))["workloads"][0]["deletion"]
     assert found is not None
     return found
 

@@ -19,6 +19,7 @@ from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
 from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
 from gate.report.schema.json_schema import result_schema
+from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
 from tests.table import each
 from tests.unit.core.world import refusals
@@ -52,7 +53,7 @@ def of(stage: Stage) -> Result:
 def test_every_document_keeps_to_the_schema(name: str) -> None:
     """Whatever the end, the published schema holds; no time is later than the document's own."""
     result = told(name)
-    VALIDATOR.validate(result)
+    VALIDATOR.validate(with_deployments(result))
     for found in result["history"]["pods"]:
         times = [sample["at_seconds"] for sample in found["samples"]]
         assert times == sorted(set(times))
@@ -65,7 +66,7 @@ def test_a_run_without_an_attempt_has_a_document() -> None:
     identity, times = RunIdentity("1", "id", "apply"), RunTimes("yesterday", 5.0, 5.25)
     run = Run(identity, times, lines=RunLines(warnings=("a", "b", "a")))
     result = minimal(Outcome.REFUSED, 3, Reason.FORBIDDEN, "may not patch", run)
-    VALIDATOR.validate(json.loads(json.dumps(result)))
+    VALIDATOR.validate(with_deployments(result))
     assert result["duration_seconds"] == 0.25
     assert result["warnings"] == ["a", "b"]
     assert run.times.at(3.0) == "", "a wrong clock string spoils a time, not the report"
@@ -102,12 +103,12 @@ def test_outcome_code_reason_and_what_runs(
     """As the exit code branches; whose pods run, and what was done to each object."""
     result = told(name)
     assert (result["outcome"], result["exit_code"], result["reason"]) == (outcome, code, reason)
-    assert result["deployments"][0]["running"] == running
+    assert result["workloads"][0]["running"] == running
     assert [item["action"] for item in result["objects"]] == actions
 
 
-BASELINE = {"revision": 3, "was_revision": 1, "replicaset": "web-1", "images": ["shop/web:1"]}
-NEW = {"revision": 2, "was_revision": None, "replicaset": "web-2", "images": ["shop/web:2"]}
+BASELINE = {"revision": 3, "was_revision": 1, "name": "web-1", "images": ["shop/web:1"]}
+NEW = {"revision": 2, "was_revision": None, "name": "web-2", "images": ["shop/web:2"]}
 ROLLBACK = {
     "reason": "CrashLoop",
     "written_at": "2026-11-21T12:00:11.520Z",
@@ -120,38 +121,38 @@ ROLLBACK = {
 @each(
     ("name", "path", "value"),
     [
-        ("verified", "deployments/0/new/image_ids", ["shop/web@sha256:1111"]),
-        ("verified", "deployments/0/trees/0/replicasets/0/pods", ["4 pods ready"]),
-        ("superseded", "deployments/0/new/replicaset", "web-2"),
-        ("first-failed", "deployments/0/baseline", None),
+        ("verified", "workloads/0/new/image_ids", ["shop/web@sha256:1111"]),
+        ("verified", "workloads/0/trees/0/revisions/0/pods", ["4 pods ready"]),
+        ("superseded", "workloads/0/new/name", "web-2"),
+        ("first-failed", "workloads/0/baseline", None),
         ("first-failed", "objects/0/changes", []),
-        ("conflict", "deployments/0/new/revision", None),
-        ("conflict", "deployments/0/new/replicaset", ""),
-        ("conflict", "deployments/0/new/images", ["shop/web:2"]),
-        ("conflict", "deployments/0/changed", False),
+        ("conflict", "workloads/0/new/revision", None),
+        ("conflict", "workloads/0/new/name", ""),
+        ("conflict", "workloads/0/new/images", ["shop/web:2"]),
+        ("conflict", "workloads/0/changed", False),
         ("rollback-failed", "rollback/verified", False),
         *((name, "rollback", None) for name in ("verified", "kept", "paused", "scaled-to-zero")),
         *((name, "rollback", None) for name in ("observed", "first-failed")),
-        ("observed", "deployments/0/outcome", "failed"),
+        ("observed", "workloads/0/outcome", "failed"),
         ("rolled-back", "rollback", ROLLBACK),
         ("rolled-back", "objects/0/judged", False),
         ("rolled-back", "objects/0/changes/0/path", "data.mode"),
         ("rolled-back", "objects/1/judged", True),
         ("rolled-back", "objects/1/changes/0/after", "shop/web:2"),
-        ("rolled-back", "deployments/0/uid", "uid-web"),
-        ("rolled-back", "deployments/0/changed", True),
-        ("rolled-back", "deployments/0/baseline", BASELINE),
-        ("rolled-back", "deployments/0/new", {**NEW, "image_ids": []}),
-        ("rolled-back", "deployments/0/trees/0/moment", "verdict"),
-        ("rolled-back", "deployments/0/trees/0/replicasets/0/name", "web-2"),
-        ("rolled-back", "deployments/0/trees/0/replicasets/1/ready", 3),
-        ("rolled-back", "deployments/0/trees/1/moment", "end"),
-        ("rolled-back", "deployments/0/trees/1/replicasets/0/ready", 0),
-        ("rolled-back", "deployments/0/trees/1/replicasets/1/ready", 4),
-        ("two-deployments", "deployments/0/causes/0/pods", 2),
-        ("two-deployments", "deployments/1/causes/0/pods", 0),
-        ("two-deployments", "deployments/1/evidence", []),
-        ("two-deployments", "deployments/1/outcome", "rolled-back"),
+        ("rolled-back", "workloads/0/uid", "uid-web"),
+        ("rolled-back", "workloads/0/changed", True),
+        ("rolled-back", "workloads/0/baseline", BASELINE),
+        ("rolled-back", "workloads/0/new", {**NEW, "image_ids": []}),
+        ("rolled-back", "workloads/0/trees/0/moment", "verdict"),
+        ("rolled-back", "workloads/0/trees/0/revisions/0/name", "web-2"),
+        ("rolled-back", "workloads/0/trees/0/revisions/1/ready", 3),
+        ("rolled-back", "workloads/0/trees/1/moment", "end"),
+        ("rolled-back", "workloads/0/trees/1/revisions/0/ready", 0),
+        ("rolled-back", "workloads/0/trees/1/revisions/1/ready", 4),
+        ("two-deployments", "workloads/0/causes/0/pods", 2),
+        ("two-deployments", "workloads/1/causes/0/pods", 0),
+        ("two-deployments", "workloads/1/evidence", []),
+        ("two-deployments", "workloads/1/outcome", "rolled-back"),
     ],
     ids=str,
 )
@@ -167,9 +168,9 @@ def test_nothing_is_made_up(name: str, path: str, value: object) -> None:
 def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     """The apply was rejected at it: the ConfigMap before it is restored, its baseline runs."""
     result = of(apply_rejected())
-    (web,) = result["deployments"]
+    (web,) = result["workloads"]
     assert (web["outcome"], web["running"]) == ("verified", "baseline")
-    assert (web["new"]["images"], web["new"]["replicaset"]) == (["shop/web:2"], "")
+    assert (web["new"]["images"], web["new"]["name"]) == (["shop/web:2"], "")
     assert [item["action"] for item in result["objects"]] == ["restored", "unchanged"]
     assert result["rollback"] is not None
     assert result["rollback"]["reason"] == "ApplyRejected"
@@ -219,7 +220,7 @@ def test_a_sibling_that_goes_back_too_is_not_blamed() -> None:
     """The document's message is that of the one that failed, and so is the sibling's cause."""
     result = told("two-deployments")
     assert result["message"].startswith("deployment/web: web: Error")
-    assert result["deployments"][1]["causes"][0]["message"].startswith("deployment/web failed: ")
+    assert result["workloads"][1]["causes"][0]["message"].startswith("deployment/web failed: ")
 
 
 def test_a_long_timeline_keeps_its_first_and_last_lines() -> None:
@@ -244,7 +245,7 @@ def test_an_interrupt_before_new_pods_is_no_baseline() -> None:
     stage.hear(Interrupted(stage.attempt.now + 0.1, 2))
     result = of(stage)
     assert result["exit_code"] == 130
-    assert result["deployments"][0]["running"] == "mixed"
+    assert result["workloads"][0]["running"] == "mixed"
     assert interrupted().attempt.exit_code == 143
 
 
@@ -260,7 +261,7 @@ def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
         ),
     )
     result = of(stage)
-    assert [d["outcome"] for d in result["deployments"]] == ["rolled-back", "rollback-failed"]
+    assert [d["outcome"] for d in result["workloads"]] == ["rolled-back", "rollback-failed"]
     assert result["rollback"] is not None
     assert result["rollback"]["verified"] is False
 
@@ -281,5 +282,5 @@ def test_where_the_template_is_the_same_the_way_back_ends_at_the_baseline() -> N
     web.counted(4, 3, 4)
     stage.show(1.0)
     stage.wait_out()
-    (told_of,) = of(stage)["deployments"]
+    (told_of,) = of(stage)["workloads"]
     assert (told_of["outcome"], told_of["running"]) == ("rollback-failed", "baseline")

@@ -13,6 +13,7 @@ import pytest
 from gate.report.document.document import document
 from gate.report.formats.files import write_report
 from gate.report.formats.format import Format
+from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
 from tests.unit.report.endings import rolled_back
 from tests.unit.report.stage import run_of
@@ -36,7 +37,7 @@ def test_a_link_is_replaced_and_not_followed(result: Result, tmp_path: Path, the
     link.symlink_to(ours)
     assert write_report(Format.JSON, link, result) is None
     assert not link.is_symlink()
-    assert json.loads(link.read_text()) == result
+    assert json.loads(link.read_text()) == with_deployments(result)
     assert ours.exists() is (there != "nothing")
     assert there != "file" or ours.read_text() == "precious"
 
@@ -64,7 +65,7 @@ def test_a_broken_sink_is_a_warning(result: Result, tmp_path: Path, name: str) -
     """It says which report and why, and raises nothing; a bug of a report changes no verdict."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path)
-    broken: Result = {"deployments": None}  # type: ignore[typeddict-item]
+    broken: Result = {"workloads": None}  # type: ignore[typeddict-item]
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
         given = (Format.TEXT, broken) if name == "bug" else (Format.JSON, result)
@@ -87,7 +88,7 @@ def test_a_pipe_is_written_to_as_it_is(result: Result, tmp_path: Path) -> None:
     reader.start()
     assert write_report(Format.JSON, pipe, result) is None
     reader.join(timeout=10)
-    assert json.loads(read[0]) == result
+    assert json.loads(read[0]) == with_deployments(result)
     assert pipe.is_fifo()
 
 

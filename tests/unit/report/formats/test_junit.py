@@ -62,6 +62,6 @@ def test_an_end_before_the_first_write_is_of_the_preflight(
 ) -> None:
     """There is no other phase."""
     result = told("verified")
-    ended: Result = {**result, "outcome": outcome, "exit_code": code, "deployments": [],  # type: ignore[typeddict-item]
+    ended: Result = {**result, "outcome": outcome, "exit_code": code, "workloads": [],  # type: ignore[typeddict-item]
                      "objects": []}  # fmt: skip
     assert cases(ended) == {"rollout-gate.phase/preflight": end}

@@ -14,8 +14,8 @@ from tests.unit.report.results import spoilt, told, with_checks
 def many(count: int, log_characters: int) -> Result:
     """Return a result of many Deployments with long logs."""
     result = spoilt(told("rolled-back"), "w" * log_characters)
-    one = result["deployments"][0]
-    result["deployments"] = [{**copy.deepcopy(one), "name": f"web-{n}"} for n in range(count)]
+    one = result["workloads"][0]
+    result["workloads"] = [{**copy.deepcopy(one), "name": f"web-{n}"} for n in range(count)]
     return result
 
 

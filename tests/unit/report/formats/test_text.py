@@ -18,12 +18,12 @@ from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
-    deployment_result,
     log_result,
     object_result,
     result_of,
     spoilt,
     told,
+    workload_result,
 )
 from tests.unit.report.rewrite import GOLDEN, rendered
 
@@ -64,12 +64,13 @@ def test_it_fits_its_stream(name: str) -> None:
 def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     """Two pods doomed the version, four suffer when it is over: one line, with the four."""
     result = told("kept")
-    (only,) = result["deployments"]
+    (only,) = result["workloads"]
     result["message"] = "web: Error, exit code 1 (2 of 4 created pods)"
     cause = {
         "reason": "CrashLoop",
         "message": "web: Error, exit code 1 (4 of 4 created pods)",
         "pods": 4,
+        "subject": "",
     }
     only["causes"] = [cause]  # type: ignore[list-item]
     text = verdict_text(result, Style(width=200))
@@ -82,7 +83,7 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
 def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:
     """A step is whole, for its end is what is to be typed; three warnings stand on the screen."""
     result = told("kept")
-    result["deployments"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(12)]
+    result["workloads"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(12)]
     result["warnings"] = [f"warning number {n}" for n in range(5)]
     shown = " ".join(verdict_text(result, Style(width=width)).split())
     assert all(step.text in shown for step in next_steps(result))
@@ -93,10 +94,10 @@ def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:
 
 def hostile(count: int) -> Result:
     """Return a document of `count` Deployments whose every text is an attack, and too long."""
-    many = [deployment_result(Outcome.FAILED, Reason.CRASH_LOOP, "mixed")] * count
+    many = [workload_result(Outcome.FAILED, Reason.CRASH_LOOP, "mixed")] * count
     result: Any = spoilt(result_of(*many), HOSTILE * 20)
     piece = log_result(HOSTILE * 40, pod=HOSTILE, container=HOSTILE, at=HOSTILE, previous=True)
-    for index, one in enumerate(result["deployments"]):
+    for index, one in enumerate(result["workloads"]):
         one |= {"name": f"web-{index}", "causes": one["causes"] * 5, "evidence": [piece] * 10}
     kept = object_result(kind=HOSTILE, namespace="", name=HOSTILE, action="kept", file=HOSTILE)
     result |= {"objects": [kept] * 50, "warnings": [HOSTILE * 9] * 20}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gate.core.attempt.state import Attempt
-from gate.core.attempt.transitions import State
+from gate.core.attempt.transitions import TRANSITIONS, State
 from gate.core.checks.measurement import make_fail, make_pass
 from gate.core.checks.query_template import Query
 from gate.core.checks.run import CheckRun
@@ -50,7 +50,7 @@ def test_on_the_way_back_it_says_which_version_failed() -> None:
     """And which one comes back, first."""
     view = seen(crashed())
     assert (view.phase, view.mark, view.checks) == ("rolling back", Mark.BAD, ())
-    roles = [(each.role, each.name) for each in view.deployments[0].replica_sets]
+    roles = [(each.role, each.name) for each in view.workloads[0].revisions]
     assert roles == [("back", "web-1"), ("failed", "web-2")]
 
 
@@ -59,7 +59,7 @@ def test_a_deployment_that_goes_back_for_another_one_has_not_failed() -> None:
     stage = two_deployments()
     attempt = at(stage.attempt, State.FOLLOWING)
     view = attempt_view(attempt, attempt.now, STARTED_AT)
-    roles = {each.name: [one.role for one in each.replica_sets] for each in view.deployments}
+    roles = {each.name: [one.role for one in each.revisions] for each in view.workloads}
     assert roles == {"deployment/web": ["back", "failed"], "deployment/api": ["back", "new"]}
 
 
@@ -114,7 +114,7 @@ def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:
     (rollout,) = stage.attempt.workloads.rollouts.values()
     view = status_view(rollout, stage.attempt.now, stage.attempt.now - 3.0)
     assert (view.phase, view.seconds, view.checks) == ("progressing", 3.0, ())
-    assert [each.role for each in view.deployments[0].replica_sets] == ["new", "old"]
+    assert [each.role for each in view.workloads[0].revisions] == ["new", "old"]
 
 
 def test_what_is_not_there_yet_is_said() -> None:
@@ -124,12 +124,12 @@ def test_what_is_not_there_yet_is_said() -> None:
     rollouts = type(attempt.workloads.rollouts)()
     before = replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
     view = attempt_view(at(before, State.WRITING), before.now, STARTED_AT)
-    assert (view.phase, view.deployments[0].words) == ("applying", "does not exist")
+    assert (view.phase, view.workloads[0].words) == ("applying", "does not exist")
     view = seen(lost_contact())
     assert view.phase.startswith("the API server is unreachable: connection refused")
     assert view.mark is Mark.UNSURE
     for leg in Leg:
-        for state in State:
+        for state in TRANSITIONS[leg]:
             assert attempt_view(at(attempt, state, leg=leg), 110.0, STARTED_AT).phase
 
 

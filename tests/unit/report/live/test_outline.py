@@ -12,12 +12,12 @@ from gate.report.live.outline import Branch, fit_outline
 from gate.report.live.view import (
     CheckView,
     ClockView,
-    DeploymentView,
     Mark,
     PodGroup,
     PodView,
-    ReplicaSetView,
+    RevisionView,
     View,
+    WorkloadView,
 )
 
 CLOCKS = (ClockView("no progress", 1.0, 60.0), ClockView("in all", 5.0, 900.0))
@@ -29,12 +29,12 @@ def pods(count: int, kind: str = "CrashLoopBackOff", mark: Mark = Mark.BAD) -> P
     return PodGroup(mark, kind, named)
 
 
-def deployment(*groups: PodGroup, name: str = "web", mark: Mark = Mark.MOVING) -> DeploymentView:
+def deployment(*groups: PodGroup, name: str = "web", mark: Mark = Mark.MOVING) -> WorkloadView:
     """Return a Deployment with pods of its new ReplicaSet, and an old one that serves."""
     ready = (PodGroup(Mark.GOOD, "ready", tuple(PodView(f"web-1-{n}", "ready") for n in "abc")),)
-    new = ReplicaSetView("new", "web-2", "2", "shop/web:2", 0, 4, groups)
-    old = ReplicaSetView("old", "web-1", "1", "shop/web:1", 3, 3, ready)
-    return DeploymentView(f"deployment/{name}", "shop", mark, "0 of 4", "", (new, old))
+    new = RevisionView("new", "web-2", "2", "shop/web:2", 0, 4, groups)
+    old = RevisionView("old", "web-1", "1", "shop/web:1", 3, 3, ready)
+    return WorkloadView(f"deployment/{name}", "shop", mark, "0 of 4", "", (new, old))
 
 
 def texts(branches: tuple[Branch, ...]) -> Iterator[str]:
@@ -98,7 +98,7 @@ CHECKS = st.lists(st.builds(CheckView, st.text("xyz"), st.sampled_from(Mark), st
 @pytest.mark.contract("B631")
 @given(st.lists(DEPLOYMENTS, max_size=8), CHECKS, st.integers(1, 60))
 def test_it_fits_every_height(
-    deployments: list[DeploymentView], checks: list[CheckView], height: int
+    deployments: list[WorkloadView], checks: list[CheckView], height: int
 ) -> None:
     """Never a line too many, from one line on."""
     view = View("rolling out", Mark.MOVING, 1.0, deployments, checks, CLOCKS)

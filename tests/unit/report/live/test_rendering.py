@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from gate.report.live.attempts import attempt_view
 from gate.report.live.rendering import Look, frame
-from gate.report.live.view import CheckView, ClockView, DeploymentView, Mark, View
+from gate.report.live.view import CheckView, ClockView, Mark, View, WorkloadView
 from tests.unit.report.live.screens import plain
 from tests.unit.report.live.test_attempts import STARTED_AT, half_way
 from tests.unit.report.live.test_outline import CHECKS, CLOCKS, DEPLOYMENTS, deployment, pods
@@ -59,7 +59,7 @@ def test_a_rollout_as_a_terminal_shows_it() -> None:
 )
 @example([], [], Look(2, 2, "ascii"))
 def test_it_keeps_within_its_room(
-    deployments: list[DeploymentView], checks: list[CheckView], look: Look
+    deployments: list[WorkloadView], checks: list[CheckView], look: Look
 ) -> None:
     """Never a line too many, never a column too many; in ASCII where that is all there is."""
     view = View("rolling out", Mark.MOVING, 1.0, deployments, checks, CLOCKS)
@@ -74,7 +74,7 @@ def test_it_keeps_within_its_room(
 @pytest.mark.parametrize("words", [*HOSTILE, *WIDE, "[red]fire[/red] [link=x]y[/link] [/]", "[@"])
 def test_text_is_text(words: str) -> None:
     """No markup, no control sequence, no line or column more than there is room for."""
-    named = DeploymentView("deployment/web", "shop", Mark.BAD, words, words)
+    named = WorkloadView("deployment/web", "shop", Mark.BAD, words, words)
     check = CheckView(words, Mark.BAD, words, words, words)
     told = View(words, Mark.BAD, 1.0, [named, deployment(pods(1, words))], [check], CLOCKS)
     shown = frame(told, Look(79, 30))

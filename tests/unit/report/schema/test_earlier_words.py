@@ -33,7 +33,7 @@ def rewritten(document: Any) -> Any:
     return {
         **document,
         **other,
-        "deployments": [{**one, **other} for one in document["deployments"]],
+        "workloads": [{**one, **other} for one in document["workloads"]],
         "timeline": [{**one, **other} for one in document["timeline"]],
         "warnings": ["other words"] * len(document["warnings"]),
     }
@@ -52,7 +52,7 @@ def without_later_values(document: dict[str, Any]) -> dict[str, Any]:
 def undone() -> dict[str, Any]:
     """Return the result of an `undo` over what a dead gate had left."""
     found: dict[str, Any] = {**told("rolled-back"), "reason": "Interrupted", "takes_back": True}
-    return {**found, "message": UNDONE, "deployments": [_plain(found["deployments"][0])]}
+    return {**found, "message": UNDONE, "workloads": [_plain(found["workloads"][0])]}
 
 
 def _plain(deployment: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _plain(deployment: dict[str, Any]) -> dict[str, Any]:
 def refused() -> dict[str, Any]:
     """Return a result that was refused after it had finished what another attempt left."""
     entry = {"at_seconds": 0.1, "event": "recovered", "message": "deployment/web: verified"}
-    found: dict[str, Any] = {**told("conflict"), "deployments": [], "outcome": "refused"}
+    found: dict[str, Any] = {**told("conflict"), "workloads": [], "outcome": "refused"}
     found["reason"] = "Paused"
     return {**found, "exit_code": 3, "has_recovered": True, "timeline": [entry]}
 

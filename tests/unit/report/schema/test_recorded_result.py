@@ -29,8 +29,8 @@ def test_an_end_holds_no_log_no_value_and_no_output() -> None:
     result = with_checks("rolled-back")
     result.update({"reason": "CheckFailed", "message": CANARY, "server": CANARY})
     result.update({"kubeconfig": CANARY, "warnings": [CANARY]})
-    (deployment,) = result["deployments"]
-    deployment["causes"] = [{"reason": "CheckFailed", "message": CANARY, "pods": 0}]
+    (deployment,) = result["workloads"]
+    deployment["causes"] = [{"reason": "CheckFailed", "message": CANARY, "pods": 0, "subject": ""}]
     for piece in deployment["evidence"]:
         piece["text"] = CANARY
     result["objects"][0]["changes"] = [{"path": "data.a", "before": None, "after": CANARY}]

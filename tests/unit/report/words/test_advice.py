@@ -19,17 +19,17 @@ from gate.report.schema.result import (
     Result,
     RollbackResult,
 )
-from gate.report.words.advice import next_steps, worst_deployment
+from gate.report.words.advice import next_steps, worst_workload
 from gate.report.words.attempt_advice import Step
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
-    deployment_result,
     log_result,
     object_result,
     result_of,
     told,
+    workload_result,
 )
 from tests.unit.report.stage import run_of
 
@@ -65,10 +65,10 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
 @pytest.mark.parametrize("served", [True, False])
 def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
     """Where no undo is advised the history mends nothing: what crashes does, once it is read."""
-    found = deployment_result(Outcome.FAILED, Reason.CRASH_LOOP)
+    found = workload_result(Outcome.FAILED, Reason.CRASH_LOOP)
     result = result_of(found)
     if served:
-        found["new"]["replicaset"] = "web-3"
+        found["new"]["name"] = "web-3"
         found["changed"] = False
         kept = told("kept")["objects"][0]
         result["objects"] = [{**kept, "action": "unchanged"}]
@@ -99,11 +99,11 @@ def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool
 @each("reason", [reason for reason in all_reasons() if reason not in SILENT])
 def test_each_reason_has_advice_for_the_cluster_of_the_run(reason: AnyReason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
-    told = deployment_result(Outcome.FAILED, reason)
+    told = workload_result(Outcome.FAILED, reason)
     told["evidence"] = [log_result()]
     told["causes"][0]["message"] = "exceeded quota: q"
     there = {"context": "prod eu", "kubeconfig": "/etc/k; x"}
-    vacuous = result_of(deployment_result(Outcome.VERIFIED, reason))
+    vacuous = result_of(workload_result(Outcome.VERIFIED, reason))
     results = [result_of(told), minimal(Outcome.REFUSED, 3, reason, "said", RUN), vacuous]
     advice = [next_steps({**result, **there}) for result in results]  # type: ignore[typeddict-item]
     assert any(advice)
@@ -115,10 +115,10 @@ def test_each_reason_has_advice_for_the_cluster_of_the_run(reason: AnyReason) ->
 
 def test_the_deployment_that_failed_itself_is_advised_on() -> None:
     """Not the sibling that was taken back with it, though it comes first."""
-    sibling = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
-    failed = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    sibling = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    failed = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     failed["evidence"] = [log_result()]
-    assert worst_deployment(result_of(sibling, failed)) is failed
+    assert worst_workload(result_of(sibling, failed)) is failed
 
 
 SAID = "web: Error, exit code 1, 3 restarts"
@@ -138,9 +138,11 @@ def ended(
     **over: Any,
 ) -> Result:
     """Return a Deployment's end with these causes; `result` and `over` stand in the documents."""
-    one: Any = deployment_result(outcome, reason, "baseline") | over
+    one: Any = workload_result(outcome, reason, "baseline") | over
     if causes:
-        one["causes"] = [{"reason": why, "message": said, "pods": 2} for why, said in causes]
+        one["causes"] = [
+            {"reason": why, "message": said, "pods": 2, "subject": ""} for why, said in causes
+        ]
     found: Any = result_of(one) | dict(result)
     return found  # type: ignore[no-any-return]
 
@@ -154,7 +156,7 @@ def wrote_back(at: str) -> dict[str, RollbackResult]:
     }  # fmt: skip
 
 
-SIDECAR = {"new": {"replicaset": "web-4", "images": ["shop/web:3", "shop/job:typo"]}}
+SIDECAR = {"new": {"name": "web-4", "images": ["shop/web:3", "shop/job:typo"]}}
 ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
     "a written rollback has given the old version another number": (
         ended(Outcome.ROLLBACK_FAILED, Reason.CRASH_LOOP, result=wrote_back("2026-11-21T12:00Z")),

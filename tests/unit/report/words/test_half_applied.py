@@ -182,7 +182,7 @@ def test_what_was_never_written_neither_ran_nor_failed(name: str) -> None:
     result = told(player)
     assert result["exit_code"] == code
     assert sentence(result) == said
-    runs = ", ".join(f"{one['name']} {one['running']}" for one in result["deployments"])
+    runs = ", ".join(f"{one['name']} {one['running']}" for one in result["workloads"])
     assert runs == running
     lines = [line.strip() for line in verdict_text(result, Style()).splitlines()]
     labels = ("runs ", "wanted ", "undone ", "failed ", "applied ")

@@ -9,7 +9,7 @@ import pytest
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.style.style import Style
 from gate.report.words.headline import headline
-from tests.unit.report.results import deployment_result, object_result, result_of
+from tests.unit.report.results import object_result, result_of, workload_result
 
 ONE_LINE = Style(width=1_000_000)
 
@@ -18,14 +18,14 @@ ONE_LINE = Style(width=1_000_000)
 @pytest.mark.parametrize("reason", [Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE])
 def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Reason) -> None:
     """What serves again may fail the same check: verified is what Kubernetes says of it."""
-    web = deployment_result(Outcome.ROLLED_BACK, reason)
-    api = {**deployment_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED), "name": "api"}
+    web = workload_result(Outcome.ROLLED_BACK, reason)
+    api = {**workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED), "name": "api"}
     alone = headline(result_of(web), ONE_LINE)[0]
     assert alone.endswith("serves again, verified; no check was asked of it"), alone
     both = headline(result_of(web, api), ONE_LINE)[0]  # type: ignore[arg-type]
     assert both.endswith("2 of 2 Deployments went back, verified; no check was asked of them")
     crashed = headline(
-        result_of(deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)), ONE_LINE
+        result_of(workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)), ONE_LINE
     )[0]
     assert crashed.endswith("serves again, verified"), crashed
 
@@ -36,13 +36,13 @@ def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Rea
 )
 def test_of_what_was_created_and_deleted_nothing_serves_again(action: str, said: str) -> None:
     """There was no version before it: alone, and beside one that went back."""
-    web = deployment_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "none")
+    web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "none")
     web["baseline"] = None
     alone = result_of(web)
     alone["objects"] = [object_result(kind="Deployment", name="web", action=action)]
     first = headline(alone, ONE_LINE)[0]
     assert f"deployment/web failed; this run had created it, and it {said}" in first
-    other = deployment_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline")
+    other = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline")
     other["name"] = "api"
     both = result_of(web, other)
     both["objects"] = alone["objects"]
@@ -95,8 +95,10 @@ def test_each_is_judged_by_the_first_cause_of_its_own(
     """Neither another one's failure nor what came second speaks for or against it."""
     found = []
     for name, (outcome, reason, *causes) in zip(("web", "api"), deployments, strict=False):
-        one = deployment_result(outcome, reason, "baseline", name)
-        one["causes"] = [{"reason": why, "message": "", "pods": 1} for why in causes or [reason]]
+        one = workload_result(outcome, reason, "baseline", name)
+        one["causes"] = [
+            {"reason": why, "message": "", "pods": 1, "subject": ""} for why in causes or [reason]
+        ]
         found.append(one)
     assert said in headline(result_of(*found), ONE_LINE)[0]
 
@@ -105,11 +107,11 @@ def test_each_is_judged_by_the_first_cause_of_its_own(
 @pytest.mark.parametrize(("reason", "verb"), [(DENIED, "did not complete"), (CRASH, "failed")])
 def test_the_verb_is_the_same_whatever_became_of_it(reason: Reason, verb: str) -> None:
     """Beside configuration that did not return, and of what the run had not changed."""
-    back = result_of(deployment_result(BACK, reason, "baseline"))
+    back = result_of(workload_result(BACK, reason, "baseline"))
     back["outcome"] = Outcome.ROLLBACK_FAILED
     said = f"deployment/web {verb}; not all that goes with it was restored: it needs a person"
     assert said in headline(back, ONE_LINE)[0]
-    sick = [deployment_result(FAILED, reason, name=name) for name in ("web", "api")]
+    sick = [workload_result(FAILED, reason, name=name) for name in ("web", "api")]
     for one in sick:
         one["changed"] = False
     result = result_of(*sick)
@@ -121,6 +123,6 @@ def test_the_verb_is_the_same_whatever_became_of_it(reason: Reason, verb: str) -
 @pytest.mark.contract("B772")
 def test_what_somebody_else_created_was_not_changed() -> None:
     """A Deployment that was not there before has no uid in the document."""
-    theirs = deployment_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
+    theirs = workload_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
     theirs["uid"] = ""
     assert "somebody else created deployment/web" in headline(result_of(theirs), ONE_LINE)[0]

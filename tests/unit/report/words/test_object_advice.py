@@ -7,7 +7,7 @@ import pytest
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import AtEnd, ObjectResult
 from gate.report.words.object_advice import object_advice
-from tests.unit.report.results import deployment_result, object_result, result_of
+from tests.unit.report.results import object_result, result_of, workload_result
 
 LEFT = (
     "configmap/settings: still what this run wrote; apply again if yours is to win, or apply the"
@@ -39,6 +39,6 @@ def test_beside_somebody_elses_deployment_one_advice_says_whose_is_to_win(
     objects: list[ObjectResult], advice: list[str]
 ) -> None:
     """To apply again decides of all objects: it is said once, with what it has to take over."""
-    result = result_of(deployment_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other"))
+    result = result_of(workload_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other"))
     result["objects"] = objects
     assert list(object_advice(result)) == [(text, "") for text in advice]

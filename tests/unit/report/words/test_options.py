@@ -19,7 +19,7 @@ from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
-from tests.unit.report.results import NAMES, deployment_result, log_result, result_of, told
+from tests.unit.report.results import NAMES, log_result, result_of, told, workload_result
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 APP = Path(gate.__file__).parent / "app" / "commands"
@@ -36,12 +36,12 @@ def results() -> Iterator[Result]:
     """Iterate every ending, and a Deployment for every outcome and reason."""
     yield from map(told, sorted(NAMES))
     for outcome, reason in itertools.product(Outcome, Reason):
-        one = deployment_result(outcome, reason)
+        one = workload_result(outcome, reason)
         for lacks in ([], ["secret/keys"]):
             one["undo_lacks"] = lacks
             result = result_of(one)
             yield {**result, "exit_code": EXIT_CODES.get(outcome, 130)}
-            yield {**result, "exit_code": EXIT_CODES.get(outcome, 130), "deployments": []}
+            yield {**result, "exit_code": EXIT_CODES.get(outcome, 130), "workloads": []}
 
 
 @pytest.mark.contract("B845")
@@ -100,13 +100,13 @@ def test_every_option_that_a_hint_names_exists() -> None:
 @pytest.mark.contract("B846")
 def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     """Unless somebody undid it, or anything speaks against it."""
-    one = deployment_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    one = workload_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
     one["causes"], one["evidence"] = [], []
     back = {**result_of(one)}
     back["message"] = "the gate ended before the new version was complete"
     (step,) = next_steps(back)  # type: ignore[arg-type]
     assert step.text == "nothing was found against what broke off: apply it again if it is to run"
-    (step,) = next_steps({**back, "deployments": []})  # type: ignore[typeddict-item]
+    (step,) = next_steps({**back, "workloads": []})  # type: ignore[typeddict-item]
     assert "apply it again" in step.text
     back["takes_back"] = True
     assert not next_steps(back)  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
 @pytest.mark.parametrize("takes_back", [False, True])
 def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -> None:
     """A cause leads to what mends it; evidence without one is to be looked at."""
-    one = deployment_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
+    one = workload_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
     one["evidence"] = [log_result("Unhealthy: Readiness probe failed: HTTP 503", kind="event")]
     one["causes"] = []
     back: Result = {**result_of(one), "takes_back": takes_back}
@@ -127,7 +127,7 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
-    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1}]
+    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1, "subject": ""}]
     texts = [step.text for step in next_steps(back)]
     mended = "read what container web said as it ended, mend that, then apply again"
     assert texts == ([] if takes_back else [mended])

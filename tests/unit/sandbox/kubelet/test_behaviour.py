@@ -39,7 +39,7 @@ def test_clauses_are_read(text: str, clauses: tuple[Clause, ...]) -> None:
         ("crush", 0, "no such behaviour: crush; there are ready, never-ready"),
         ("crash=soon", 0, "crash: not a duration: 'soon'"),
         ("never-ready=5", 0, "never-ready takes no duration"),
-        ("crash; often=3", 7, "no such option: often; there are container, only, why, code"),
+        ("crash; often=3", 7, "no such option: often; there are container, only, node, why, code"),
         ("image-pull;why=moon", 11, "no such cause: moon; there are not-found"),
         ("crash;why=denied", 6, "crash takes no why=denied"),
         ("ready;code=3", 6, "ready takes no code=3"),

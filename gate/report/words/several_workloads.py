@@ -1,4 +1,4 @@
-"""What the first line says about several Deployments: which decided, and what became of them."""
+"""What the first line says about several workloads: which decided, and what became of them."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
-from gate.report.schema.result import DeploymentResult, Result, workloads_of
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.check_advice import OF_CHECKS
-from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_deployments
+from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import (
     has_failed_itself,
     is_innocent,
     is_unchanged,
     is_unwritten,
+    nothing_held,
 )
-from gate.report.words.object_names import deployment_name, kinds_of, some_names
+from gate.report.words.object_names import kinds_of, some_names, workload_name
 
 MOST_NAMED: Final = 3
 
 
-def names_of(result: Result, deployments: list[DeploymentResult]) -> str:
-    """Return the names of Deployments, the first few of many."""
-    return some_names([deployment_name(result, one) for one in deployments], MOST_NAMED)
+def names_of(result: Result, workloads: list[WorkloadResult]) -> str:
+    """Return the names of workloads, the first few of many."""
+    return some_names([workload_name(result, one) for one in workloads], MOST_NAMED)
 
 
 def of_several(result: Result) -> str:
-    """Return the sentence for several Deployments, which names those that decided."""
-    deployments = workloads_of(result)
-    alike = [d for d in deployments if d["outcome"] == result["outcome"]]
+    """Return the sentence for several workloads, which names those that decided."""
+    workloads = result["workloads"]
+    alike = [d for d in workloads if d["outcome"] == result["outcome"]]
     own = [d for d in alike if not is_innocent(d)] or alike
     deciding = [d for d in own if d["evidence"]] or own
     names = names_of(result, deciding)
-    share = f"{len(alike)} of {len(deployments)} {kinds_of(deployments)}"
+    share = f"{len(alike)} of {len(workloads)} {kinds_of(workloads)}"
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
             return "; ".join([why_back(result, deciding), *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
-            went_back = f"the {kinds_of(deployments)} went back"
+            went_back = f"the {kinds_of(workloads)} went back"
             return f"{went_back}, but not all was restored: it needs a person"
         case Outcome.ROLLBACK_FAILED:
             return _describe_stuck(result, alike)
@@ -51,29 +52,31 @@ def of_several(result: Result) -> str:
             return f"{share} ended so: {names}"
 
 
-def _describe_failed(result: Result, deciding: list[DeploymentResult]) -> str:
+def _describe_failed(result: Result, deciding: list[WorkloadResult]) -> str:
     """Name what failed, whether or not it went back, and what stays although it did not fail."""
     if all(is_unchanged(result, one) for one in deciding):
         one = len(deciding) == 1
         them, stand = ("it", "it stands as it was") if one else ("them", "they stand as they were")
-        return f"{what_each_did(result, deciding)}, and this run had not changed {them}: {stand}"
-    left = [one for one in workloads_of(result) if one["outcome"] == Outcome.FAILED]
+        held = nothing_held(result, deciding)
+        did = what_each_did(result, deciding)
+        return f"{did}, and this run had not changed {them}: {stand}{held}"
+    left = [one for one in result["workloads"] if one["outcome"] == Outcome.FAILED]
     guilty = [one for one in left if not is_innocent(one)]
     innocent = [one for one in left if is_innocent(one)]
-    back = [d for d in workloads_of(result) if d["outcome"] == Outcome.ROLLED_BACK]
+    back = [d for d in result["workloads"] if d["outcome"] == Outcome.ROLLED_BACK]
     failed_back = [one for one in back if not is_innocent(one)]
     parts = [*_new_versions(result, guilty)]
-    for did, alike in group_deployments(failed_back, verb_of):
+    for did, alike in group_workloads(failed_back, verb_of):
         parts.append(f"{names_of(result, alike)} {did} and went back")
-    for fate, alike in group_deployments(innocent, partial(fate_of, result)):
+    for fate, alike in group_workloads(innocent, partial(fate_of, result)):
         left_so = fate_words(fate, len(alike))
         parts.append(f"nothing was found against {names_of(result, alike)}, which {left_so}")
     return "; ".join(parts)
 
 
-def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
+def _describe_stuck(result: Result, stuck: list[WorkloadResult]) -> str:
     """Name what did not go back, and say what did: the one that failed may be among either."""
-    back = [one for one in workloads_of(result) if one["outcome"] == Outcome.ROLLED_BACK]
+    back = [one for one in result["workloads"] if one["outcome"] == Outcome.ROLLED_BACK]
     failed = [one for one in back if has_failed_itself(one)]
     parts = [why_back(result, failed)] if failed else []
     parts += _went_back(result, back)
@@ -83,21 +86,21 @@ def _describe_stuck(result: Result, stuck: list[DeploymentResult]) -> str:
 
 def _failed_and_left(result: Result) -> Iterator[str]:
     """Say which versions had failed before somebody else replaced them on their way back."""
-    failed = [one for one in workloads_of(result) if had_failed_before(one)]
+    failed = [one for one in result["workloads"] if had_failed_before(one)]
     if failed:
         yield what_each_did(result, failed)
 
 
-def had_failed_before(deployment: DeploymentResult) -> bool:
+def had_failed_before(workload: WorkloadResult) -> bool:
     """Tell whether a version had failed before somebody else's change met its way back."""
-    own = [one for one in deployment["causes"] if one["reason"] != Reason.SIBLING_FAILED]
-    is_theirs = deployment["outcome"] == Outcome.SUPERSEDED
-    return is_theirs and bool(own) and verb_of(deployment) == "failed"
+    own = [one for one in workload["causes"] if one["reason"] != Reason.SIBLING_FAILED]
+    is_theirs = workload["outcome"] == Outcome.SUPERSEDED
+    return is_theirs and bool(own) and verb_of(workload) == "failed"
 
 
-def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[str]:
+def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]:
     """Say what became of the versions that did not go back, with similar ones grouped."""
-    for (did, fate), alike in group_deployments(
+    for (did, fate), alike in group_workloads(
         guilty, lambda one: (verb_of(one), fate_of(result, one))
     ):
         was = "was" if len(alike) == 1 else "were"
@@ -105,7 +108,7 @@ def _new_versions(result: Result, guilty: list[DeploymentResult]) -> Iterator[st
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
 
 
-def _describe_superseded(result: Result, alike: list[DeploymentResult]) -> str:
+def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
     """Say what others did, and what the run left because one of its locks was taken."""
     theirs = [one for one in alike if one["reason"] != Reason.SIBLING_LOCKED]
     beside = [one for one in alike if one not in theirs]
@@ -117,40 +120,40 @@ def _describe_superseded(result: Result, alike: list[DeploymentResult]) -> str:
     return f"somebody else {did}{left}; nothing was written to {them} after that"
 
 
-def _deeds_of_others(result: Result, deployments: list[DeploymentResult]) -> Iterator[str]:
-    """Yield what somebody else did, each verb once with the Deployments it was done to."""
-    for verb in dict.fromkeys(map(what_others_did, deployments)):
-        alike = [one for one in deployments if what_others_did(one) == verb]
+def _deeds_of_others(result: Result, workloads: list[WorkloadResult]) -> Iterator[str]:
+    """Yield what somebody else did, each verb once with the workloads it was done to."""
+    for verb in dict.fromkeys(map(what_others_did, workloads)):
+        alike = [one for one in workloads if what_others_did(one) == verb]
         yield f"{verb} {names_of(result, alike)}"
 
 
-def what_others_did(deployment: DeploymentResult) -> str:
-    """Say in a verb what somebody else did to a Deployment that an attempt left to them."""
-    seen = deployment["deletion"]
-    if deployment["reason"] == Reason.DELETED:
+def what_others_did(workload: WorkloadResult) -> str:
+    """Say in a verb what somebody else did to a workload that an attempt left to them."""
+    seen = workload["deletion"]
+    if workload["reason"] == Reason.DELETED:
         return "is deleting" if seen is not None and not seen["done"] else "deleted"
-    if deployment["reason"] == Reason.LOCKED:
+    if workload["reason"] == Reason.LOCKED:
         return "took the lock of"
-    return "changed" if deployment["uid"] else "created"
+    return "changed" if workload["uid"] else "created"
 
 
-def why_back(result: Result, deployments: list[DeploymentResult]) -> str:
+def why_back(result: Result, workloads: list[WorkloadResult]) -> str:
     """Say what led back; if the gate just ended, do not say that a version failed."""
     if result["takes_back"]:
-        return f"the restart of {names_of(result, deployments)} is undone"
+        return f"the restart of {names_of(result, workloads)} is undone"
     if result["reason"] == Reason.INTERRUPTED:
-        return f"{names_of(result, deployments)} did not complete"
-    return what_each_did(result, deployments)
+        return f"{names_of(result, workloads)} did not complete"
+    return what_each_did(result, workloads)
 
 
-def what_each_did(result: Result, deployments: list[DeploymentResult]) -> str:
+def what_each_did(result: Result, workloads: list[WorkloadResult]) -> str:
     """Say which of them failed, and which were kept from completing."""
-    alike = group_deployments(deployments, verb_of)
+    alike = group_workloads(workloads, verb_of)
     return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
 
 
 def verified_words(result: Result, count: int) -> str:
-    """Say that what `count` Deployments went back to was verified: without the checks, on the way.
+    """Say that what `count` workloads went back to was verified: without the checks, on the way.
 
     That a check failed says nothing about what served before, which may fail it too.
     """
@@ -159,11 +162,11 @@ def verified_words(result: Result, count: int) -> str:
     return f"verified; no check was asked of {'it' if count == 1 else 'them'}"
 
 
-def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str]:
+def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
-        everything = workloads_of(result)
+        everything = result["workloads"]
         count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
         yield f"{count} went back{_how_verified(result, back)}"
         unwritten = [one for one in everything if _was_never_written(one)]
@@ -171,17 +174,17 @@ def _went_back(result: Result, returned: list[DeploymentResult]) -> Iterator[str
             were = "was" if len(unwritten) == 1 else "were"
             yield f"{len(unwritten)} {were} never written"
     gone = [one for one in returned if one not in back]
-    for fate, alike in group_deployments(gone, partial(fate_of, result)):
+    for fate, alike in group_workloads(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
 
 
-def _was_never_written(deployment: DeploymentResult) -> bool:
-    """Tell whether the run turned back before it came to this Deployment's write."""
-    return deployment["outcome"] == Outcome.REFUSED and is_unwritten(deployment)
+def _was_never_written(workload: WorkloadResult) -> bool:
+    """Tell whether the run turned back before it came to this workload's write."""
+    return workload["outcome"] == Outcome.REFUSED and is_unwritten(workload)
 
 
-def _how_verified(result: Result, returned: list[DeploymentResult]) -> str:
-    """Say what shows that Deployments that went back serve; those scaled to 0 do not."""
+def _how_verified(result: Result, returned: list[WorkloadResult]) -> str:
+    """Say what shows that workloads that went back serve; those scaled to 0 do not."""
     empty = [one for one in returned if one["running"] == "none"]
     if not empty:
         return f", {verified_words(result, len(returned))}"

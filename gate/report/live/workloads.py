@@ -1,4 +1,4 @@
-"""A Deployment as the live tree shows it, from a snapshot of what is known now."""
+"""A workload as the live tree shows it, from a snapshot of what is known now."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import PodRank, alike
 from gate.report.kinds import registry
-from gate.report.live.view import DeploymentView, Mark, PodGroup, PodView, ReplicaSetView
+from gate.report.live.view import Mark, PodGroup, PodView, RevisionView, WorkloadView
 
 MARKS: Final = {
     VerdictKind.COMPLETE: Mark.GOOD,
@@ -38,15 +38,15 @@ _ROLES: Final = ("back", "new", "failed")
 
 def rollout_view(
     rollout: Rollout, now: float, roles: Mapping[str, str] | None = None
-) -> DeploymentView:
-    """Return the view of a Deployment that is followed; `roles` are those of ReplicaSets, by uid.
+) -> WorkloadView:
+    """Return the view of a workload that is followed; `roles` are those of versions, by uid.
 
     Without `roles` the followed one is new. `now` is monotonic seconds of the rollout's clock.
     """
     verdict, snapshot = rollout.verdict(now), rollout.snapshot
     causes = verdict.causes or rollout.causes(now)
     given = {snapshot.current_uid: "new"} if roles is None else roles
-    return DeploymentView(
+    return WorkloadView(
         str(rollout.ref),
         rollout.ref.namespace,
         MARKS[verdict.kind],
@@ -70,19 +70,19 @@ def words_of(verdict: Verdict) -> str:
     return f"{verdict.reason}: {verdict.message}"
 
 
-def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> DeploymentView:
-    """Return the view of a Deployment that is not followed now: before a write, what runs."""
+def snapshot_view(snapshot: Snapshot, roles: Mapping[str, str]) -> WorkloadView:
+    """Return the view of a workload that is not followed now: before a write, what runs."""
     live = snapshot.live
     missing = "does not exist" if isinstance(snapshot.workload, Absent) else "not read yet"
     words = f"{_available(snapshot, live)} of {live.replicas} pods available" if live else missing
     parts = tuple(_versions(snapshot, roles))
     kind = registry.of_ref(snapshot.ref)
-    return DeploymentView(
+    return WorkloadView(
         str(snapshot.ref), snapshot.ref.namespace, Mark.QUIET, words, "", parts, kind
     )
 
 
-def _versions(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[ReplicaSetView]:
+def _versions(snapshot: Snapshot, roles: Mapping[str, str]) -> Iterator[RevisionView]:
     """Yield the versions that have a role or pods, or want pods."""
     branches = branches_of(snapshot)
     shown = [one for one in branches if one.uid in roles or one.has_pods]
@@ -99,8 +99,8 @@ def _place(role: str) -> int:
     return _ROLES.index(role) if role in _ROLES else len(_ROLES)
 
 
-def _version(branch: Branch, role: str) -> ReplicaSetView:
-    return ReplicaSetView(
+def _version(branch: Branch, role: str) -> RevisionView:
+    return RevisionView(
         role,
         branch.name,
         branch.name,

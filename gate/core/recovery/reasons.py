@@ -1,0 +1,46 @@
+"""Why a dead gate went back, as its record says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.core.attempt.state import Ending, Rejection
+from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.journal_record import Resumed
+from gate.core.rollout.causes import Cause
+
+UNDONE: Final = CleanText("an undo takes back what the gate had left")
+"""Why an attempt goes back although it may have been complete."""
+
+
+def find_refusal(resumed: Resumed) -> Rejection | None:
+    """Return the write whose refusal ended the way out that a dead gate goes back from, if any."""
+    for kept in resumed.record.objects if resumed.back else ():
+        if kept.reach.refusal is not None:
+            return Rejection(kept.ref, kept.reach.refusal.reason, kept.reach.refusal.message)
+    return None
+
+
+def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
+    """Return the failures that led an attempt back, by Deployment; empty if the record has none."""
+    return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
+
+
+def _failure(why: tuple[Cause, ...]) -> Ending:
+    first, *rest = why
+    return Ending(Outcome.FAILED, first.reason, first.message, tuple(rest))
+
+
+def why_resumed(resumed: Resumed) -> Ending:
+    """Return what leads the recorded attempt back."""
+    causes = resumed.record.why
+    if causes:
+        return _failure(causes)
+    if resumed.undone:
+        return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
+    text = "the gate ended before the new version was complete"
+    if resumed.may_still_run:
+        text = "its lock was released before the new version was complete; its gate may still run"
+    return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text))

@@ -1,0 +1,76 @@
+"""Who changed a Deployment, seen after the answer to a write of ours was lost.
+
+That write may land long after it was given up: late in a proxy, or a server that was away. What
+our manager owns shows it, as the fields of other managers show a change of theirs.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from gate.core.attempt.state import Attempt
+from gate.core.model.field_manager import FIELD_MANAGER, Verb
+from gate.core.model.live_object import LiveObject
+from gate.core.model.objects import Ref, Workload
+from gate.core.ssa import field_set
+from gate.core.ssa.field_set import Fields
+from gate.core.writes.lost_response import has_landed
+
+_REPLICAS: Final[Fields] = {"f:replicas": {}}
+
+
+class Author(enum.Enum):
+    """Who changed a Deployment."""
+
+    OURS = "ours"
+    OTHERS = "others"
+    UNKNOWN = "unknown"
+
+
+def find_author(attempt: Attempt, ref: Ref) -> Author:
+    """Return who changed what is live, as it was read last, since the preflight.
+
+    OURS if it is as the apply of this plan leaves it. What is gone, or was made anew, is OTHERS'.
+    """
+    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    if live is None or (before is not None and live.uid != before.uid):
+        return Author.OTHERS
+    applied = (one for one in attempt.plan.writes if one.ref == ref and one.verb is Verb.APPLY)
+    head = next(applied, None)
+    if head is None:
+        return Author.OTHERS
+    if has_landed(head, live, attempt.plan.trial(ref)):
+        return Author.OURS
+    theirs = _list_others(live, head.field_manager)
+    is_theirs = before is None or theirs != _list_others(before, head.field_manager)
+    return Author.OTHERS if is_theirs and theirs else Author.UNKNOWN
+
+
+def name_writer(read: LiveObject | None, live: Workload | None) -> str:
+    """Name the field manager that wrote the live template last, "" if that is not known.
+
+    Only reads have managed fields, so the object that was read must have that template.
+    """
+    if read is None or read.workload is None or live is None:
+        return ""
+    if read.workload.template.body != live.template.body:
+        return ""
+    writers = [
+        (str(entry.get("time") or ""), str(entry.get("manager") or ""))
+        for entry in read.managed.thaw().get("managedFields", ())
+        if field_set.descend(entry.get("fieldsV1"), "spec", "template")
+        and entry.get("manager") != FIELD_MANAGER
+    ]
+    return max(writers, default=("", ""))[1]
+
+
+def _list_others(live: LiveObject, field_manager: str) -> dict[tuple[str, str], tuple[Fields, str]]:
+    """Return what other managers own of the spec, the number of replicas aside, and since when."""
+    found: dict[tuple[str, str], tuple[Fields, str]] = {}
+    for entry in live.managed.thaw().get("managedFields", ()):
+        owned = field_set.subtract(field_set.descend(entry.get("fieldsV1"), "spec"), _REPLICAS)
+        if owned and entry.get("manager") != field_manager:
+            key = str(entry.get("manager")), str(entry.get("operation"))
+            found[key] = owned, str(entry.get("time") or "")
+    return found

@@ -1,0 +1,42 @@
+"""A Job in a report: it has one version, runs once, and nothing takes back what it did."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.core.kinds.job.reasons import JobReason
+from gate.core.model.outcome import Reason
+from gate.report.kinds.kind import Advice, WorkloadWords
+
+JOB: Final = WorkloadWords(
+    "Job",
+    version="Job",
+    parts="pods",
+    ends={
+        Reason.COMPLETE: "{name} has completed",
+        Reason.NO_CHANGE: "{name} had completed before, and was not run again",
+        Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
+    },
+    fails="{name} {did}, and what it did stays",
+    failures=frozenset({"JobFailed"}),
+    end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
+    steps={
+        JobReason.JOB_FAILED: (
+            Advice(
+                "mend what its pods say, and look at what it had done by then: the next Job finds"
+                " that; what its pods wrote:",
+                "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
+            ),
+            Advice(
+                "a Job that failed is not run again: give it another name (or generateName), or"
+                ' annotate it with rollout-gate.dev/replace-failed: "true", then apply again'
+            ),
+        ),
+        Reason.TIMEOUT: (
+            Advice(
+                "it may still run: wait for it, or delete it before another one does the same:",
+                "rollout-gate status {name} {place}",
+            ),
+        ),
+    },
+)

@@ -49,7 +49,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.SIBLING_FAILED: (
-        "nothing is wrong with it: fix the Deployment that failed, then apply again",
+        "nothing is wrong with it: fix what failed, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

@@ -29,9 +29,9 @@ from gate.report.words.half_applied import (
     nothing_held,
     stays_as_created,
 )
+from gate.report.words.lasting import describe_completed, describe_lasting_failure
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
-    kinds_of,
     list_own_objects,
     object_name,
     some_names,
@@ -129,6 +129,9 @@ def _of_outcome(result: Result) -> str:
 
 def _of_workloads(result: Result) -> str:
     workloads = result["workloads"]
+    lasting = describe_lasting_failure(result)
+    if lasting:
+        return lasting
     half = how_it_ended(result)
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"
@@ -139,7 +142,7 @@ def _of_workloads(result: Result) -> str:
     if not workloads:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
-        return f"all {len(workloads)} {kinds_of(workloads)} run what was applied"
+        return describe_completed(result)
     return of_several(result)
 
 

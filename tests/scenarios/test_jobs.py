@@ -79,7 +79,7 @@ def mode(scene: Scene) -> str:
     return str(scene.objects.get("configmaps", "settings")["data"]["mode"])
 
 
-@pytest.mark.contract("B955", "B957", "B958")
+@pytest.mark.contract("B955", "B957", "B958", "B970")
 def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
     scene.serve(settings("one"), web())
@@ -91,6 +91,9 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     assert "job/smoke waits for deployment/web" in result.stderr
     assert entry(result, "migrate")["running"] == "none"
     assert_runs(scene.objects, "shop/web:2")
+
+    leases = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
+    assert leases == ["rollout-gate.deployment.web"]
 
     again = scene.apply(web(2), smoke, job(), settings("two"))
     assert ended(again) == (0, "verified", "NoChange")
@@ -126,7 +129,9 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     """Exit 4; the Deployment is never written, and the report says that what the Job did stays."""
     scene.serve(settings("one"), web())
     uid = scene.objects.get("deployments", "web")["metadata"]["resourceVersion"]
-    result = scene.apply(settings("two"), failing, web(2), flags=["--fail-fast", "container-config=20s"])
+    result = scene.apply(
+        settings("two"), failing, web(2), flags=["--fail-fast", "container-config=20s"]
+    )
     assert ended(result) == (4, "rolled-back", reason)
     assert all(word in result.document["message"] for word in words), result.document["message"]
     assert written(result) == ["configmap/settings", "job/migrate"]

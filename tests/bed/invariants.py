@@ -120,6 +120,10 @@ def _strikes_out(request: Request) -> bool:
     return metadata.get("annotations", {}).get("rollout-gate/attempt", "") is None
 
 
+_CLUSTER_SCOPED = ("CustomResourceDefinition",)
+"""Kinds of the tests without a namespace."""
+
+
 def key_of(item: JSON, namespace: str) -> Key:
     """Return where an object of a manifest is found."""
     kind = str(item["kind"]).lower()
@@ -127,7 +131,8 @@ def key_of(item: JSON, namespace: str) -> Key:
         f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind[-1] == 's' else 's'}"
     )
     metadata = item["metadata"]
-    return Key(plural, metadata.get("namespace") or namespace, metadata["name"])
+    place = "" if item["kind"] in _CLUSTER_SCOPED else metadata.get("namespace") or namespace
+    return Key(plural, place, metadata["name"])
 
 
 def _key_told(item: JSON) -> Key:

@@ -48,6 +48,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "nothing is wrong with it: fix the Deployment that failed, then apply again",
         "",
     ),
+    Reason.OBJECT_NOT_READY: (
+        "see what its conditions and controller say; --wait-for workloads leaves it aside",
+        "",
+    ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
     Reason.TIMEOUT: (
         "if it is merely slow, raise --timeout; see what it waits for:",

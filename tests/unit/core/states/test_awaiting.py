@@ -19,6 +19,7 @@ from gate.core.protocol.events import Interrupted, LeaseLost
 from gate.core.rollout.policy import OnFailure, OnInterrupt, Policy
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
 from tests.unit.core.server import Server
 
 FIRST, LAST = {"job": Phase.BEFORE}, {"job": Phase.AFTER}
@@ -226,3 +227,30 @@ def test_a_lost_lock_ends_the_wait() -> None:
     player.hear(LeaseLost(player.attempt.now + 1, "another run"))
     assert player.run().exit_code == 8
     assert names(player) == ["settings", "job"]
+
+
+@pytest.mark.contract("B985")
+@pytest.mark.parametrize("job", ["good", "stuck"])
+def test_a_gate_that_dies_at_any_effect_leaves_no_mixture(job: str) -> None:
+    """Whoever recovers what broke off takes it back; what came first is not written again."""
+    outcomes = set()
+    for answers in range(1, 1000):
+        server = Server(job=job)
+        for body in (manifest("v1"), config("1")):
+            server.put(body)
+        bodies = (config("2"), manifest("job", "job"), manifest("v3"))
+        player = Dying(server, plan_of(server, *bodies, phases=FIRST))
+        died = player.die_after(answers)
+        assert player.record is not None
+        done = len(server.done)
+        plan = resumed(server, player.record)
+        if plan is not None:
+            outcomes.add(Player(server, plan).run().outcome)
+        assert "job" not in [write.ref.name for write in server.done[done:]]
+        image = server.stored[ref_of(manifest("v1"))].image
+        settings = server.stored[ref_of(config("1"))].leaves["data.mode"]
+        assert (image, settings) in (("shop/web:v1", "1"), ("shop/web:v3", "2"))
+        if not died:
+            break
+    expected = {Outcome.ROLLED_BACK, Outcome.VERIFIED} if job == "good" else {Outcome.ROLLED_BACK}
+    assert outcomes == expected

@@ -14,7 +14,15 @@ from tests.cluster.kubelet.api import JSON, MERGE_PATCH, WATCH_IDLE_SECONDS, Api
 WAIT_SECONDS = 30.0
 
 _GROUPS = {
-    "/api/v1": ("configmaps", "events", "pods", "resourcequotas", "secrets", "services"),
+    "/api/v1": (
+        "configmaps",
+        "events",
+        "persistentvolumeclaims",
+        "pods",
+        "resourcequotas",
+        "secrets",
+        "services",
+    ),
     "/apis/apps/v1": ("daemonsets", "deployments", "replicasets", "statefulsets"),
     "/apis/autoscaling/v2": ("horizontalpodautoscalers",),
     "/apis/batch/v1": ("cronjobs", "jobs"),

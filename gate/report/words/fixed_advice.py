@@ -49,7 +49,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.OBJECT_NOT_READY: (
-        "see what its conditions and controller say; --wait-for workloads leaves it aside",
+        "look at the conditions and the controller of that object; --wait-for workloads skips it",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

@@ -117,7 +117,8 @@ def _check_access(context: CommandContext, name: str, items: Items) -> None:
     """Refuse if permissions are missing for the objects that go back."""
     refs = [item.ref for item in items]
     new = [item.ref for item in items if item.live is None]
-    needs = list_needed(context.session.resources, refs, creates=new)
+    removes = context.settings.replace_blocked_pods
+    needs = list_needed(context.session.resources, refs, creates=new, removes=removes)
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     wished = wished_permissions(context.settings, {ref.namespace for ref in refs}, secrets)
     first_questions.check_access(context.session, name, needs, wished)

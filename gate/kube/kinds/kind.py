@@ -37,9 +37,16 @@ class WorkloadResources:
     `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds
     its revisions, and Pods. `rights` are those that following takes beyond watching and reading.
     `surroundings` are cluster-scoped kinds that its verdict looks at where they may be read.
+    `short_name` is what kubectl takes for its kind, "" if there is nothing short.
     """
 
     watched: WatchedKind
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
     surroundings: tuple[WatchedKind, ...] = ()
+    short_name: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a command line may say for its kind, the usual one first."""
+        return tuple(filter(None, (self.watched.kind.lower(), self.short_name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.config.checks.writing import as_configuration
 from gate.config.layers import SettingsError, load, unknown_variables
-from gate.config.limits import all_checks, policy
+from gate.config.limits import all_checks, object_wait, policy
 from gate.config.settings import Settings
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "all_checks",
     "as_configuration",
     "load",
+    "object_wait",
     "policy",
     "unknown_variables",
 ]

@@ -6,7 +6,7 @@ from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
 from gate.core.checks.bake_window import least_bake_seconds
 from gate.core.checks.spec import Check
-from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
+from gate.core.rollout.policy import Budgets, ObjectWait, Policy, Requirement, Response
 
 
 def all_checks(settings: Settings) -> tuple[Check, ...]:
@@ -49,3 +49,8 @@ def policy(settings: Settings) -> Policy:
         checks=checks,
         observe=settings.observe,
     )
+
+
+def object_wait(settings: Settings) -> ObjectWait:
+    """Return what an apply waits for beside its workloads; no other command waits for it."""
+    return ObjectWait(settings.wait_for, settings.wait_for_timeout)

@@ -57,6 +57,7 @@ from gate.config.takers import (
 )
 from gate.core.plan.replica_ownership import ReplicasPolicy
 from gate.core.rollout.policy import (
+    DEFAULT_OBJECT_WAIT_SECONDS,
     DEFAULT_PROGRESS_DEADLINE_SECONDS,
     BlockedPods,
     FailFast,
@@ -64,6 +65,7 @@ from gate.core.rollout.policy import (
     OnFailure,
     OnFirstFailure,
     OnInterrupt,
+    WaitFor,
 )
 from gate.rbac_subject import FORM
 from gate.report.formats.format import Format
@@ -169,6 +171,23 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             " report that nothing rolls",
         ),
     ] = OnDelete.REPORT
+    wait_for: Annotated[
+        WaitFor,
+        Option(
+            Group.VERDICT,
+            PLANNED,
+            "what has to be ready: all objects of the manifest, or its workloads alone",
+        ),
+    ] = WaitFor.ALL
+    wait_for_timeout: Annotated[
+        Limit,
+        Option(
+            Group.VERDICT,
+            PLANNED,
+            "how long objects that are no workloads may take, within --timeout",
+            default="5m",
+        ),
+    ] = DEFAULT_OBJECT_WAIT_SECONDS
     expect_image: Annotated[
         Texts, Option(Group.VERDICT, VERIFY, "fail unless this image runs", "REF")
     ] = ()

@@ -135,11 +135,16 @@ class Reader:
         }
 
     def live(self, ref: Ref) -> Known[LiveObject] | Absent:
-        """Read one object; ApiError if nobody could tell."""
+        """Read one object; ApiError if nobody could tell.
+
+        One of a kind that the run is to define is absent while the server does not serve it.
+        """
         path = self._resources.path(ref)
         try:
             body = self._client.get(path, access=self._access(ref.namespace, ref.kind))
         except NotServed:
+            if self._resources.is_defined(ref):
+                return Absent()
             raise
         except NotFound:
             return Absent()
@@ -251,7 +256,7 @@ def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
 
 
 def _selector_of(live: LiveObject) -> str:
-    return query_of(live.body.thaw()["spec"]["selector"])
+    return query_of(registry.workload_of(live.ref).selector(live.body.thaw()))
 
 
 def _by_owner(

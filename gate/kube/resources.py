@@ -68,13 +68,29 @@ class Resources:
         """Begin with the static table."""
         self._client = client
         self._known = dict(KNOWN)
+        self._defined: dict[tuple[str, str], Resource] = {}
+
+    def define(self, resource: Resource) -> None:
+        """Take note of a kind that the run itself is to define: the server may not serve it yet."""
+        self._defined[resource.api_version, resource.kind] = resource
+
+    def is_defined(self, ref: Ref) -> bool:
+        """Tell whether the run itself is to define the kind of an object."""
+        return (ref.api_version, ref.kind) in self._defined
 
     def of(self, api_version: str, kind: str) -> Resource:
-        """Return the resource of a kind; NotFound if this server has no such kind."""
-        found = self._known.get((api_version, kind))
-        if found is None:
-            self._known.update(self._read_resources(api_version, kind))
-            found = self._known.get((api_version, kind))
+        """Return the resource of a kind; NotFound if this server has no such kind.
+
+        A kind that the run defines is the server's own as soon as it is asked for and served.
+        """
+        key = (api_version, kind)
+        if key not in self._known:
+            try:
+                self._known.update(self._read_resources(api_version, kind))
+            except NotFound:
+                if key not in self._defined:
+                    raise
+        found = self._known.get(key) or self._defined.get(key)
         if found is None:
             raise _no_kind(api_version, kind)
         return found

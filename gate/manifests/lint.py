@@ -48,11 +48,11 @@ def lint(
     timeout_seconds: float | None = None,
     silent: frozenset[LintCode] = frozenset(),
 ) -> tuple[Lint, ...]:
-    """Return the warnings about the workloads, in their order; `timeout_seconds` None is auto."""
+    """Return the warnings about what makes pods, in its order; `timeout_seconds` None is auto."""
     scaled = _find_scaled(manifest)
     return tuple(
         found
-        for item in manifest.deployments
+        for item in manifest.objects
         for found in _findings(item, timeout_seconds, scaled)
         if found.code not in silent
     )

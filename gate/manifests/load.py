@@ -11,6 +11,7 @@ from gate.manifests.files import STDIN, read_all, unread_folders
 from gate.manifests.hooks import without_tests
 from gate.manifests.manifest import Manifest, ManifestObject, in_order, refuse_duplicates
 from gate.manifests.objects import objects
+from gate.manifests.phases import refuse_wrong_annotations
 from gate.manifests.source import ManifestError, Source
 
 
@@ -32,6 +33,7 @@ def load(
     if not kept:
         raise _empty(paths, nothing_but_tests=bool(skipped))
     refuse_duplicates(kept)
+    refuse_wrong_annotations(kept)
     return Manifest(in_order(kept), skipped, tuple(unread_folders(paths)))
 
 

@@ -20,7 +20,8 @@ class ManifestObject:
 
     `body` is plain JSON and shared: to change it, take a `body_copy()`. It is left out of the repr,
     since it may hold secrets. `namespace` is None if the manifest names none. `root` is the node
-    that it was read from, None if it was not read from text.
+    that it was read from, None if it was not read from text. If `is_name_generated`, `name` is only
+    its prefix (`metadata.generateName`).
     """
 
     api_version: str
@@ -30,6 +31,7 @@ class ManifestObject:
     body: Mapping[str, Any] = field(repr=False, hash=False)
     source: Source
     root: Node | None = field(default=None, repr=False, compare=False)
+    is_name_generated: bool = False
 
     @property
     def group(self) -> str:
@@ -54,7 +56,7 @@ class ManifestObject:
     @property
     def judged(self) -> bool:
         """Whether its rollout is followed to a verdict."""
-        return self.known_kind is not None and self.known_kind.workload is not None
+        return self.known_kind is not None and self.known_kind.is_judged
 
     def body_copy(self) -> dict[str, Any]:
         """Return a body that the caller may change."""

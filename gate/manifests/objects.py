@@ -10,6 +10,7 @@ from typing import Any, Final
 from gate.core.model.objects import LABEL, SUBDOMAIN
 from gate.manifests.body import value_at
 from gate.manifests.documents import ListNode, MapNode, Node, Scalar, plain
+from gate.manifests.kinds.registry import find
 from gate.manifests.manifest import ManifestObject
 from gate.manifests.source import ManifestError, Source, escape_line
 
@@ -18,6 +19,8 @@ _API_VERSION: Final = re.compile(rf"(?:{_HOST}/)?[a-z](?:[a-z0-9-]{{0,61}}[a-z0-
 _KIND: Final = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
 """What any kind allows (roles have colons), but nothing with a special meaning in a URL's path."""
+_PREFIX: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,251})?")
+"""A prefix of a DNS label (RFC 1123); the name of a Job is one."""
 _SUBDOMAIN_GROUPS: Final = ("", "apps", "batch")
 """API groups whose kinds allow no wider names (`NameIsDNSSubdomain`, `NameIsDNSLabel`)."""
 
@@ -57,31 +60,43 @@ def _items(node: MapNode) -> tuple[Node, ...] | None:
 
 def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
     at = node.at
-    _refuse_missing(at, body)
+    generates = _generates_name(body)
+    _refuse_missing(at, body, generates=generates)
     api_version = _text(at, body, _API_VERSION, "apiVersion")
     kind = _text(at, body, _KIND, "kind")
-    name = _text(at, body, _name_form(api_version), "metadata", "name")
+    form, key = (_PREFIX, "generateName") if generates else (_name_form(api_version), "name")
+    name = _text(at, body, form, "metadata", key)
     namespace = None
     if value_at(body, "metadata", "namespace") not in (None, ""):
         namespace = _text(at, body, LABEL, "metadata", "namespace")
     place = Source(at.file, at.line)
     if api_version.partition("/")[0] == _RBAC:
         _refuse_role_ref(place, body)
-    return ManifestObject(api_version, kind, namespace, name, body, place, node)
+    return ManifestObject(api_version, kind, namespace, name, body, place, node, generates)
+
+
+def _generates_name(body: dict[str, Any]) -> bool:
+    """Tell whether it has the prefix of a name in place of one, and its kind may have that."""
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("name") not in (None, ""):
+        return False
+    kind = find(str(body.get("apiVersion")).rpartition("/")[0], str(body.get("kind")))
+    return kind is not None and kind.runs_once and bool(metadata.get("generateName"))
 
 
 def _name_form(api_version: str) -> re.Pattern[str]:
     return SUBDOMAIN if api_version.rpartition("/")[0] in _SUBDOMAIN_GROUPS else _NAME
 
 
-def _refuse_missing(at: Source, body: dict[str, Any]) -> None:
-    paths = (("apiVersion",), ("kind",), ("metadata", "name"))
+def _refuse_missing(at: Source, body: dict[str, Any], *, generates: bool) -> None:
+    named = () if generates else (("metadata", "name"),)
+    paths = (("apiVersion",), ("kind",), *named)
     missing = [".".join(path) for path in paths if value_at(body, *path) in (None, "")]
     if not missing:
         return
     hint = ""
     if value_at(body, "metadata", "generateName"):
-        hint = "metadata.generateName makes an object at each apply: give it a name"
+        hint = "metadata.generateName is for Jobs alone: others would pile up; give it a name"
     elif str(body.get("apiVersion")).startswith("kustomize.config.k8s.io/"):
         hint = _KUSTOMIZE_HINT
     raise ManifestError(Source(at.file, at.line), f"{', '.join(missing)} missing", hint=hint)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ from msgspec.json import Decoder
 from gate.core.model import objects as core
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
+from gate.core.readiness.rules import readiness_of
 from gate.core.rollout.observations import Kind
 from gate.wire import build, frames, shapes
 from gate.wire.frames import WatchType
@@ -167,6 +168,7 @@ def _live_object(data: bytes) -> LiveObject:
     if not all(_is_tree(entry.get("fieldsV1") or {}) for entry in meta.managed_fields or ()):
         raise DecodeError("managed fields are no tree")
     value = _JSON_OBJECT.decode(data)
+    readiness = readiness_of(value)
     value.pop("status", None)
     value["metadata"].pop("managedFields", None)
     names = (found.api_version, found.kind, meta.namespace or "", meta.name)
@@ -178,6 +180,7 @@ def _live_object(data: bytes) -> LiveObject:
         body=Body.of(value),
         managed=Body.of({"managedFields": meta.managed_fields or []}),
         workload=workload.watched.build(_WATCHED.decode(data)) if workload else None,
+        readiness=replace(readiness, why=clean_line(readiness.why)),
     )
 
 

@@ -19,6 +19,7 @@ from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Followed, Kept, Record
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
@@ -129,6 +130,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "ref": ref(one.ref),
                 "baseline": _baseline(one.baseline),
                 "why": [cause(each) for each in one.why],
+                "phase": one.phase.value,
             }
             for one in record.followed
         ],
@@ -169,9 +171,10 @@ def _record_of(value: Mapping[str, Any]) -> Record:
 
 
 def _followed_of(value: Mapping[str, Any]) -> Followed:
-    """Read a Deployment that was followed; an older gate did not say which one had failed."""
+    """Read a workload that was followed; an older gate named neither a failure nor a phase."""
     why = tuple(map(cause_of, value.get("why") or ()))
-    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why)
+    phase = Phase(value.get("phase", Phase.MAIN))
+    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why, phase)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

@@ -171,4 +171,4 @@ def _objects(text: str) -> list[JSON]:
         return []
     whole = [each for each in documents if isinstance(each, dict) and "kind" in each]
     items = [item for each in whole for item in each.get("items", [each])]
-    return [item for item in items if item.get("metadata", {}).get("name")]
+    return [item for item in items if {"name", "generateName"} & item.get("metadata", {}).keys()]

@@ -14,13 +14,8 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from gate.core.attempt.state import (
-    EVIDENCE_SECONDS,
-    Attempt,
-    Interference,
-    Requests,
-    Writes,
-)
+from gate.core.attempt.limits import EVIDENCE_SECONDS
+from gate.core.attempt.state import Attempt, Interference, Requests, Writes
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.body import Body, FrozenMap

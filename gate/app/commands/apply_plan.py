@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from gate.app.command_context import CommandContext
 from gate.app.execution.run import Ready
@@ -19,7 +20,7 @@ from gate.app.preflight.trials import Trials, rehearse_on_server
 from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
-from gate.config import policy
+from gate.config import object_wait, policy
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
@@ -88,7 +89,8 @@ def _lay_out(
     session, settings, console = context.session, context.settings, context.console
     targets = tuple(watching.target(item.ref) for item in items if item.is_workload)
     resumed = {item.ref for item in items} if settings.resume else paused
-    plan = preflight.plan_of("apply", policy(settings), items, trials, targets, resumed)
+    limits = replace(policy(settings), object_wait=object_wait(settings))
+    plan = preflight.plan_of("apply", limits, items, trials, targets, resumed)
     plan = return_target.with_target_set(session, plan, context.memory)
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)

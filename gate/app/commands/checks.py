@@ -29,7 +29,7 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.spec import Check
-from gate.core.kinds.check_variables import variables_of
+from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.objects import Ref, Revision
 from gate.errors import UsageError
 from gate.report.check_report.asked_check import AskedCheck
@@ -81,8 +81,8 @@ def _refs(
 
     Their namespace is "" while nothing has set it.
     """
-    listed = read_manifest(settings, stdin).deployments if settings.file else ()
-    refs = [item.ref for item in listed]
+    listed = read_manifest(settings, stdin, "").deployments if settings.file else ()
+    refs = [item.ref for item in listed if is_measured(item.ref)]
     there = {(ref.kind, ref.name) for ref in refs}
     named = [workload_ref("", name) for name in names]
     refs += [ref for ref in named if (ref.kind, ref.name) not in there]
@@ -145,7 +145,7 @@ def _subject(live: Live, at: float) -> Subject:
         baseline=_version(other),
         revision=live.workload.revision,
         first_available_at=-math.inf,
-        variables=live.snapshot.kind.variables,
+        variables=variables_of((live.object.ref,)),
     )
 
 

@@ -26,7 +26,7 @@ from gate.core.checks.measurement import Kind
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Questions
 from gate.core.checks.spec import Check, Http, Metric, without_comparison
-from gate.core.kinds.check_variables import variables_of
+from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
@@ -60,6 +60,7 @@ def try_checks(
     checks = all_checks(settings)
     console.check_flags = check_flags(settings)
     console.check_variables = secret_variables(settings)
+    targets = [target for target in targets if is_measured(target.ref)]
     require_askable(checks, [target.ref for target in targets])
     trials = [_trial(session, check, targets) for check in checks]
     for trial in trials:

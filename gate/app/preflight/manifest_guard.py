@@ -7,11 +7,13 @@ from gate.app.preflight import first_questions
 from gate.app.runtime.masking import learn
 from gate.app.runtime.session import Session
 from gate.config import Settings
+from gate.core.model.objects import Ref
+from gate.core.readiness.needs import defines, is_definition
 from gate.kube.failures import NotFound
-from gate.kube.resource import Resource
+from gate.kube.resource import Resource, check_segment
 from gate.manifests.body import value_at
 from gate.manifests.kinds.registry import find
-from gate.manifests.manifest import Manifest
+from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.namespaces import in_namespace
 from gate.manifests.source import escape_line
 
@@ -58,11 +60,36 @@ def _known_namespaces(session: Session, manifest: Manifest) -> set[str]:
 
 
 def _find_resource(session: Session, manifest: Manifest, api_version: str, kind: str) -> Resource:
+    """Return where a custom kind is served, or will be once the manifest has defined it."""
+    for item in manifest.objects:
+        found = _defined_resource(item, api_version, kind)
+        if found is not None:
+            session.resources.define(found)
     try:
         return session.resources.of(api_version, kind)
     except NotFound as error:
-        defined = {value_at(item.body, "spec", "names", "kind") for item in manifest.objects}
-        if kind not in defined:
+        wanted = Ref(api_version, kind, "", "")
+        if not any(
+            is_definition(one.ref) and defines(one.body, wanted) for one in manifest.objects
+        ):
             raise
-        hint = f"the manifest defines {kind} itself: apply its definition first, on its own"
+        hint = f"the manifest's own definition of {kind} serves no {api_version}"
         raise NotFound(error.message, hint=hint) from error
+
+
+def _defined_resource(item: ManifestObject, api_version: str, kind: str) -> Resource | None:
+    """Return the resource that a CustomResourceDefinition makes of a kind, None if it is another's.
+
+    What is wrong with a definition, the server says.
+    """
+    group, _, version = api_version.rpartition("/")
+    if not is_definition(item.ref) or not defines(item.body, Ref(api_version, kind, "", "")):
+        return None
+    versions = value_at(item.body, "spec", "versions")
+    named = [one for one in versions if isinstance(one, dict)] if isinstance(versions, list) else []
+    plural = value_at(item.body, "spec", "names", "plural")
+    is_served = any(one.get("name") == version and one.get("served") for one in named)
+    if not is_served or not isinstance(plural, str):
+        return None
+    namespaced = value_at(item.body, "spec", "scope") != "Cluster"
+    return Resource(group, version, kind, check_segment(plural), namespaced=namespaced)

@@ -10,6 +10,7 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions
 from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
+from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.kinds.registry import locks_of
@@ -43,7 +44,7 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
         raise
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
-    deletes = new if _may_delete(settings) else ()
+    deletes = {*(new if _may_delete(settings) else ()), *replaceable(manifest)}
     needs = list_needed(session.resources, refs, creates=new, deletes=deletes)
     first_questions.check_access(session, _about(manifest), needs, wished)
     return found
@@ -58,7 +59,7 @@ def _about(manifest: Manifest) -> str:
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
     """Return the permissions for a manifest while it is unknown which objects exist."""
     refs = [item.ref for item in manifest.objects]
-    deletes = refs if _may_delete(settings) else ()
+    deletes = refs if _may_delete(settings) else replaceable(manifest)
     return list_needed(session.resources, refs, creates=None, deletes=deletes)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.app.locks.memory import Memory
@@ -22,6 +22,7 @@ from gate.app.preflight.guards import (
     require_pause,
 )
 from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
+from gate.app.preflight.runs import phase_of, replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
 from gate.app.runtime.session import Session
@@ -32,11 +33,13 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
-from gate.core.plan.plan import Plan, PlannedWrite, Target
+from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
+from gate.core.readiness.needs import find_own_needs
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.duration import format_seconds
+from gate.kube.kinds.registry import workload_of
 from gate.kube.reads import Reader
 from gate.manifests.manifest import Manifest, ManifestObject
 
@@ -64,8 +67,12 @@ def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surro
 def prepare_objects(
     settings: Settings, manifest: Manifest, found: Surroundings, memory: Memory
 ) -> tuple[Prepared, ...]:
-    """Return what to send for each object, in the order of application."""
-    return tuple(_prepare_object(settings, item, found, memory) for item in manifest.objects)
+    """Return what to send for each object, in the order of application.
+
+    RefusedError for what has failed before and would not run again (`runs`).
+    """
+    items = [_prepare_object(settings, item, found, memory) for item in manifest.objects]
+    return replacing_failed(items, naming(item.ref for item in items))
 
 
 def _prepare_object(
@@ -174,7 +181,7 @@ def plan_of(
     targets: tuple[Target, ...],
     resumed: Collection[Ref],
 ) -> Plan:
-    """Return the plan: the writes in the order of application, and the Deployments to follow.
+    """Return the plan: the writes in the order of their phases, and the workloads to follow.
 
     Deployments in `resumed` that would be paused after the apply are resumed.
     """
@@ -184,7 +191,10 @@ def plan_of(
         if item.ref in resumed and item.is_workload and _is_paused(item):
             writes.append(resumption(item.ref))
     objects = tuple(item.plan_object(trials.get(item.ref)) for item in items)
-    return Plan(command, targets, objects, tuple(writes), policy)
+    phases = {item.ref: phase_of(item.ref, item.body) for item in items}
+    followed = tuple(replace(one, phase=phases.get(one.ref, one.phase)) for one in targets)
+    needs = find_own_needs({item.ref: item.body for item in items})
+    return Plan(command, followed, objects, in_phases(writes, followed, needs), policy)
 
 
 def resumption(ref: Ref) -> PlannedWrite:
@@ -207,5 +217,4 @@ def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str,
 def _selector(item: ManifestObject, found: Surroundings) -> Mapping[str, Any]:
     fact = found.lives[item.ref]
     body = fact.value.body.thaw() if isinstance(fact, Known) else item.body
-    selector = body.get("spec", {}).get("selector")
-    return selector if isinstance(selector, Mapping) else {}
+    return workload_of(item.ref).selector(body)

@@ -85,12 +85,21 @@ def rejection(item: Prepared, error: RefusedError, name: Naming = str) -> Refuse
     # The server names no namespace: with several, its words do not say which object it is.
     named = item.ref.name in error.message and called == str(item.ref)
     text = error.message if named else f"{called}: {error.message}"
+    if explained and runs_once(item.ref):
+        fields = ", ".join(dict.fromkeys(one.path for one in explained))
+        text = f"{called} is there already with another {fields}, which cannot change"
     if isinstance(error, Rejected):
         paths = _paths(error, explained)
         return ObjectRejected(text, hint=hint, ref=item.ref, paths=paths)
     if named and hint == error.hint:
         return error
     return RefusedError(text, reason=error.reason, hint=hint)
+
+
+def runs_once(ref: Ref) -> bool:
+    """Tell whether objects of a kind run to an end; the server quotes their whole template."""
+    kind = find(ref.api_version.rpartition("/")[0], ref.kind)
+    return kind is not None and kind.runs_once
 
 
 def _paths(error: Rejected, explained: Fields) -> tuple[str, ...]:

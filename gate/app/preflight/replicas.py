@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
+from gate.core.kinds.registry import is_workload, kind_of
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -53,10 +54,13 @@ def replicas_of(
 ) -> Replicas | None:
     """Return the replica numbers of an existing Deployment; None for others.
 
-    Also None if `spec.replicas` is no number, which the server will reject.
+    Also None for kinds without replicas, and if `spec.replicas` is no number, which the server
+    will reject.
     """
     live = before.value.workload if isinstance(before, Known) else None
     wanted = value_at(item.body, "spec", "replicas")
+    if not is_workload(item.ref) or kind_of(item.ref).default_replicas is None:
+        return None
     if live is None or not (wanted is None or isinstance(wanted, int)):
         return None
     applied, scaled_down = history.replicas_of(live.uid), False

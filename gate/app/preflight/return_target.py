@@ -8,7 +8,7 @@ from functools import partial
 
 from gate.app.locks.memory import Memory
 from gate.app.runtime.session import Session
-from gate.core.kinds.registry import is_workload
+from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import Body
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
@@ -40,11 +40,12 @@ def with_target_set(
     `beside` are the remembered objects that the attempt does not write on its forward leg, None if
     they have not been read yet.
     """
-    histories = {target.ref: memory.history(target.ref) for target in plan.targets}
+    targets = tuple(target for target in plan.targets if has_way_back(target.ref))
+    histories = {target.ref: memory.history(target.ref) for target in targets}
     named = {one.ref for one in plan.objects}
     if beside is None:
         beside = read_beside(session, histories.values(), named)
-    candidates = Candidates(plan.targets, plan.objects, histories, beside=beside)
+    candidates = Candidates(targets, plan.objects, histories, beside=beside)
     kept: dict[str, Body] = {}
     for ref, digests in kept_bodies_needed(candidates).items():
         kept.update(memory.kept_bodies(ref, digests))
@@ -55,7 +56,9 @@ def with_target_set(
     chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
     target_set = replace(selection.target_set, undo_lacks=lacks)
-    return replace(plan, targets=selection.targets, target_set=target_set)
+    returning = {target.ref: target for target in selection.targets}
+    chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
+    return replace(plan, targets=chosen_targets, target_set=target_set)
 
 
 def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
@@ -93,7 +96,10 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
     restores = may_restore(plan)
     changes = restores or would_change_anything(plan)
     for target in plan.targets:
-        note("baseline", _baseline_line(plan, target, changes=changes))
+        if has_way_back(target.ref):
+            note("baseline", _baseline_line(plan, target, changes=changes))
+        else:
+            note("baseline", f"{plan.name_of(target.ref)}: what it does is not undone by a failure")
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)

@@ -14,8 +14,12 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import PlannedObject, PlannedWrite
-from gate.core.plan.replica_ownership import Decision, Replicas
-from gate.core.plan.rollback_plan import autoscaled_body, without_replicas
+from gate.core.plan.replica_ownership import (
+    Decision,
+    Replicas,
+    autoscaled_body,
+    without_replicas,
+)
 from gate.core.ssa import managed_fields as ownership
 from gate.core.ssa.field_set import Fields
 from gate.core.ssa.last_applied import has_last_applied, with_last_applied
@@ -29,7 +33,8 @@ class Prepared:
     `taken` are the managed fields after the take-over, None if nothing is taken over.
     `claims` are fields without an owner that it also takes over, so that the apply removes them.
     `replicas` are the numbers of an existing Deployment. `is_return` says whether the body is that
-    of an earlier version and not of a manifest.
+    of an earlier version and not of a manifest. If it `replaces` the live object, that is deleted
+    first.
     """
 
     ref: Ref
@@ -41,6 +46,7 @@ class Prepared:
     claims: Fields | None = None
     replicas: Replicas | None = None
     is_return: bool = False
+    replaces: bool = False
 
     @property
     def live(self) -> LiveObject | None:
@@ -92,12 +98,20 @@ class Prepared:
         body = self.body if replicas.is_autoscaled else without_replicas(self.body)
         return replace(self, body=body, autoscaled=True, replicas=replicas)
 
+    @property
+    def updated(self) -> LiveObject | None:
+        """The live object that the apply changes, None if it creates one."""
+        return None if self.replaces else self.live
+
     def plan_object(self, trial: LiveObject | None) -> PlannedObject:
         """Return the object of the plan; `trial` is what the server would make of it."""
         return PlannedObject(self.ref, self.before, trial)
 
     def writes(self) -> tuple[PlannedWrite, ...]:
-        """Return the writes of the plan: the take-over if there is one, then the apply."""
+        """Return the writes of the plan: the apply, after a take-over or a deletion if any."""
+        if self.replaces:
+            deletion = PlannedWrite(self.ref, Verb.DELETE, Body.of({}))
+            return (deletion, PlannedWrite(self.ref, Verb.APPLY, Body.of(self.body)))
         apply = PlannedWrite(
             self.ref,
             Verb.APPLY,

@@ -15,7 +15,9 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.naming import Naming, naming
 from gate.core.model.objects import Ref
+from gate.core.plan.rollback_plan import content
 from gate.core.protocol.effects import Write
+from gate.core.readiness.needs import defines, is_definition
 from gate.core.ssa import unions
 from gate.errors import RefusedError
 from gate.kube.failures import FieldConflict, FieldManagerConflict, NotFound
@@ -29,6 +31,9 @@ Trials = Mapping[Ref, LiveObject]
 NO_DRY_RUN = "does not support dry run"
 """The API server's words about a webhook with side effects, in a 400 response."""
 _REPLICAS = ".spec.replicas"
+_TRIED = "-tried"
+"""Follows the name under which the successor of an object is tried that is still there."""
+_MOST_NAME_CHARACTERS = 63 - len(_TRIED)
 
 
 def rehearse_on_server(
@@ -42,36 +47,63 @@ def rehearse_on_server(
     writer = Writer(session.client, session.resources, session.clock)
     items = tuple(items)
     name = naming(item.ref for item in items)
-    results = each(session.clock, lambda item: _try_dry_run(writer, item, made_here, name), items)
-    trials: dict[Ref, LiveObject] = {}
+    results = each(session.clock, lambda item: _try_dry_run(writer, item, name), items)
+    trials = {
+        item.ref: result
+        for item, result in zip(items, results, strict=True)
+        if isinstance(result, LiveObject)
+    }
     for item, result in zip(items, results, strict=True):
-        if isinstance(result, str):
-            warn(result)
-        else:
-            trials[item.ref] = result
+        if isinstance(result, RefusedError):
+            why = _why_not_tried(session, item, result, made_here)
+            why = why or _why_inconclusive(item, result, items, trials)
+            if not why:
+                raise rejection(item, result, name) from None
+            warn(f"{name(item.ref)} was not tried: {why}")
     return trials
 
 
-def _try_dry_run(
-    writer: Writer, item: Prepared, made_here: Collection[str], name: Naming
-) -> LiveObject | str:
-    """Return what the server would make of it, or a warning that says why that is unknown."""
+def _try_dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject | RefusedError:
+    """Return what the server would make of an object, or its refusal."""
     try:
         return _dry_run(writer, item, name)
-    except NotFound as error:
-        if item.ref.namespace in made_here:
-            return f"{name(item.ref)} was not tried: its namespace does not exist yet"
-        raise rejection(item, error, name) from None
     except RefusedError as error:
-        if NO_DRY_RUN in error.message:
-            return f"{name(item.ref)} was not tried: {error.message}"
-        raise rejection(item, error, name) from None
+        return error
+
+
+def _why_not_tried(
+    session: Session, item: Prepared, error: RefusedError, made_here: Collection[str]
+) -> str:
+    """Return why a refusal says nothing about an object, "" if it does."""
+    if isinstance(error, NotFound):
+        if item.ref.namespace in made_here:
+            return "its namespace does not exist yet"
+        if session.resources.is_defined(item.ref):
+            return "its kind is served only once its definition is written"
+    return error.message if NO_DRY_RUN in error.message else ""
+
+
+def _why_inconclusive(
+    item: Prepared, error: RefusedError, items: Collection[Prepared], trials: Trials
+) -> str:
+    """Return why a refused custom resource may be right, "" if it is not.
+
+    A dry run goes by the definition that is served now, which this apply may change.
+    """
+    for other in items:
+        trial = trials.get(other.ref)
+        if trial is None or not is_definition(other.ref) or not defines(other.body, item.ref):
+            continue
+        if other.live is not None and content(other.live.body) != content(trial.body):
+            return f"the definition that this apply changes refuses it: {error.message}"
+    return ""
 
 
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
     """Try without force first: only a conflict says whose fields would be taken."""
     try:
-        return _complete_trial(item, writer.dry_run(_trial(item, force=item.force)))
+        trial = replace(writer.dry_run(_trial(item, force=item.force)), ref=item.ref)
+        return _complete_trial(item, trial)
     except FieldManagerConflict as error:
         foreign = [one for one in error.conflicts if not _is_settled(item, one)]
         if foreign:
@@ -109,8 +141,11 @@ def _is_settled(item: Prepared, conflict: FieldConflict) -> bool:
 
 
 def _trial(item: Prepared, *, force: bool) -> Write:
-    uid = item.live.uid if item.live is not None else None
-    body = item.sent_body()
+    uid = item.updated.uid if item.updated is not None else None
+    body, ref = item.sent_body(), item.ref
     if item.claims is not None:
         body = unions.without_unions(body)
-    return Write(0, item.ref, Verb.APPLY, Body.of(body), uid, None, force=force)
+    if item.replaces:
+        ref = replace(ref, name=f"{ref.name[:_MOST_NAME_CHARACTERS]}{_TRIED}")
+        body = {**body, "metadata": {**body["metadata"], "name": ref.name}}
+    return Write(0, ref, Verb.APPLY, Body.of(body), uid, None, force=force)

@@ -29,6 +29,7 @@ LOOK_SECONDS: Final = 10.0
 SILENT_SECONDS: Final = 20.0
 """A Lease unchanged for this long is silent: a leader gives up after 10 s (renewal deadline)."""
 
+_WATCHING: Final = (State.AWAITING, State.FOLLOWING, State.BAKING)
 _LIMITS: Final = Limits(answer_seconds=5.0, retry_seconds=0.0)
 
 Put = Callable[[ControllersSilent | ControllersActed], None]
@@ -66,7 +67,7 @@ class ControllerManagerWatch:
                 continue
             if attempt.course.leg is not self._leg:
                 self._leg, self._renewed, self._is_silent = attempt.course.leg, "", False
-            if attempt.course.state not in (State.FOLLOWING, State.BAKING):
+            if attempt.course.state not in _WATCHING:
                 continue
             if attempt.course.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
                 self._tell(is_silent=False)

@@ -20,6 +20,7 @@ from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
+from gate.kube.kinds.registry import workload_of
 from gate.kube.reads import Reader
 
 _LONGEST_AGE_SECONDS: Final = 2147483647.0
@@ -52,9 +53,8 @@ def read_object(session: Session, ref: Ref) -> LiveObject:
 
 
 def selector_of(live: LiveObject) -> Mapping[str, Any]:
-    """Return a Deployment's label selector."""
-    selector: Mapping[str, Any] = live.body.thaw()["spec"]["selector"]
-    return selector
+    """Return the label selector of a workload's parts."""
+    return workload_of(live.ref).selector(live.body.thaw())
 
 
 def read_live(session: Session, name: str) -> Live:

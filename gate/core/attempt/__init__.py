@@ -1,12 +1,14 @@
 """An attempt as a value: its state, its transitions, and what it keeps while it lasts."""
 
 __all__ = [
+    "awaited_objects",
     "contact",
     "following",
     "health_checks",
     "history_entries",
     "journal",
     "last_look",
+    "limits",
     "state",
     "transitions",
 ]

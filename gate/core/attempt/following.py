@@ -91,7 +91,7 @@ def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> A
         snapshot,
         policy if forward else policy_of_the_way_back(policy),
         total_seconds=leg_timeout(policy, attempt.course.leg),
-        budget_from=attempt.course.leg_at,
+        budget_from=attempt.followed_from,
         deadline_decides=forward,
     )
     return replace(

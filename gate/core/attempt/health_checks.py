@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gate.core.attempt.awaited_objects import objects_verdict
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks import tick_questions
 from gate.core.checks.query_variables import Subject, Version
@@ -17,12 +18,13 @@ from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, During, OnInconclusive
 from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
-from gate.core.kinds.check_variables import variables_of
+from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -113,12 +115,17 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
     """Return the Deployments that a check is about, out of those followed and still ours."""
     refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
-    return tuple(ref for ref in refs if check.deployment in ("", ref.name))
+    return tuple(ref for ref in refs if is_measured(ref) and check.deployment in ("", ref.name))
 
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:
     """Tell whether a check still has something to measure; without Deployments it always has."""
-    return not attempt.plan.targets or bool(about(attempt, check))
+    return not _measures_any(attempt) or bool(about(attempt, check))
+
+
+def _measures_any(attempt: Attempt) -> bool:
+    """Tell whether the plan has a workload that checks can be about."""
+    return any(is_measured(target.ref) for target in attempt.plan.targets)
 
 
 def subject(attempt: Attempt, check: Check) -> Subject:
@@ -146,7 +153,7 @@ def subject(attempt: Attempt, check: Check) -> Subject:
         baseline=baseline,
         revision=live.revision if live is not None else None,
         first_available_at=rollout.progress.first_available_at,
-        variables=rollout.kind.variables,
+        variables=variables_of(refs),
     )
 
 
@@ -207,12 +214,26 @@ def awaits(attempt: Attempt) -> bool:
 
 
 def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
-    """Return what deciding checks have against each Deployment: the first such check's verdict."""
+    """Return what deciding checks have against each Deployment: the first such check's verdict.
+
+    After them comes an object that is not ready, which is about all that was not finished before.
+    """
     found: dict[Ref, Verdict] = {}
     for check, verdict in _verdicts(attempt):
         for ref in about(attempt, check):
             found.setdefault(ref, verdict)
+    unready = objects_verdict(attempt)
+    if unready is not None:
+        for ref in _find_versions(attempt):
+            found.setdefault(ref, unready)
     return found
+
+
+def _find_versions(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return the followed workloads that nothing else waited for; all if there are none such."""
+    refs = tuple(attempt.workloads.rollouts)
+    main = tuple(ref for ref in refs if attempt.plan.phase_of(ref) is not Phase.BEFORE)
+    return main or refs
 
 
 def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdict | None:
@@ -227,9 +248,9 @@ def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdic
 
 def against_all(attempt: Attempt) -> Verdict | None:
     """Return what a deciding check has against an attempt that follows no Deployment."""
-    if attempt.plan.targets:
+    if _measures_any(attempt):
         return None
-    return next((verdict for _, verdict in _verdicts(attempt)), None)
+    return next((verdict for _, verdict in _verdicts(attempt)), objects_verdict(attempt))
 
 
 def _verdicts(attempt: Attempt) -> Iterator[tuple[Check, Verdict]]:

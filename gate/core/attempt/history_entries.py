@@ -10,7 +10,7 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import find_failure, has_landed_late, is_known_failure
-from gate.core.kinds.registry import is_workload, kind_of
+from gate.core.kinds.registry import has_way_back, is_workload, kind_of
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -40,7 +40,7 @@ def closed_of(attempt: Attempt) -> Closed:
     """Return what is to be remembered of an attempt that ends."""
     written = (
         ref
-        for ref in attempt.result.endings
+        for ref in filter(has_way_back, attempt.result.endings)
         if ref in attempt.ledger.written
         or ref in attempt.ledger.restored
         or is_known_failure(attempt, ref)

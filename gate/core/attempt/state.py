@@ -10,9 +10,11 @@ import enum
 import math
 from dataclasses import dataclass, field, replace
 
+from gate.core.attempt import limits
 from gate.core.attempt.contact import Contact
 from gate.core.attempt.last_look import Finding, LeftObject
 from gate.core.attempt.transitions import State
+from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
 from gate.core.checks.spec import During
 from gate.core.model.body import FrozenMap
@@ -20,6 +22,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
+from gate.core.model.readiness import Readiness
 from gate.core.plan.leg import Leg, leg_timeout
 from gate.core.plan.plan import Plan, PlannedWrite
 from gate.core.plan.rollback_plan import WrittenObject
@@ -31,29 +34,6 @@ from gate.core.rollout.owners import Owners
 from gate.core.rollout.ruling import Rulings
 from gate.core.rollout.snapshot import Snapshot
 
-RETRY_SECONDS = 1.0
-"""How long to wait before a question without an answer is asked again."""
-OVERTIME_SECONDS = 7.0
-"""By how much the budgets may be exceeded in total, for questions under way."""
-ANSWER_SECONDS = 5.0
-"""How long the end of the bake window waits for measurements under way, within the overtime."""
-INSPECTION_SECONDS = 2.0
-"""How long INSPECTING waits for the last read of every object, within the overtime."""
-READS_A_DEADLINE = 3
-"""The least number of full reads within a progress deadline."""
-SHORTEST_READ_INTERVAL_SECONDS = 5.0
-CLOSING_SECONDS = 2.0
-"""How long releasing the lock may take; with the overtime within the contract's 10 s."""
-MORE_CLOSING_SECONDS = 0.1
-"""How much longer for each further Deployment, as long as the budgets have time left."""
-EVIDENCE_SECONDS = 2.0
-"""How long to wait for evidence, or for the name of another writer."""
-INTERRUPT_SECONDS = 3.5
-"""From a signal to the end of the writes that answer it; the contract allows 5 s in all."""
-INTERRUPTED_CLOSING_SECONDS = 4.5
-"""From a signal to the end of the attempt."""
-UNFOLLOWED_SECONDS = 900.0
-"""The budget `auto` if no Deployment is followed."""
 SIGNAL_BASE = 128
 
 
@@ -134,6 +114,7 @@ class Requests:
 
     `reread_at` is when a way back read its Deployments again, `users_asked_at` when it asked who
     uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: the last did.
+    `wait` is for objects beside the workloads.
     """
 
     outstanding: FrozenMap[int, Asking] = field(default_factory=FrozenMap)
@@ -144,6 +125,7 @@ class Requests:
     users_asked_at: float = -math.inf
     unread: bool = False
     unreadable: bool = False
+    wait: Wait = field(default_factory=Wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +221,8 @@ class AttemptResult:
     """The result: `failures` are the verdicts that led back, `why_back` what else did.
 
     `rejection` is the refused write that ended a way out which goes back, also beside failures.
-    `judged` is `ending` without `--observe`, which makes nearly every end `observed`.
+    `judged` is `ending` without `--observe`, which makes nearly every end `observed`. `objects` is
+    what was known at the end of each object of the plan that is not followed.
     """
 
     failures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -250,6 +233,7 @@ class AttemptResult:
     endings: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
     ending: Ending | None = None
     judged: Ending | None = None
+    objects: FrozenMap[Ref, Readiness] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,18 +292,35 @@ class Attempt:
         )
 
     @property
-    def leg_seconds(self) -> float:
-        """The leg's budget without its bake window."""
-        budgets = [rollout.budget.seconds for rollout in self.workloads.rollouts.values()]
-        if budgets:
-            return max(budgets)
-        chosen = leg_timeout(self.plan.policy, self.course.leg)
-        return UNFOLLOWED_SECONDS if chosen is None else chosen
+    def followed_from(self) -> float:
+        """When the budget of a workload that is followed from now on begins, monotonic seconds.
+
+        A chosen budget is one for the whole leg; `auto` begins anew after a wait for a workload.
+        """
+        if leg_timeout(self.plan.policy, self.course.leg) is not None:
+            return self.course.leg_at
+        return max(self.course.leg_at, self.requests.wait.ended_at)
 
     @property
     def leg_ends_at(self) -> float:
         """When the leg's budget ends, monotonic seconds."""
-        return self.course.leg_at + self.leg_seconds + self.bake_seconds
+        return self._budgets_end_at() + self.bake_seconds
+
+    def _budgets_end_at(self) -> float:
+        budgets = [rollout.budget for rollout in self.workloads.rollouts.values()]
+        ends = [max(self.course.leg_at, one.begins_at) + one.seconds for one in budgets]
+        chosen = leg_timeout(self.plan.policy, self.course.leg)
+        if chosen is None and (not ends or self.requests.wait.ended_at > self.course.leg_at):
+            # What is written after a wait is followed only once its writes are answered.
+            ends.append(self.followed_from + limits.UNFOLLOWED_SECONDS)
+        return max(ends) if ends else self.course.leg_at + (chosen or 0.0)
+
+    @property
+    def objects_end_at(self) -> float:
+        """When the present wait for objects ends, monotonic seconds."""
+        return min(
+            self.requests.wait.since + self.plan.policy.object_wait.seconds, self.leg_ends_at
+        )
 
     @property
     def gives_up_at(self) -> float:
@@ -332,14 +333,15 @@ class Attempt:
             if self.course.leg is Leg.BACK
             else 0.0
         )
-        return self.leg_ends_at + OVERTIME_SECONDS - late
+        return self.leg_ends_at + limits.OVERTIME_SECONDS - late
 
     @property
     def read_interval_seconds(self) -> float:
         """Time between full reads: several a deadline, or blindness would pass unnoticed."""
         deadlines = [rollout.deadline_seconds for rollout in self.workloads.rollouts.values()]
         often = max(
-            SHORTEST_READ_INTERVAL_SECONDS, min(deadlines, default=math.inf) / READS_A_DEADLINE
+            limits.SHORTEST_READ_INTERVAL_SECONDS,
+            min(deadlines, default=math.inf) / limits.READS_A_DEADLINE,
         )
         return min(self.plan.policy.budgets.read_interval_seconds, often)
 
@@ -360,20 +362,20 @@ class Attempt:
     @property
     def answers_overdue(self) -> bool:
         """Whether the end of the bake window no longer waits for measurements."""
-        return self.now >= self.bake_ends_at + ANSWER_SECONDS
+        return self.now >= self.bake_ends_at + limits.ANSWER_SECONDS
 
     @property
     def inspection_ends_at(self) -> float:
         """When the last look stops waiting for answers, monotonic seconds."""
-        return min(self.course.inspecting_since + INSPECTION_SECONDS, self.gives_up_at)
+        return min(self.course.inspecting_since + limits.INSPECTION_SECONDS, self.gives_up_at)
 
     @property
     def closes_at(self) -> float:
         """When the attempt stops waiting for the release of the lock, monotonic seconds."""
         since, further = self.course.closing_since, max(0, len(self.plan.targets) - 1)
-        longer = min(since + further * MORE_CLOSING_SECONDS, self.gives_up_at)
-        own = max(since, longer) + CLOSING_SECONDS
-        return min(own, self.interference.interrupted_at + INTERRUPTED_CLOSING_SECONDS)
+        longer = min(since + further * limits.MORE_CLOSING_SECONDS, self.gives_up_at)
+        own = max(since, longer) + limits.CLOSING_SECONDS
+        return min(own, self.interference.interrupted_at + limits.INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""

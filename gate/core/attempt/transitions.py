@@ -9,7 +9,10 @@ Theory of operation
 An attempt has one or two legs. FORWARD writes the manifest and follows it; BACK restores what
 was before and follows that through the same states, so that a rollback is verified by the same
 predicate as a rollout. A leg begins with RECORDING: the record names all its writes before the
-first is sent. WRITING sends them (`writes.order`). FOLLOWING waits for a verdict, BAKING for the
+first is sent. WRITING sends them (`writes.order`). On the way out AWAITING interrupts that where
+the next write needs what was written before: a definition to be established, a Job to be complete
+(`plan.phases`). FOLLOWING waits for a verdict, and AWAITING, once all workloads are complete, for
+the other objects to be ready; BAKING waits for the
 window after completion (0 s is legal and still passed through), CONFIRMING for a quorum read
 that either confirms the verdict or sends the attempt back to FOLLOWING. A failure that leads back
 ends WRITING too, on the way out: if the read does not confirm it, UNWRITTEN leads back to the
@@ -37,6 +40,7 @@ class State(enum.StrEnum):
 
     RECORDING = "recording"
     WRITING = "writing"
+    AWAITING = "awaiting"
     FOLLOWING = "following"
     BAKING = "baking"
     CONFIRMING = "confirming"
@@ -50,6 +54,8 @@ class Trigger(enum.StrEnum):
 
     RECORDED = "recorded"
     WRITTEN = "written"
+    BLOCKED = "blocked"
+    READY = "ready"
     REJECTED = "rejected"
     COMPLETE = "complete"
     UNSETTLED = "unsettled"
@@ -101,16 +107,33 @@ def _leg(leg: Leg) -> dict[State, dict[Trigger, Place]]:
 def _out(table: dict[State, dict[Trigger, Place]]) -> dict[State, dict[Trigger, Place]]:
     """Return the way out: `table`, which both legs share, with what only the way out has.
 
-    That is RETREAT, REJECTED, and a failure that is found before all is written.
+    That is AWAITING, RETREAT, REJECTED, and a failure that is found before all is written.
     """
-    retreat = {Trigger.RETREAT: (Leg.BACK, State.RECORDING)}
-    writes_may_stand = (State.WRITING, State.FOLLOWING, State.BAKING, State.CONFIRMING)
+    closing, inspecting = (Leg.FORWARD, State.CLOSING), (Leg.FORWARD, State.INSPECTING)
+    for state in (State.WRITING, State.FOLLOWING):
+        table[state][Trigger.BLOCKED] = (Leg.FORWARD, State.AWAITING)
+    table[State.AWAITING] = {
+        Trigger.READY: (Leg.FORWARD, State.WRITING),
+        Trigger.COMPLETE: (Leg.FORWARD, State.BAKING),
+        Trigger.UNSETTLED: (Leg.FORWARD, State.FOLLOWING),
+        Trigger.LOST: closing,
+        Trigger.INTERRUPTED: closing,
+        Trigger.DEPARTED: inspecting,
+    }
+    for state in (State.WRITING, State.AWAITING):
+        table[state][Trigger.REJECTED] = inspecting
+        table[state][Trigger.FAILED] = (Leg.FORWARD, State.CONFIRMING)
+    writes_may_stand = (
+        State.WRITING,
+        State.AWAITING,
+        State.FOLLOWING,
+        State.BAKING,
+        State.CONFIRMING,
+    )
     for state in writes_may_stand:
-        table[state] = {**table[state], **retreat}
-    table[State.WRITING][Trigger.REJECTED] = (Leg.FORWARD, State.INSPECTING)
-    table[State.WRITING][Trigger.FAILED] = (Leg.FORWARD, State.CONFIRMING)
+        table[state][Trigger.RETREAT] = (Leg.BACK, State.RECORDING)
     table[State.CONFIRMING][Trigger.UNWRITTEN] = (Leg.FORWARD, State.WRITING)
-    return table
+    return {state: table[state] for state in State}
 
 
 TRANSITIONS: Mapping[Leg, Mapping[State, Mapping[Trigger, Place]]] = {

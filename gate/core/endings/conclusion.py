@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import conclude_objects
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import OnInconclusive
@@ -21,6 +22,7 @@ from gate.core.endings.rollback_ending import (
     rollback_ending,
 )
 from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
@@ -48,7 +50,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
     whole = judged = _whole(attempt, trigger, endings)
     if attempt.plan.policy.observe and whole.outcome not in _OF_THE_WHOLE:
         whole = replace(whole, outcome=Outcome.OBSERVED)
-    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    objects = FrozenMap(conclude_objects(attempt))
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged, objects=objects)
     return replace(attempt, result=result)
 
 
@@ -58,7 +61,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
-    deciding = [one for one in endings.values() if not _is_beside_the_way_back(attempt, one)]
+    serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
+    deciding = [one for ref, one in serving_first if not _is_beside_the_way_back(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
         if ending.outcome is Outcome.INTERRUPTED:
@@ -95,15 +99,16 @@ def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found:
     return replace(whole, message=CleanText(text), causes=whole.causes + own)
 
 
-def _is_beside_the_way_back(attempt: Attempt, ending: Ending) -> bool:
-    """Tell whether a Deployment has nothing to go back to: never written, or created and left.
+def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
+    """Tell whether a workload has nothing to go back to: never written, or created and left.
 
-    Such a Deployment has no say in whether what was there before is back.
+    Such a workload has no say in whether what was there before is back, and neither has one that
+    nothing takes back, as a Job.
     """
-    return attempt.course.leg is Leg.BACK and ending.outcome in (
-        Outcome.REFUSED,
-        Outcome.INCONCLUSIVE,
-    )
+    beside: tuple[Outcome, ...] = (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+    if not has_way_back(ref):
+        beside = (*beside, Outcome.FAILED, Outcome.VERIFIED)
+    return attempt.course.leg is Leg.BACK and ending.outcome in beside
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
@@ -171,8 +176,21 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return failure_behind(attempt, ref)
+        return _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
+
+
+def _end_needing(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of a workload that was not written, since one that it needs has failed."""
+    for needed in attempt.plan.needs_of(ref):
+        rollout = attempt.workloads.rollouts.get(needed)
+        if rollout is None:
+            continue
+        verdict = _verdict(attempt, needed, rollout)
+        if verdict.kind is VerdictKind.FAILED:
+            ending = beside_failure(attempt.plan, needed, verdict)
+            return replace(ending, message=CleanText(f"it was not written, since {ending.message}"))
+    return failure_behind(attempt, ref)
 
 
 def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:

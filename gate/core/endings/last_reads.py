@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt.last_look import Finding, FindingKind, compare
-from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt, Step
+from gate.core.attempt.limits import EVIDENCE_SECONDS
+from gate.core.attempt.state import Attempt, Step
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject

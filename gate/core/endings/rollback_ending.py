@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure
@@ -25,6 +27,8 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     Each was read just before, even if the way back of another one failed: what is complete is
     back.
     """
+    if not has_way_back(ref):
+        return _end_lasting(attempt, ref)
     if ref in attempt.writes.refusals:
         return _refused_back(attempt, ref, attempt.writes.refusals[ref])
     late = end_late(attempt, ref, failure_behind(attempt, ref))
@@ -49,6 +53,20 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = failure.causes + held + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
+    """Return the ending of what nothing takes back, as a Job: as it was when the rest went back."""
+    failure = failure_behind(attempt, ref)
+    if ref in attempt.result.failures:
+        return failure
+    if is_unwritten(attempt, ref):
+        return end_unwritten(attempt, ref, failure)
+    rollout = attempt.workloads.followed_before.get(ref)
+    ruled = rollout.ruling(attempt.now) if rollout is not None else None
+    if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
 
 
 def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
@@ -99,6 +117,8 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
         return _never_written(failure)
     if ref in attempt.ledger.deleted and attempt.plan.policy.response.prune_created:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
+    if attempt.plan.phase_of(ref) is Phase.BEFORE:
+        return _end_first(attempt, failure)
     if written.created and takes_back_part(attempt):
         return _end_created(attempt, ref, failure)
     stood = attempt.workloads.followed_before.get(ref)
@@ -106,6 +126,18 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
         return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+    return failure
+
+
+def _end_first(attempt: Attempt, failure: Ending) -> Ending:
+    """Return the ending of a workload that came before the others, which were not written.
+
+    What it did stays; the others are as they were, if there were any.
+    """
+    others = (one.ref for one in attempt.plan.targets if one.phase is not Phase.BEFORE)
+    is_back = any(attempt.plan.before(ref) is not None for ref in others)
+    if is_back or not has_taken_back_nothing(attempt):
+        return replace(failure, outcome=Outcome.ROLLED_BACK)
     return failure
 
 
@@ -142,7 +174,8 @@ def has_taken_back_nothing(attempt: Attempt) -> bool:
     if ledger.restored or ledger.deleted or attempt.writes.refusals:
         return False
     return any(
-        written.changed and ref not in ledger.left_alone for ref, written in ledger.written.items()
+        written.changed and has_way_back(ref) and ref not in ledger.left_alone
+        for ref, written in ledger.written.items()
     )
 
 

@@ -6,6 +6,7 @@ __all__ = [
     "controller_revision",
     "daemon_set",
     "deployment",
+    "job",
     "registry",
     "stateful_set",
 ]

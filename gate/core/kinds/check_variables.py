@@ -10,7 +10,7 @@ from gate.core.checks.tick_questions import environment_names
 from gate.core.kinds.registry import KINDS, kind_of
 from gate.core.model.objects import Ref
 
-_NAMES: Final = tuple(kind.variables for kind in KINDS)
+_NAMES: Final = tuple(kind.variables for kind in KINDS if kind.variables is not None)
 
 OF_A_WORKLOAD: Final = frozenset(name for names in _NAMES for name in names.all)
 """The variables that need a single workload for their value."""
@@ -26,6 +26,11 @@ COMMAND_VARIABLES: Final = frozenset(one for names in _NAMES for one in environm
 """What tells the program of a command check what it judges."""
 
 
+def is_measured(ref: Ref) -> bool:
+    """Tell whether checks can be about a workload: a Job serves nothing that could be measured."""
+    return kind_of(ref).variables is not None
+
+
 def variables_of(refs: Iterable[Ref]) -> WorkloadVariables:
     """Return the names that the kind of the first workload has, of none those of the first kind."""
-    return next((kind_of(ref).variables for ref in refs), _NAMES[0])
+    return next((names for ref in refs if (names := kind_of(ref).variables)), _NAMES[0])

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gate.core.kinds.daemon_set.kind import DaemonSetKind
 from gate.core.kinds.deployment.kind import DeploymentKind
+from gate.core.kinds.job.kind import JobKind
 from gate.core.kinds.stateful_set.kind import StatefulSetKind
 from gate.core.model.lock import Lock, lock_of, lock_of_objects
 from gate.core.model.objects import Ref
@@ -14,7 +15,12 @@ from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.workload_kind import AnyKind
 
-KINDS: Final[tuple[AnyKind, ...]] = (DeploymentKind(), StatefulSetKind(), DaemonSetKind())
+KINDS: Final[tuple[AnyKind, ...]] = (
+    DeploymentKind(),
+    StatefulSetKind(),
+    DaemonSetKind(),
+    JobKind(),
+)
 
 _BY_NAME: Final[Mapping[tuple[str, str], AnyKind]] = {
     (kind.api_version, kind.name): kind for kind in KINDS
@@ -69,6 +75,11 @@ def kind_of(ref: Ref) -> AnyKind:
 def kind_of_body(body: Mapping[str, Any]) -> AnyKind | None:
     """Return the kind of an object given as its JSON, None if its rollout is not judged."""
     return _BY_NAME.get((str(body.get("apiVersion")), str(body.get("kind"))))
+
+
+def has_way_back(ref: Ref) -> bool:
+    """Tell whether a failure can return an object to what it was; what a Job did stays."""
+    return not is_workload(ref) or kind_of(ref).has_way_back
 
 
 def unseen(ref: Ref) -> Snapshot:

@@ -15,5 +15,7 @@ __all__ = [
     "objects",
     "origin",
     "outcome",
+    "readiness",
+    "run_annotations",
     "signal_names",
 ]

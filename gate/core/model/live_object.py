@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gate.core.model.body import Body
 from gate.core.model.objects import Ref, Workload
+from gate.core.model.readiness import UNJUDGED, Readiness
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,8 @@ class LiveObject:
     """An object as a read or a write returned it.
 
     `body` is the whole object without status; `managed` is its `metadata.managedFields` under
-    the key "managedFields"; `workload` is set for Deployments.
+    the key "managedFields"; `workload` is set for kinds that are judged. `readiness` is what its
+    status says of it, and no part of what the object is.
     """
 
     ref: Ref
@@ -22,3 +24,4 @@ class LiveObject:
     body: Body
     managed: Body
     workload: Workload | None = None
+    readiness: Readiness = field(default=UNJUDGED, compare=False)

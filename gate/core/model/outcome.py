@@ -95,6 +95,7 @@ class Reason(AnyReason):
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
+    OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
     CHECK_FAILED = "CheckFailed"
     CHECK_INCONCLUSIVE = "CheckInconclusive"

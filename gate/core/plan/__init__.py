@@ -5,9 +5,11 @@ __all__ = [
     "foreseen_return",
     "journal_record",
     "leg",
+    "phases",
     "plan",
     "replica_ownership",
     "rollback_plan",
+    "taken_fields",
     "target_set",
     "workload_body",
 ]

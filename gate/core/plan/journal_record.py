@@ -14,6 +14,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
@@ -62,7 +63,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A Deployment whose rollout is followed; `baseline` is None if nothing served.
+    """A workload whose rollout is followed; `baseline` is None if nothing served.
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it.
@@ -71,6 +72,7 @@ class Followed:
     ref: Ref
     baseline: Baseline | None
     why: tuple[Cause, ...] = ()
+    phase: Phase = Phase.MAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import Body, FrozenMap
@@ -17,6 +17,7 @@ from gate.core.model.naming import naming
 from gate.core.model.objects import Ref
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.plan.journal_record import Resumed
+from gate.core.plan.phases import NO_NEEDS, Phase, find_needs, order_by_phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import OnFailure, Policy
@@ -30,6 +31,8 @@ class PlannedWrite:
     `autoscaled`: not the manifest but an autoscaler, or whoever has scaled it, decides on
     `spec.replicas`. The live number is sent, or the field is left to its other owner.
     `over_any_change`: the write is right whatever others have changed since the object was read.
+    `needs` are objects that are written earlier and have to be ready, or complete if they are
+    followed, before this write is sent.
     """
 
     ref: Ref
@@ -39,6 +42,7 @@ class PlannedWrite:
     force: bool = False
     autoscaled: bool = False
     over_any_change: bool = False
+    needs: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,12 @@ class PlannedObject:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A Deployment to follow: what was known of it before the write, and what served then."""
+    """A workload to follow: what was known of it before the write, and what served then."""
 
     ref: Ref
     snapshot: Snapshot
     baseline: Fact[Baseline]
+    phase: Phase = Phase.MAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,31 @@ class Plan:
             if target.ref == ref:
                 return target
         raise KeyError(ref)
+
+    def phase_of(self, ref: Ref) -> Phase | None:
+        """Return the phase of a followed workload, None for other objects."""
+        return next((target.phase for target in self.targets if target.ref == ref), None)
+
+    def needs_of(self, ref: Ref) -> tuple[Ref, ...]:
+        """Return what has to be ready before an object is written."""
+        return next((write.needs for write in self.writes if write.ref == ref), ())
+
+
+def in_phases(
+    writes: Collection[PlannedWrite],
+    targets: Collection[Target],
+    own_needs: Mapping[Ref, tuple[Ref, ...]] = NO_NEEDS,
+) -> tuple[PlannedWrite, ...]:
+    """Return `writes`, in the order of application, in that of their phases, with what each needs.
+
+    `own_needs` are those that no phase gives: of a custom resource its definition.
+    """
+    phases = {target.ref: target.phase for target in targets}
+    order = order_by_phase(dict.fromkeys(write.ref for write in writes), phases, own_needs)
+    needs = find_needs(order, phases, own_needs)
+    place = {ref: number for number, ref in enumerate(order)}
+    sent = sorted(writes, key=lambda write: place[write.ref])
+    return tuple(replace(write, needs=needs[write.ref]) for write in sent)
 
 
 def plan_to_take_back(plan: Plan) -> Plan:

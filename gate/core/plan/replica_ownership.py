@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Any
+
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.live_object import LiveObject
+from gate.core.ssa import managed_fields
 
 
 class ReplicasPolicy(enum.StrEnum):
@@ -87,3 +92,26 @@ class Replicas:
             and self.decision is Decision.MANIFEST
             and self.policy is ReplicasPolicy.APPLY
         )
+
+
+def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an apply's body that leaves `spec.replicas` to its other owner."""
+    spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}
+    return {**value, "spec": spec} if spec else value
+
+
+def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Return an apply's body with the `spec.replicas` of `live`.
+
+    Leaving out a field that only the gate owns would reset it to its default, 1.
+    """
+    replicas = live.body.thaw().get("spec", {}).get("replicas")
+    return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
+
+
+def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
+    """Return an apply's body that leaves replicas to their other owner, or has the live number."""
+    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
+    if any(manager != FIELD_MANAGER for manager, _ in owners):
+        return without_replicas(value)
+    return with_live_replicas(value, live)

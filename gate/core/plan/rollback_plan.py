@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.core.kinds.registry import BOOKKEEPING, kind_of
+from gate.core.kinds.registry import BOOKKEEPING, has_way_back, kind_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
+from gate.core.plan.replica_ownership import with_live_replicas
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -122,7 +124,8 @@ def writes_back(
         case OnFailure.KEEP:
             return ()
         case OnFailure.PAUSE:
-            paused = (ref for ref in sorted(failed - departed) if ref in written)
+            going = (ref for ref in sorted(failed - departed) if has_way_back(ref))
+            paused = (ref for ref in going if ref in written)
             bodies = ((ref, pause_body(ref)) for ref in paused)
             return tuple(PlannedWrite(ref, Verb.MERGE, body) for ref, body in bodies if body)
         case OnFailure.ROLLBACK:
@@ -140,10 +143,12 @@ def _rollback(
     mine = {
         ref: written[ref]
         for ref in failed_first(plan, tuple(written), failed)
-        if ref not in departed and (written[ref].changed or ref in returns_to.bodies)
+        if ref not in departed
+        and has_way_back(ref)
+        and (written[ref].changed or ref in returns_to.bodies)
     }
     restorable = mine.keys() - without_target(plan)
-    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    rolled_out = _find_versions(plan, mine)
     is_return = goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
     if is_return:
@@ -159,6 +164,12 @@ def _rollback(
     return tuple(back)
 
 
+def _find_versions(plan: Plan, changed: Mapping[Ref, WrittenObject]) -> set[Ref]:
+    """Return the changed workloads whose version decides: none that comes before the others."""
+    followed = (target.ref for target in plan.targets if target.phase is not Phase.BEFORE)
+    return {ref for ref in followed if ref in changed}
+
+
 def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     """Tell whether what was changed is to be restored.
 
@@ -167,7 +178,7 @@ def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     configuration that is not theirs.
     """
     known_before = {one.ref for one in plan.objects if isinstance(one.before, Known)}
-    there_before = {target.ref for target in plan.targets} & known_before
+    there_before = {one.ref for one in plan.targets if has_way_back(one.ref)} & known_before
     if rolled_out & there_before:
         return bool(restorable & rolled_out)
     return bool(there_before) or not rolled_out
@@ -187,7 +198,11 @@ def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """
     if plan.resumed is not None and plan.resumed.record.leg is Leg.BACK:
         return plan
-    found = [written.get(one.ref) for one in plan.targets]
+    found = [
+        written.get(one.ref)
+        for one in plan.targets
+        if has_way_back(one.ref) and one.phase is not Phase.BEFORE
+    ]
     is_changed = any(one is not None and one.changed for one in found)
     is_whole = bool(found) and all(one is not None for one in found)
     if is_changed or is_whole:
@@ -249,8 +264,12 @@ def irreversible(
         or policy.response.on_failure is not OnFailure.ROLLBACK
     ):
         return FrozenMap()
-    mine = {ref: w for ref, w in written.items() if ref not in departed and w.changed}
-    rolled_out = [target.ref for target in plan.targets if target.ref in mine]
+    mine = {
+        ref: w
+        for ref, w in written.items()
+        if ref not in departed and has_way_back(ref) and w.changed
+    }
+    rolled_out = _find_versions(plan, mine)
     if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()
     reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
@@ -371,26 +390,3 @@ def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planned
 def is_of_template(path: str) -> bool:
     """Tell whether a field belongs to a pod template, which goes back whole or not at all."""
     return path.startswith("spec.template")
-
-
-def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an apply's body that leaves `spec.replicas` to its other owner."""
-    spec = {key: entry for key, entry in value.get("spec", {}).items() if key != "replicas"}
-    return {**value, "spec": spec} if spec else value
-
-
-def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Return an apply's body with the `spec.replicas` of `live`.
-
-    Leaving out a field that only the gate owns would reset it to its default, 1.
-    """
-    replicas = live.body.thaw().get("spec", {}).get("replicas")
-    return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
-
-
-def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
-    """Return an apply's body that leaves replicas to their other owner, or has the live number."""
-    owners = managed_fields.owners_of(live.managed.thaw()["managedFields"], ("spec", "replicas"))
-    if any(manager != FIELD_MANAGER for manager, _ in owners):
-        return without_replicas(value)
-    return with_live_replicas(value, live)

@@ -130,7 +130,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
-    return Target(followed.ref, snapshot, Absent() if baseline is None else Known(baseline))
+    served = Absent() if baseline is None else Known(baseline)
+    return Target(followed.ref, snapshot, served, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------

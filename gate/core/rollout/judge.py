@@ -30,7 +30,7 @@ from gate.core.rollout.lost_availability import Availability
 from gate.core.rollout.new_pods import NewPods
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack
-from gate.core.rollout.policy import Policy, amount
+from gate.core.rollout.policy import FailFast, Policy, amount
 from gate.core.rollout.progress import Progress, stalled_at
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.total_budget import TotalBudget
@@ -104,6 +104,11 @@ class Rollout:
         return self.snapshot.kind
 
     @property
+    def fail_fast(self) -> FailFast:
+        """The limits that hold for its pods."""
+        return self.kind.fail_fast(self.policy.fail_fast)
+
+    @property
     def followed_uid(self) -> str:
         """The uid of the revision that is followed, "" while there is none."""
         return self.snapshot.current_uid
@@ -174,7 +179,7 @@ class Rollout:
             return replace(self, snapshot=snapshot)
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
         kind = snapshot.kind
-        new = self.new.after(kind, before, after, live.template, self.policy.fail_fast)
+        new = self.new.after(kind, before, after, live.template, self.fail_fast)
         if self.policy.requirement.wait_for_termination or kind.pods_show_progress:
             return self._after_all(at, snapshot, new)
         limit = kind.deadline_seconds(live, self.policy)
@@ -201,7 +206,7 @@ class Rollout:
             self._is_observed(live) and kind.completion(snapshot, live, self.policy) is not None
         )
         same = new.key == snapshot.current_key != ""
-        new = new if same else NewPods.of(snapshot, self.policy.fail_fast)
+        new = new if same else NewPods.of(snapshot, self.fail_fast)
         limit = kind.deadline_seconds(live, self.policy)
         blindness = self.blindness.fold(at, snapshot, live, limit, new.ready)
         blind_seconds = blindness.seconds(at)
@@ -213,9 +218,7 @@ class Rollout:
             self.budget,
             self.deadline_decides,
             self.settled or complete,
-            self.hindrances.fold(
-                at - blind_seconds, kind.faults(snapshot, live, self.policy.fail_fast)
-            ),
+            self.hindrances.fold(at - blind_seconds, kind.faults(snapshot, live, self.fail_fast)),
             new,
             blindness,
         )
@@ -240,13 +243,19 @@ class Rollout:
             said = f"the {self.ref.kind} was deleted"
             return Verdict.of_superseded(Reason.DELETED, said) if gone else None
         return (
-            self.applied.find_departure(live)
+            self._find_departure(live)
             or self._judge_pause(live, now)
             or self._fail_for(self._fatal(live, now), now)
             or self._complete(live)
             or self._fail_for(self._availability_lost(now), now)
             or self._fail_for(self._late(live, now), now)
         )
+
+    def _find_departure(self, live: Workload) -> Verdict | None:
+        """Return that it is not ours any more; what has ended counts, also while it is deleted."""
+        if live.uid == self.applied.uid and self.kind.has_ended(live):
+            return None
+        return self.applied.find_departure(live)
 
     def wake_at(self, now: float) -> float:
         """Return the next time after `now` at which the verdict may change without an event."""
@@ -260,7 +269,7 @@ class Rollout:
         return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
 
     def _faults(self, live: Workload) -> tuple[Fault, ...]:
-        return self.snapshot.kind.faults(self.snapshot, live, self.policy.fail_fast)
+        return self.snapshot.kind.faults(self.snapshot, live, self.fail_fast)
 
     def _deadline_seconds(self, live: Workload) -> float:
         return self.snapshot.kind.deadline_seconds(live, self.policy)

@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.checks.spec import Check, OnInconclusive
 from gate.core.model.int_or_percent import Share
 
+DEFAULT_OBJECT_WAIT_SECONDS: Final = 300.0
 DEFAULT_PROGRESS_DEADLINE_SECONDS: Final = 600.0
 """The default of `progressDeadlineSeconds` of a Deployment (apps/v1), for kinds without it."""
 
@@ -27,6 +28,13 @@ class OnFirstFailure(enum.StrEnum):
     KEEP = "keep"
     SCALE_TO_ZERO = "scale-to-zero"
     DELETE = "delete"
+
+
+class WaitFor(enum.StrEnum):
+    """What besides the workloads has to be ready before an attempt is complete."""
+
+    ALL = "all"
+    WORKLOADS = "workloads"
 
 
 class OnInterrupt(enum.StrEnum):
@@ -70,6 +78,17 @@ class FailFast:
     denied_by_webhook_seconds: float | None = 120.0
     denied_by_quota_seconds: float | None = 120.0
     replica_set_create_seconds: float | None = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectWait:
+    """Whether objects that are no workloads have to be ready, and how long they may take.
+
+    `seconds` count each time that some are waited for. What a write needs is waited for anyhow.
+    """
+
+    wait_for: WaitFor = WaitFor.WORKLOADS
+    seconds: float = DEFAULT_OBJECT_WAIT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +156,7 @@ class Policy:
     response: Response = field(default_factory=Response)
     fail_fast: FailFast = field(default_factory=FailFast)
     checks: tuple[Check, ...] = ()
+    object_wait: ObjectWait = field(default_factory=ObjectWait)
     observe: bool = False
 
 

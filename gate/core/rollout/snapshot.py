@@ -13,7 +13,7 @@ from gate.core.model.objects import ClusterEvent, Node, Pod, Ref, Revision, Watc
 from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack, first_track, next_track
-from gate.core.rollout.workload_kind import AnyKind, PodCounts
+from gate.core.rollout.workload_kind import AnyKind, LastWords, PodCounts
 
 MOST_EVENTS = 500
 """Warnings explain and decide nothing but the class of a failed pull; the latest suffice."""
@@ -97,6 +97,16 @@ class Snapshot:
     def current_key(self) -> str:
         """What the pods of the live template have in common, "" while unknown."""
         return self.own.key
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it has failed for good, and its pods are still being stopped."""
+        return self.live is not None and self.kind.is_stopping(self.live)
+
+    @property
+    def last_words(self) -> LastWords | None:
+        """Whose log explains its own failure, None if that of a pod in trouble does."""
+        return None if self.live is None else self.kind.last_words(self, self.live)
 
     def count_pods(self, revision: Revision) -> PodCounts:
         """Count the pods of a revision."""
@@ -192,6 +202,10 @@ class Snapshot:
         )
 
     def _after_deletion(self) -> Snapshot:
+        """Return it without its workload; one that had ended stays as it was last seen."""
+        live = self.live
+        if self.written and live is not None and self.kind.has_ended(live):
+            return self
         return self._recast(Absent(), self.revisions, self.denied_since)
 
     def _recast(
@@ -204,9 +218,10 @@ class Snapshot:
         own = OwnRevisions()
         if isinstance(workload, Known):
             live = workload.value
-            owned = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
+            watched = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
+            owned = self.kind.own_revisions(live, watched)
             uid = self.kind.find_current(live, owned)
-            current = revisions.get(uid)
+            current = next((one for one in owned if one.uid == uid), None)
             own = OwnRevisions(owned, current, self.kind.current_key(live, current))
         return Snapshot(
             self.ref,

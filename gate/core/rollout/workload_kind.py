@@ -64,6 +64,14 @@ class ProgressMarks:
 
 
 @dataclass(frozen=True, slots=True)
+class LastWords:
+    """The container whose log explains a failure best."""
+
+    pod: str
+    container: str
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """What a reader has to know of a workload beside its verdict, as what was not counted.
 
@@ -159,10 +167,20 @@ class WorkloadKind(Protocol[W, R_contra]):
         """Whether its verdict depends on which nodes are ready."""
 
     @property
-    def variables(self) -> WorkloadVariables:
-        """The names by which queries of checks ask for it and its revisions."""
+    def variables(self) -> WorkloadVariables | None:
+        """The names by which queries of checks ask for it and its revisions.
+
+        None if checks are not about it: nothing of it serves that could be measured.
+        """
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(self, live: W, owned: tuple[R_contra, ...]) -> tuple[Revision, ...]:
+        """Return its revisions, of the watched objects that it owns.
+
+        A kind without such objects returns itself as its only revision; its `revision_kind` is its
+        own name.
+        """
 
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
@@ -196,6 +214,15 @@ class WorkloadKind(Protocol[W, R_contra]):
     def is_rolled_out(self, view: View[R_contra], live: W) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
 
+    def has_ended(self, live: W) -> bool:
+        """Tell whether it has ended for good: that it is deleted then changes nothing."""
+
+    def failure(self, live: W) -> str:
+        """Say why it has failed for good, so that applying it again would run nothing, or ""."""
+
+    def is_stopping(self, live: W) -> bool:
+        """Tell whether it has failed for good, and what it runs is still being stopped."""
+
     def describe_counts(self, view: View[R_contra], live: W, which: str = "new") -> str:
         """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
 
@@ -207,6 +234,9 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return which of a policy's limits hold for its pods."""
+
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
@@ -217,6 +247,9 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
         """Tell whether what is wrong with a pod speaks against its version, not against a node."""
+
+    def last_words(self, view: View[R_contra], live: W) -> LastWords | None:
+        """Return whose log explains its own failure, None if that of a pod in trouble does."""
 
     def may_fail_fast(self, view: View[R_contra], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether doomed pods, which are evidence, condemn the version of `count` pods."""
@@ -264,6 +297,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """Return how long the rollout can legally take: the total budget `auto`."""
 
     # -- its way back ------------------------------------------------------------------------------
+
+    @property
+    def has_way_back(self) -> bool:
+        """Whether a failure can return it to an earlier version; what others did stays."""
 
     @property
     def default_replicas(self) -> int | None:

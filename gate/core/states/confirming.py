@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt.state import EVIDENCE_SECONDS, Attempt, Purpose, Step
+from gate.core.attempt.limits import EVIDENCE_SECONDS
+from gate.core.attempt.state import Attempt, Purpose, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
@@ -17,8 +18,13 @@ from gate.core.protocol.effects import Collect, Effect, Read
 from gate.core.rollout.causes import Trouble
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_failures
+from gate.core.states.needs import breaks_off, find_failed_needs
 from gate.core.states.reads import awaits_read
-from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
+from gate.core.states.rollback_start import (
+    has_writes_back,
+    is_failure_to_take_back,
+    may_take_back,
+)
 from gate.core.states.verdicts import (
     Verdicts,
     are_all_complete,
@@ -54,9 +60,8 @@ class Confirming(StateBehaviour):
         if attempt.result.evidence or attempt.awaits(Collect):
             return attempt, tuple(effects)
         for ref in sorted(find_failed(verdicts)):
-            trouble = _most_telling(attempt, ref)
-            if trouble is not None:
-                collect = _collect(attempt, ref, trouble)
+            collect = _collect(attempt, ref)
+            if collect is not None:
                 attempt = attempt.with_effect(collect)
                 effects.append(collect)
         return attempt, tuple(effects)
@@ -66,9 +71,10 @@ class Confirming(StateBehaviour):
         late = attempt.now >= attempt.course.confirming_since + EVIDENCE_SECONDS
         if awaits_read(attempt, verdicts) or (attempt.awaits(Collect) and not late):
             return None
+        if _awaits_stop(attempt, verdicts):
+            return None
         if attempt.writes.queue:
-            confirmed = not attempt.requests.unread and is_failure_to_take_back(attempt, verdicts)
-            return Trigger.RETREAT if confirmed else Trigger.UNWRITTEN
+            return _answer_unwritten(attempt, verdicts)
         if attempt.requests.unread:
             return Trigger.REFUTED
         if attempt.course.purpose is Purpose.SUCCESS:
@@ -84,6 +90,7 @@ class Confirming(StateBehaviour):
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield when evidence is no longer waited for."""
         yield attempt.course.confirming_since + EVIDENCE_SECONDS
+        yield attempt.leg_ends_at
 
     def describe_exit(
         self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
@@ -97,7 +104,42 @@ class Confirming(StateBehaviour):
             yield from describe_failures(attempt, verdicts)
 
 
-def _collect(attempt: Attempt, ref: Ref, trouble: Trouble) -> Collect:
+def _awaits_stop(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether pods of what has failed for good are still being stopped, within the budget.
+
+    Configuration does not go back beneath them. A signal is not made to wait.
+    """
+    if attempt.now >= attempt.leg_ends_at or attempt.interference.signal_number is not None:
+        return False
+    rollouts = attempt.workloads.rollouts
+    return any(rollouts[ref].snapshot.is_stopping for ref in find_failed(verdicts))
+
+
+def _answer_unwritten(attempt: Attempt, verdicts: Verdicts) -> Trigger:
+    """Confirm a failure before all is written; if it is refuted, the writes go on.
+
+    What needs a workload that has failed is never written, whatever the policy does about it.
+    """
+    if attempt.requests.unread:
+        return Trigger.UNWRITTEN
+    if is_failure_to_take_back(attempt, verdicts):
+        return Trigger.RETREAT
+    if breaks_off(attempt, verdicts):
+        return Trigger.RETREAT if may_take_back(attempt) else Trigger.CONFIRMED
+    if find_failed_needs(attempt, verdicts):
+        goes_back = has_writes_back(attempt, find_culprits(verdicts))
+        return Trigger.RETREAT if goes_back else Trigger.CONFIRMED
+    return Trigger.UNWRITTEN
+
+
+def _collect(attempt: Attempt, ref: Ref) -> Collect | None:
+    """Return what asks for the log that explains a failure, None if no pod does."""
+    last = attempt.workloads.rollouts[ref].snapshot.last_words
+    if last is not None:
+        return Collect(attempt.requests.next_id, ref, last.pod, last.container, previous=False)
+    trouble = _most_telling(attempt, ref)
+    if trouble is None:
+        return None
     previous = trouble.cause in TELLING_CAUSES
     return Collect(attempt.requests.next_id, ref, trouble.pod, trouble.container, previous)
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.following import applied_found, start_following
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
@@ -45,12 +46,14 @@ class Following(WatchingState):
         return health_checks.start_checks(attempt, self.phase), reads
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
-        """Go on with the first failure, or once everything is complete."""
+        """Go on with the first failure, or once everything is complete, to what is not ready."""
         if attempt.now < attempt.requests.not_before:
             return None
         if has_failed(attempt, verdicts):
             return Trigger.FAILED
-        return Trigger.COMPLETE if are_all_complete(attempt, verdicts) else None
+        if not are_all_complete(attempt, verdicts):
+            return None
+        return Trigger.BLOCKED if find_unready(attempt) else Trigger.COMPLETE
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

@@ -9,13 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import (
-    EVIDENCE_SECONDS,
-    INTERRUPT_SECONDS,
-    Attempt,
-    Ending,
-    Step,
-)
+from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
+from gate.core.attempt.state import Attempt, Ending, Step
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref

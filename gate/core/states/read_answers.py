@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import RETRY_SECONDS, Attempt, Rejection
+from gate.core.attempt.limits import RETRY_SECONDS
+from gate.core.attempt.state import Attempt, Rejection
 from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
@@ -76,8 +77,9 @@ def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
     facts: list[Observed | Listed] = []
     if live.workload is not None:
         facts.append(Observed(at, live.workload))
-    if answer.revisions is not None:
-        facts.append(Listed(at, kind_of(live.ref).revision_kind, live.ref, answer.revisions))
+    kind = kind_of(live.ref) if live.workload is not None else None
+    if answer.revisions is not None and kind is not None and kind.revision_kind != kind.name:
+        facts.append(Listed(at, kind.revision_kind, live.ref, answer.revisions))
     if answer.pods is not None:
         facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
     if answer.nodes:

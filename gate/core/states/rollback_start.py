@@ -14,7 +14,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.signal_names import signal_name
-from gate.core.plan.plan import PlannedWrite
+from gate.core.plan.plan import PlannedWrite, plan_to_take_back
 from gate.core.plan.rollback_plan import (
     decided_plan,
     irreversible,
@@ -31,6 +31,7 @@ from gate.core.states.lines import (
     describe_refusals,
     describe_rejection,
 )
+from gate.core.states.needs import breaks_off
 from gate.core.states.verdicts import Verdicts, find_culprits
 from gate.core.writes.order import answers_lost, without_requests
 
@@ -58,9 +59,21 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     return bool(changed) and has_writes_back(attempt, changed)
 
 
+def may_take_back(attempt: Attempt) -> bool:
+    """Tell whether a part of an apply may be taken back: also if nothing of it has to be written.
+
+    What was to be written behind it is as it was, which the way back verifies.
+    """
+    policy = plan_to_take_back(attempt.plan).policy
+    is_forbidden = policy.observe or not attempt.plan.may_retreat
+    return policy.response.on_failure is OnFailure.ROLLBACK and not is_forbidden
+
+
 def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     """Record the reasons, queue the restoring writes, and drop the rollouts of the way out."""
     recorded, attempt = _recorded_failures(attempt), without_requests(attempt)
+    if breaks_off(attempt, verdicts):
+        attempt = replace(attempt, plan=plan_to_take_back(attempt.plan))
     plan = decided_plan(attempt.plan, attempt.ledger.written)
     written = with_unwritten_members(plan, attempt.ledger.written, attempt.ledger.restored)
     attempt = replace(attempt, plan=plan, ledger=replace(attempt.ledger, written=written))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gate.core.attempt.transitions import State
+from gate.core.states.awaiting import Awaiting
 from gate.core.states.baking import Baking
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.closing import Closing, Ended
@@ -17,6 +18,7 @@ from gate.core.states.writing import Writing
 STATES: Mapping[State, StateBehaviour] = {
     State.RECORDING: Recording(),
     State.WRITING: Writing(),
+    State.AWAITING: Awaiting(),
     State.FOLLOWING: Following(),
     State.BAKING: Baking(),
     State.CONFIRMING: Confirming(),

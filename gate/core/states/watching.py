@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.state import ANSWER_SECONDS, Attempt, Step
+from gate.core.attempt.limits import ANSWER_SECONDS
+from gate.core.attempt.state import Attempt, Step
 from gate.core.checks.spec import During
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.reads import read_all

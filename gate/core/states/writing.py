@@ -12,6 +12,8 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.plan.leg import Leg
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.lines import Line, describe_rejection
+from gate.core.states.needs import is_blocked
+from gate.core.states.object_reads import end_wait
 from gate.core.states.rollback_start import has_writes_back, is_failure_to_take_back
 from gate.core.states.verdicts import Verdicts
 from gate.core.writes.order import answers_lost
@@ -33,10 +35,13 @@ class Writing(StateBehaviour):
     def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
         """Make the queue of the way out, that of the way back was made when the rollback started.
 
-        After a failure that was not confirmed, what is left of the queue is sent.
+        After a failure that was not confirmed, or once the next write has what it needs, what is
+        left of the queue is sent.
         """
         if trigger is Trigger.UNWRITTEN:
             return replace(attempt, course=replace(attempt.course, confirming_since=math.inf)), ()
+        if trigger is Trigger.READY:
+            return next_write(end_wait(attempt))
         if attempt.course.leg is Leg.FORWARD:
             attempt = replace(attempt, writes=replace(attempt.writes, queue=attempt.plan.writes))
         return next_write(attempt)
@@ -44,9 +49,11 @@ class Writing(StateBehaviour):
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on once all writes are answered; a refusal ends the way out or turns it back."""
         if attempt.course.leg is Leg.FORWARD and attempt.writes.rejection is not None:
-            return _answer_rejection(attempt)
+            return answer_rejection(attempt)
         if _is_settled(attempt) and is_failure_to_take_back(attempt, verdicts):
             return Trigger.FAILED
+        if is_blocked(attempt, verdicts):
+            return Trigger.BLOCKED
         if attempt.writes.queue or attempt.asks:
             return None
         if attempt.course.leg is Leg.BACK and attempt.interference.signal_number is not None:
@@ -103,7 +110,8 @@ def _waits_to_confirm(attempt: Attempt) -> bool:
     return is_out and attempt.now < attempt.requests.not_before
 
 
-def _answer_rejection(attempt: Attempt) -> Trigger:
+def answer_rejection(attempt: Attempt) -> Trigger:
+    """Return what follows a write that cannot be done: back, if anything was changed."""
     changed = any(written.changed for written in attempt.ledger.written.values())
     back = changed and has_writes_back(attempt, attempt.workloads.rollouts)
     return Trigger.RETREAT if back else Trigger.REJECTED

@@ -12,6 +12,7 @@ from gate.core.attempt.following import UnexpectedAnswer
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
+from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import (
     Ask,
@@ -40,6 +41,7 @@ from gate.core.protocol.events import (
 from gate.core.rollout.observations import Observed
 from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
+from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
 from gate.core.writes.order import with_at_head
 from gate.core.writes.other_users import with_held
 from gate.core.writes.results import NOT_ANSWERED, surely_written, went_back, went_out
@@ -73,6 +75,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _again(attempt), ()
         case Write(), WriteUncertain(_, _, _, retry_after_seconds):
             return _again(_kept_off(attempt, retry_after_seconds)), ()
+        case Write(), WriteRejected(reason=Reason.NOT_FOUND) if is_lagging(attempt):
+            return repeat_later(attempt), ()
         case Write(), WriteRejected(_, _, reason, message, paths):
             return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(), ReadBack():
@@ -121,7 +125,7 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
 
 def _fold_write(attempt: Attempt, effect: Write, answer: Written) -> tuple[Attempt, Facts]:
     head, uncertain = attempt.writes.queue[0], attempt.writes.uncertain
-    attempt = surely_written(attempt).past_head()
+    attempt = with_served(surely_written(attempt).past_head())
     live, ref = answer.live, effect.ref
     if live is None:
         gone = attempt.ledger.live.drop(ref)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.state import Attempt, Retry, Undecided
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload
+from gate.core.model.readiness import ReadinessKind
 from gate.core.model.signal_names import signal_name
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
@@ -44,6 +46,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
         if ref not in before.interference.departures:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
+    yield from _narrate_objects(before, after)
     yield from _narrate_measurements(before, after)
     was, now = before.workloads.rollouts, after.workloads.rollouts
     if was is not now:
@@ -64,6 +67,21 @@ def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:
         yield "contact", "the API server answers again"
     if after.requests.unreadable and not before.requests.unreadable:
         yield "unread", "the live state could not be read; retrying"
+
+
+def _narrate_objects(before: Attempt, after: Attempt) -> Iterator[Line]:
+    """Yield what a read shows of an object that is waited for, if it shows something new."""
+    if before.ledger.live is after.ledger.live:
+        return
+    for ref in find_awaited(before):
+        was, now = readiness_of(before, ref), readiness_of(after, ref)
+        if was == now:
+            continue
+        match now.kind:
+            case ReadinessKind.READY:
+                yield "ready", f"{after.plan.name_of(ref)} is ready"
+            case ReadinessKind.NOT_YET | ReadinessKind.FAILED:
+                yield "object", f"{after.plan.name_of(ref)}: {now.why}"
 
 
 def _narrate_measurements(before: Attempt, after: Attempt) -> Iterator[Line]:

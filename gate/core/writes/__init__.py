@@ -2,6 +2,7 @@
 
 __all__ = [
     "authorship",
+    "lagging_server",
     "obstacles",
     "order",
     "other_users",

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.core.model.live_object import LiveObject
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.rollback_plan import without_replicas
+from gate.core.plan.replica_ownership import without_replicas
 from gate.core.ssa import field_set, managed_fields
 from gate.core.ssa.field_set import Fields
 

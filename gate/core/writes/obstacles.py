@@ -11,12 +11,13 @@ from typing import Any, Final
 from gate.core.attempt.state import Attempt, Rejection, Retry
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import CleanText
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedWrite
 from gate.core.plan.rollback_plan import content
 from gate.core.ssa import field_set, managed_fields
 from gate.core.writes.lost_response import has_landed
+from gate.core.writes.replacement import find_before
 
 _REPLICAS_PATH: Final = ".spec.replicas"
 
@@ -32,16 +33,20 @@ def why_not_written(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -
     For what was written already and is written again, its own rollout shows whether it is ours.
     """
     if attempt.now >= attempt.leg_ends_at:
-        text = CleanText("it could not be written within the budget")
-        return Rejection(head.ref, Reason.TIMEOUT, text)
+        return out_of_time(head.ref)
     if retry is None or head.ref in attempt.ledger.written:
         return None
-    live, before = attempt.ledger.live.get(head.ref), attempt.plan.before(head.ref)
+    live, before = attempt.ledger.live.get(head.ref), find_before(attempt, head.ref)
     if before is None:
         return _made_meanwhile(attempt, head, live, retry)
     if live is not None and live.uid == before.uid and is_done(attempt, head, live):
         return None
     return _changed_meanwhile(head, before, live, retry)
+
+
+def out_of_time(ref: Ref) -> Rejection:
+    """Return that the budget has ended before a write."""
+    return Rejection(ref, Reason.TIMEOUT, CleanText("it could not be written within the budget"))
 
 
 def _made_meanwhile(

@@ -11,7 +11,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import PlannedWrite
-from gate.core.plan.rollback_plan import autoscaled_body, with_live_replicas
+from gate.core.plan.replica_ownership import autoscaled_body, with_live_replicas
 from gate.core.protocol.effects import Write
 from gate.core.writes.results import was_scaled
 from gate.core.writes.take_over import take_over_now

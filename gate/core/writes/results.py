@@ -18,6 +18,7 @@ from gate.core.protocol.effects import Write
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.ssa import managed_fields
+from gate.core.writes.replacement import find_before
 
 NOT_ANSWERED = Unknown("the answer was lost")
 """Did a write create its object? Not known if only a read shows that it was done."""
@@ -43,7 +44,7 @@ def went_out(
     our own write. Only if the preflight saw none and the server says that our write created none
     either, it is the latest `read`: somebody else created it before our write.
     """
-    ref, before = head.ref, attempt.plan.before(head.ref)
+    ref, before = head.ref, find_before(attempt, head.ref)
     if before is None and isinstance(is_created, Known) and not is_created.value:
         before = read
     earlier = attempt.ledger.written.get(ref)
@@ -60,6 +61,7 @@ def went_out(
             attempt.ledger,
             written=attempt.ledger.written.put(ref, written),
             left=attempt.ledger.left.put(ref, left),
+            deleted=tuple(one for one in attempt.ledger.deleted if one != ref),
         ),
     )
     return _follow_from_answer(attempt, before, live, head.field_manager)

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending, Rejection, Retry, Step
+from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.obstacles import is_done, substance, why_not_written
+from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
+from gate.core.writes.replacement import find_before
 from gate.core.writes.request import send
 from gate.core.writes.results import went_out
 
@@ -21,6 +23,8 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     """Return what the write at the head asks for: it is sent, known to be done, or given up."""
     if head.ref in attempt.interference.departures:
         return attempt.past_head(), ()
+    if head.verb is Verb.DELETE:
+        return _next_deletion(attempt, head)
     if retry is not None and retry.uncertain:
         live = attempt.ledger.live.get(head.ref)
         if live is not None and is_done(attempt, head, live):
@@ -36,11 +40,26 @@ def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     return send(attempt, head)
 
 
+def _next_deletion(attempt: Attempt, head: PlannedWrite) -> Step:
+    """Delete what another object of its name replaces, unless somebody else has replaced it."""
+    live, before = attempt.ledger.live.get(head.ref), attempt.plan.before(head.ref)
+    if live is None:
+        gone = attempt.past_head()
+        deleted = (*gone.ledger.deleted, head.ref)
+        return replace(gone, ledger=replace(gone.ledger, deleted=deleted)), ()
+    if before is None or live.uid != before.uid:
+        text = CleanText("somebody else replaced it since it was read")
+        return given_up(attempt, Rejection(head.ref, Reason.CONFLICT, text)), ()
+    if attempt.now >= attempt.leg_ends_at:
+        return given_up(attempt, out_of_time(head.ref)), ()
+    return send(attempt, head)
+
+
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     if live is None or before is None:
         return live is not before
     return live.uid != before.uid or substance(live) != substance(before)
@@ -68,7 +87,7 @@ def _is_seen_changed(attempt: Attempt, ref: Ref) -> bool:
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether the object of before is gone; there may be another one of its name."""
-    live, before = attempt.ledger.live.get(ref), attempt.plan.before(ref)
+    live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
     return before is not None and (live is None or live.uid != before.uid)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gate.core.rollout.observations import Kind
 from gate.kube.resource import Resource
@@ -30,13 +32,20 @@ class Right:
         return "/".join(filter(None, (self.resource.plural, self.subresource)))
 
 
+def spec_selector(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return `spec.selector` of an object or a manifest, empty if that is none."""
+    selector = (body.get("spec") or {}).get("selector")
+    return selector if isinstance(selector, Mapping) else {}
+
+
 @dataclass(frozen=True, slots=True)
 class WorkloadResources:
     """A kind whose rollouts are judged.
 
-    `children` are the kinds of what belongs to it, which its `spec.selector` selects: what holds
-    its revisions, and Pods. `rights` are those that following takes beyond watching and reading.
-    `surroundings` are cluster-scoped kinds that its verdict looks at where they may be read.
+    `children` are the kinds of what belongs to it: what holds its revisions, and Pods. `selector`
+    returns which labels these have, for a live object or one that is to be created. `rights` are
+    those that following takes beyond watching and reading. `surroundings` are cluster-scoped kinds
+    that its verdict looks at where they may be read.
     `short_name` is what kubectl takes for its kind, "" if there is nothing short.
     """
 
@@ -44,6 +53,7 @@ class WorkloadResources:
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
     surroundings: tuple[WatchedKind, ...] = ()
+    selector: Callable[[Mapping[str, Any]], Mapping[str, Any]] = spec_selector
     short_name: str = ""
 
     @property

@@ -7,7 +7,7 @@ from typing import Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
-from gate.kube.kinds import daemon_set, deployment, node, pod, stateful_set
+from gate.kube.kinds import daemon_set, deployment, job, node, pod, stateful_set
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.resource import Resource
 
@@ -15,11 +15,11 @@ WORKLOADS: Final[tuple[WorkloadResources, ...]] = (
     deployment.WORKLOAD,
     stateful_set.WORKLOAD,
     daemon_set.WORKLOAD,
+    job.WORKLOAD,
 )
 
 UNJUDGED: Final = (
     Resource("", "v1", "ReplicationController", "replicationcontrollers"),
-    Resource("batch", "v1", "Job", "jobs"),
     Resource("batch", "v1", "CronJob", "cronjobs"),
 )
 """Kinds with pods that are applied, and not judged; a judged one has its module instead."""

@@ -21,6 +21,7 @@ class Rank(enum.IntEnum):
     CONFIGURATION = enum.auto()
     CUSTOM = enum.auto()
     SERVICES = enum.auto()
+    JOBS = enum.auto()
     WORKLOADS = enum.auto()
     SCALING = enum.auto()
     ROUTES = enum.auto()
@@ -29,9 +30,15 @@ class Rank(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A kind that is judged, and the rules of its lint, in the order of their warnings."""
+    """A kind that is linted, by `rules` in the order of their warnings, and usually judged.
+
+    One that `runs_once` comes before or after the other workloads as its annotation says, and can
+    leave its name to the gate.
+    """
 
     rules: tuple[Rule, ...]
+    is_judged: bool = True
+    runs_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Kind:
 
     `pod_spec` is the path to the spec of the pods that an object of this kind makes, or empty.
     `instead` says what else can be done where the server refuses to change an object. The rollout
-    of a `workload` is followed to a verdict.
+    of a `workload` is followed to a verdict, unless that says otherwise.
     """
 
     group: str
@@ -53,6 +60,16 @@ class Kind:
     pod_spec: tuple[str, ...] = ()
     instead: str = ""
     workload: Workload | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its rollouts are followed to a verdict."""
+        return self.workload is not None and self.workload.is_judged
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether its objects run to an end."""
+        return self.workload is not None and self.workload.runs_once
 
     @property
     def api_version(self) -> str:

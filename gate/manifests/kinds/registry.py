@@ -9,10 +9,9 @@ which `edit` lost over CVE-2021-25740), cluster-scoped kinds, custom kinds.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from gate.manifests.kinds import daemon_set, deployment, stateful_set
+from gate.manifests.kinds import daemon_set, deployment, job, stateful_set
 from gate.manifests.kinds.kind import POD_TEMPLATE, Kind, Rank, usual
 from gate.manifests.kinds.others import KINDS_WITHOUT_PODS
 
@@ -23,11 +22,8 @@ KINDS: Final = (
     deployment.DEPLOYMENT,
     usual("apps/v1", "ReplicaSet", "replicasets", Rank.WORKLOADS, *POD_TEMPLATE),
     stateful_set.STATEFUL_SET,
-    replace(
-        usual("batch/v1", "Job", "jobs", Rank.WORKLOADS, *POD_TEMPLATE),
-        instead="or give the Job another name: one that has run is not run again",
-    ),
-    usual("batch/v1", "CronJob", "cronjobs", Rank.WORKLOADS, "spec", "jobTemplate", *POD_TEMPLATE),
+    job.JOB,
+    job.CRON_JOB,
     *KINDS_WITHOUT_PODS,
 )
 """Whoever adds a workload kind puts its module's row in place of the one here.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import Advice, WorkloadWords
 
@@ -20,7 +21,7 @@ JOB: Final = WorkloadWords(
     failures=frozenset({"JobFailed"}),
     end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
-        "JobFailed": (
+        JobReason.JOB_FAILED: (
             Advice(
                 "mend what its pods say, and look at what it had done by then: the next Job finds"
                 " that; what its pods wrote:",

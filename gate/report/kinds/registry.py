@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gate.core.model.objects import Ref
-from gate.report.kinds import daemon_set, deployment, stateful_set
+from gate.report.kinds import daemon_set, deployment, job, stateful_set
 from gate.report.kinds.kind import WorkloadWords
 
 WORKLOADS: Final[tuple[WorkloadWords, ...]] = (
     deployment.DEPLOYMENT,
     stateful_set.STATEFUL_SET,
     daemon_set.DAEMON_SET,
+    job.JOB,
 )
 
 DEFAULT: Final = deployment.DEPLOYMENT

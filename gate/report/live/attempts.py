@@ -22,6 +22,7 @@ _DOING: Mapping[Leg, Mapping[State, str]] = {
     Leg.FORWARD: {
         State.RECORDING: "writing the attempt record",
         State.WRITING: "applying",
+        State.AWAITING: "waiting for what has to be ready",
         State.FOLLOWING: "rolling out",
         State.BAKING: "complete, and watched for a while",
         State.CONFIRMING: "reading everything again before the verdict",

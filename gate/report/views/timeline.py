@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.cluster_name import ClusterName
+from gate.core.attempt.awaited_objects import find_awaited, readiness_of
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.objects import Ref
@@ -49,7 +50,7 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
         case State.WRITING:
             rest = ", ".join(str(write.ref) for write in attempt.writes.queue[:_MOST_TOLD])
             yield f"writing {rest}" if rest else "waiting for the answer to a write"
-        case State.FOLLOWING | State.BAKING:
+        case State.FOLLOWING | State.BAKING | State.AWAITING:
             yield from _following(attempt, now, cluster)
         case state:
             yield _STANDING[state]
@@ -61,16 +62,25 @@ def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[s
         for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
-    waiting = [(ref, line) for ref, line in lines if line]
-    yield from (line for _, line in waiting[:_MOST_TOLD])
-    if len(waiting) > _MOST_TOLD:
-        kinds = registry.name_kinds(registry.of_ref(ref) for ref, _ in waiting[_MOST_TOLD:])
-        yield f"{len(waiting) - _MOST_TOLD} more {kinds}"
-    if not waiting and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
+    waiting = [(registry.of_ref(ref), line) for ref, line in lines if line]
+    objects = list(_objects(attempt))
+    texts = [line for _, line in waiting] + objects
+    yield from texts[:_MOST_TOLD]
+    if len(texts) > _MOST_TOLD:
+        kinds = registry.name_kinds(kind for kind, _ in waiting[_MOST_TOLD:])
+        yield f"{len(texts) - _MOST_TOLD} more {'objects' if objects else kinds}"
+    if not texts and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
         left = attempt.course.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
-    elif not waiting:
+    elif not texts:
         yield "waiting for the verdict to be read again"
+
+
+def _objects(attempt: Attempt) -> Iterator[str]:
+    """Yield what the objects lack that are waited for."""
+    for ref in find_awaited(attempt):
+        why = readiness_of(attempt, ref).why
+        yield f"{ref} is not ready{f': {why}' if why else ''}"
 
 
 def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:

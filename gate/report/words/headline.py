@@ -38,7 +38,7 @@ from gate.report.words.object_names import (
     some_names,
     workload_name,
 )
-from gate.report.words.refusal import NOTHING, NOTHING_NEW
+from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_NEW
 from gate.report.words.several_workloads import (
     MOST_NAMED,
     had_failed_before,
@@ -123,6 +123,8 @@ def _of_outcome(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
+            if result["command"] in LOOKING:
+                return NOTHING_JUDGED
             return NOTHING_NEW if result["has_recovered"] else NOTHING
         case _:
             return _of_workloads(result)

@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from gate.core.model.objects import Watched
 from gate.core.rollout.observations import Kind
-from gate.wire.kinds import daemon_set, deployment, event, node, pod, stateful_set
+from gate.wire.kinds import daemon_set, deployment, event, job, node, pod, stateful_set
 from gate.wire.kinds.kind import WatchedKind, WorkloadFormat
 
 WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (
     deployment.WORKLOAD,
     stateful_set.WORKLOAD,
     daemon_set.WORKLOAD,
+    job.WORKLOAD,
 )
 
 _KINDS: Final[tuple[WatchedKind[Watched], ...]] = (

@@ -13,7 +13,9 @@ def mermaid() -> str:
     lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {_id((Leg.FORWARD, _FIRST))}"]
     for leg in Leg:
         lines.append(f"    state {leg.value} {{")
-        lines.extend(f'        state "{state}" as {_id((leg, state))}' for state in State)
+        lines.extend(
+            f'        state "{state}" as {_id((leg, state))}' for state in TRANSITIONS[leg]
+        )
         lines.extend(f"        {arrow}" for arrow in _arrows(leg, across=False))
         lines.append("    }")
     lines.extend(f"    {arrow}" for leg in Leg for arrow in _arrows(leg, across=True))

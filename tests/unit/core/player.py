@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gate.core.attempt.state import Attempt
@@ -21,7 +22,8 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome
 from gate.core.plan.leg import Leg
-from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.plan.phases import Phase
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target, in_phases
 from gate.core.protocol.effects import (
     Announce,
     Ask,
@@ -64,18 +66,25 @@ def planned(
     policy: Policy | None = None,
     may_retreat: bool = True,
     command: str = "apply",
+    phases: Mapping[str, Phase] | None = None,
+    needs: Mapping[Ref, tuple[Ref, ...]] | None = None,
     **write: Any,
 ) -> Plan:
-    """Plan to apply the bodies over what the server has now."""
+    """Plan to apply the bodies over what the server has now; `phases` go by name."""
     refs = [ref_of(body) for body in bodies]
+    followed = (target(server, ref) for ref in refs if ref.kind == "Deployment")
+    targets = tuple(
+        replace(one, phase=(phases or {}).get(one.ref.name, Phase.MAIN)) for one in followed
+    )
+    writes = tuple(
+        PlannedWrite(ref, Verb.APPLY, Body.of(body), **write)
+        for ref, body in zip(refs, bodies, strict=True)
+    )
     return Plan(
         command=command,
-        targets=tuple(target(server, ref) for ref in refs if ref.kind == "Deployment"),
+        targets=targets,
         objects=tuple(PlannedObject(ref, _fact(server.read(ref))) for ref in refs),
-        writes=tuple(
-            PlannedWrite(ref, Verb.APPLY, Body.of(body), **write)
-            for ref, body in zip(refs, bodies, strict=True)
-        ),
+        writes=in_phases(writes, targets, needs or {}),
         policy=policy or Policy(),
         may_retreat=may_retreat,
     )

@@ -17,6 +17,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Pod, Ref, Watched
 from gate.core.model.outcome import Reason
+from gate.core.model.readiness import UNJUDGED, Readiness
 from gate.core.protocol.effects import Write
 from gate.core.protocol.events import Answer, WriteConflicted, WriteRejected, Written
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
@@ -83,9 +84,11 @@ class Server:
         """Take behaviours by tag: v2="crash" is about `shop/web:v2`.
 
         With `merges_creations` an apply that is to create goes into what is there already.
+        `readiness` is what the status of an object says, by default nothing.
         """
         self.merges_creations = False
         self.behaviour = {f"shop/web:{tag}": what for tag, what in behaviour.items()}
+        self.readiness: dict[Ref, Readiness] = {}
         self.stored: dict[Ref, Stored] = {}
         self.done: list[Write] = []
         self.changing: list[Write] = []
@@ -234,6 +237,7 @@ class Server:
             body=Body.of({**content, **identity}),
             managed=Body.of({"managedFields": managed}),
             workload=self.deployment(stored) if ref.kind == "Deployment" else None,
+            readiness=self.readiness.get(ref, UNJUDGED),
         )
 
     def deployment(self, stored: Stored) -> Deployment:

@@ -46,7 +46,7 @@ def test_rows_are_unique_and_ranked() -> None:
     assert len({(kind.group, kind.plural) for kind in KINDS}) == len(KINDS)
     assert all(kind.plural == kind.plural.lower() for kind in KINDS)
     assert {kind.name for kind in KINDS if kind.pod_spec} == {
-        kind.name for kind in KINDS if kind.rank is Rank.WORKLOADS
+        kind.name for kind in KINDS if kind.rank in (Rank.WORKLOADS, Rank.JOBS)
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.core.kinds.deployment.objects import REPLICA_SET, deployment_ref
-from gate.core.model.objects import Pod, Ref
+from gate.core.model.objects import Pod
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.errors import UsageError
 from gate.wire import decode
@@ -20,15 +20,16 @@ def test_each_shared_recording_is_read_whole(trace: Path) -> None:
     """Header and every line come out as core values, in the order and at the times of the file."""
     header, *lines = [json.loads(line) for line in trace.read_bytes().splitlines()]
     recording = traces.read(trace)
-    about = header.get("workload") or {"kind": "Deployment", "name": header["deployment"]}
-    ref = Ref("apps/v1", about["kind"], header["namespace"], about["name"])
     assert (recording.scenario, recording.kubernetes) == (header["scenario"], header["kubernetes"])
     assert recording.before == tuple(decode.decode_watched(found) for found in header["before"])
+    named = header.get("workload") or {"kind": "Deployment", "name": header.get("deployment")}
     assert recording.before_live == tuple(
-        decode.live_object(found) for found in header["before"] if found["kind"] == ref.kind
+        decode.live_object(found) for found in header["before"] if found["kind"] == named["kind"]
     )
     assert recording.applied == (decode.live_object(header["applied"]),)
-    assert recording.applied[0].ref == ref
+    applied = recording.applied[0].ref
+    assert (applied.kind, applied.name) == (named["kind"], named["name"])
+    assert applied.namespace == header["namespace"]
     assert recording.policy == {}
     for event, line in zip(recording.events(), lines, strict=True):
         at, found = max(line["t"], 0.0), line["object"]

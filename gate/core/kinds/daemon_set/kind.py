@@ -24,6 +24,7 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, OnDelete, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
+    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -49,6 +50,7 @@ class DaemonSetKind:
     name: Kind = DAEMON_SET
     revision_kind: Kind = CONTROLLER_REVISION
     pods_show_progress: bool = True
+    has_way_back: bool = True
     looks_at_nodes: bool = True
     default_replicas: None = None
     pause_field: str = ""
@@ -58,6 +60,12 @@ class DaemonSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: DaemonSet, owned: tuple[ControllerRevision, ...]
+    ) -> tuple[ControllerRevision, ...]:
+        """Return its ControllerRevisions."""
+        return owned
 
     def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the newest revision once the live template is observed, else "".
@@ -133,6 +141,18 @@ class DaemonSetKind:
         """Tell whether no pod is left to replace or to add on a node that could run it."""
         return completion.is_rolled_out(view, live)
 
+    def has_ended(self, live: DaemonSet) -> bool:
+        """Return False: a DaemonSet runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: DaemonSet) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: DaemonSet) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
     def describe_counts(
         self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
     ) -> str:
@@ -156,6 +176,10 @@ class DaemonSetKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
+
     def faults(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
     ) -> tuple[Fault, ...]:
@@ -177,6 +201,10 @@ class DaemonSetKind:
         if not nodes.are_known or not pod.node:
             return True
         return pod.node in nodes.present and nodes.was_ready_at_start(pod.node)
+
+    def last_words(self, view: View[ControllerRevision], live: DaemonSet) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int

@@ -27,6 +27,7 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
+    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -54,6 +55,7 @@ class StatefulSetKind:
     name: Kind = STATEFUL_SET
     revision_kind: Kind = CONTROLLER_REVISION
     pods_show_progress: bool = True
+    has_way_back: bool = True
     looks_at_nodes: bool = False
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = ""
@@ -63,6 +65,12 @@ class StatefulSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: StatefulSet, owned: tuple[ControllerRevision, ...]
+    ) -> tuple[ControllerRevision, ...]:
+        """Return its ControllerRevisions."""
+        return owned
 
     def find_current(self, live: StatefulSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen.
@@ -133,6 +141,18 @@ class StatefulSetKind:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(live)
 
+    def has_ended(self, live: StatefulSet) -> bool:
+        """Return False: a StatefulSet runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: StatefulSet) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: StatefulSet) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
     def describe_counts(
         self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"
     ) -> str:
@@ -158,6 +178,10 @@ class StatefulSetKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
+
     def faults(
         self, view: View[ControllerRevision], live: StatefulSet, limits: FailFast
     ) -> tuple[Fault, ...]:
@@ -173,6 +197,10 @@ class StatefulSetKind:
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""
         return True
+
+    def last_words(self, view: View[ControllerRevision], live: StatefulSet) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int

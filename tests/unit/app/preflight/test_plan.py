@@ -324,20 +324,24 @@ def resource_of(kind: str, namespaced: bool) -> JSON:
 
 
 @pytest.mark.contract("B223")
-def test_a_kind_that_the_manifest_defines_has_to_be_defined_first(
+def test_a_kind_that_the_manifest_defines_in_another_version_is_refused(
     gate: Gate, server: Server, manifest: Manifest
 ) -> None:
-    """It is not served yet, and that is said."""
+    """It would not be served after the definition is written either, and that is said."""
     widget = {"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "one"}}
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "widgets.example.test"},
-        "spec": {"group": "example.test", "names": {"kind": "Widget", "plural": "widgets"}},
+        "spec": {
+            "group": "example.test",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{"name": "v2", "served": True}, {"name": "v1", "served": False}],
+        },
     }
     flags = {"allow_kind": ["Widget.example.test", "CustomResourceDefinition"]}
     ended = gate("apply", file=[manifest(web(), widget, definition)], **flags)
-    assert_refused(ended, server, "NotFound", "defines Widget itself: apply its definition first")
+    assert_refused(ended, server, "NotFound", "definition of Widget serves no example.test/v1")
 
 
 def test_the_server_knows_whether_a_custom_kind_has_a_namespace(

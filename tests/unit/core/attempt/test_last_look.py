@@ -12,7 +12,8 @@ import pytest
 
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.last_look import Finding, FindingKind, LeftObject, compare
-from gate.core.attempt.state import INSPECTION_SECONDS, Attempt
+from gate.core.attempt.limits import INSPECTION_SECONDS
+from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences
 from gate.core.model.body import NOTHING, Body

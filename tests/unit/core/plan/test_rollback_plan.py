@@ -8,7 +8,8 @@ import pytest
 
 from gate.core.model.body import Body
 from gate.core.model.live_object import LiveObject
-from gate.core.plan.rollback_plan import WrittenObject, autoscaled_body, content, spec_changed
+from gate.core.plan.replica_ownership import autoscaled_body
+from gate.core.plan.rollback_plan import WrittenObject, content, spec_changed
 from tests.unit.core.leaves import manifest
 from tests.unit.core.server import Server
 

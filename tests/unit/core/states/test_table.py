@@ -20,12 +20,13 @@ def test_every_state_has_a_behaviour() -> None:
 @pytest.mark.parametrize("leg", Leg)
 def test_what_comes_from_outside_ends_every_state_that_is_not_final(leg: Leg) -> None:
     """The table has those transitions exactly where the state lets them be derived."""
-    ended = {state for state in State if set(TRANSITIONS[leg][state]) >= FROM_OUTSIDE}
-    touched = {state for state in State if set(TRANSITIONS[leg][state]) & FROM_OUTSIDE}
-    assert ended == touched == {state for state in State if not STATES[state].is_final}
+    table = TRANSITIONS[leg]
+    ended = {state for state in table if set(table[state]) >= FROM_OUTSIDE}
+    touched = {state for state in table if set(table[state]) & FROM_OUTSIDE}
+    assert ended == touched == {state for state in table if not STATES[state].is_final}
 
 
 def test_nothing_is_written_before_the_record_or_after_writing() -> None:
-    """Only the two states that lead to the end of the writes have any ahead."""
+    """Only the states that lead to the end of the writes have any ahead."""
     ahead = [state for state in State if STATES[state].has_writes_ahead]
-    assert ahead == [State.RECORDING, State.WRITING]
+    assert ahead == [State.RECORDING, State.WRITING, State.AWAITING]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.attempt.state import RETRY_SECONDS, Attempt, Ending
+from gate.core.attempt.limits import RETRY_SECONDS
+from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import State
 from gate.core.endings.unwritten import IN_DOUBT, LANDED_LATE
 from gate.core.model.fact import Unknown

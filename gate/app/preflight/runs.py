@@ -1,0 +1,72 @@
+"""What an apply does with an object that runs once, as a Job, and is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from gate.app.preflight.server_dry_run import Prepared
+from gate.core.kinds.registry import has_way_back, kind_of
+from gate.core.model.naming import Naming
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.model.run_annotations import AFTER, PHASE, REPLACE_FAILED
+from gate.core.plan.phases import Phase
+from gate.errors import RefusedError
+from gate.manifests.body import value_at
+from gate.manifests.manifest import Manifest
+
+_NEW_RUN: Final = (
+    "give each run one of its own: metadata.generateName in place of the name,"
+    " or a name with the version in it"
+)
+
+
+def phase_of(ref: Ref, body: Mapping[str, Any]) -> Phase:
+    """Return when an object is written: one that runs once as its annotation says, else before."""
+    if has_way_back(ref):
+        return Phase.MAIN
+    asked = value_at(body, "metadata", "annotations", PHASE)
+    return Phase.AFTER if asked == AFTER else Phase.BEFORE
+
+
+def may_replace(body: object) -> bool:
+    """Tell whether a manifest's object may be put in place of one that has failed."""
+    return bool(value_at(body, "metadata", "annotations", REPLACE_FAILED) == "true")
+
+
+def replaceable(manifest: Manifest) -> tuple[Ref, ...]:
+    """Return the objects that an apply may delete because they have failed before."""
+    return tuple(item.ref for item in manifest.objects if may_replace(item.body))
+
+
+def replacing_failed(items: Iterable[Prepared], name: Naming = str) -> tuple[Prepared, ...]:
+    """Return the objects, those that replace a failed one marked so.
+
+    Raises RefusedError for an object that has failed before and may not be replaced: to apply it
+    again would do nothing (batch/v1: a Job that is over is never run again).
+    """
+    return tuple(_replacing(item, name) for item in items)
+
+
+def _replacing(item: Prepared, name: Naming) -> Prepared:
+    workload = item.live.workload if item.live is not None else None
+    failure = kind_of(item.ref).failure(workload) if workload is not None else ""
+    if workload is None or not failure:
+        return item
+    called = name(item.ref)
+    if not may_replace(item.body):
+        raise RefusedError(
+            f"{called} has failed before ({failure}), and applying it again would run nothing",
+            reason=Reason.REJECTED,
+            hint=f"{_NEW_RUN}; or let the failed one be deleted, by its annotation "
+            f'{REPLACE_FAILED}: "true"',
+        )
+    if kind_of(item.ref).is_stopping(workload):
+        raise RefusedError(
+            f"{called} has failed ({failure}), and its pods are still being stopped",
+            reason=Reason.REJECTED,
+            hint="run again once they are gone: then it is replaced",
+        )
+    return replace(item, taken=None, claims=None, replaces=True)

@@ -1,0 +1,213 @@
+"""The Job as a kind of workload.
+
+It succeeds by the condition `Complete` alone, and fails as soon as its controller has decided that
+(`FailureTarget`). Its revision is itself, and it has no way back: what it did stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.kinds.job import outcome
+from gate.core.kinds.job.objects import API_VERSION, JOB, SUSPEND_FIELD, Job
+from gate.core.kinds.job.reasons import JobReason
+from gate.core.model.objects import Condition, Pod, Revision
+from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
+from gate.core.rollout.policy import FailFast, Policy
+from gate.core.rollout.workload_kind import (
+    BlockingPod,
+    LastWords,
+    PodCounts,
+    ProgressMarks,
+    Remark,
+    StatusCounts,
+    View,
+)
+
+SHORTEST_TOTAL_SECONDS = 900.0
+AFTER_DEADLINE_SECONDS = 60.0
+"""How much longer than its own deadline a Job may take: its pods end with a grace."""
+UNSTARTED: Final = "the controller has not started the Job"
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """What `WorkloadKind` asks, for Jobs; the key of its pods is its uid."""
+
+    api_version: str = API_VERSION
+    name: Kind = JOB
+    revision_kind: Kind = JOB
+    pods_show_progress: bool = False
+    looks_at_nodes: bool = False
+    has_way_back: bool = False
+    default_replicas: int | None = None
+    pause_field: str = SUSPEND_FIELD
+    bookkeeping: frozenset[str] = frozenset()
+    variables: WorkloadVariables | None = None
+    reasons: tuple[AnyReason, ...] = tuple(JobReason)
+    unproven: frozenset[AnyReason] = frozenset()
+
+    # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(self, live: Job, owned: tuple[Revision, ...]) -> tuple[Revision, ...]:
+        """Return the Job itself."""
+        return (live.as_revision(),)
+
+    def find_current(self, live: Job, revisions: Iterable[Revision]) -> str:
+        """Return its own uid."""
+        return live.uid
+
+    def current_key(self, live: Job, current: Revision | None) -> str:
+        """Return its own uid."""
+        return live.uid
+
+    def key_of_revision(self, revision: Revision) -> str:
+        """Return the Job's uid, which its pods name as their owner."""
+        return revision.uid
+
+    def key_of_pod(self, pod: Pod) -> str:
+        """Return the uid of a pod's Job."""
+        return pod.owner_uid
+
+    def count_pods(self, view: View[Revision], revision: Revision) -> PodCounts:
+        """Count the pods that run now."""
+        pods = [track.pod for track in view.pods.values() if track.pod.owner_uid == revision.uid]
+        there = [pod for pod in pods if pod.phase not in ("Succeeded", "Failed")]
+        ready = sum(pod.ready for pod in there)
+        return PodCounts(len(there), len(there), ready, ready)
+
+    def status_counts(self, live: Job) -> StatusCounts:
+        """Return the counters of its status: what has succeeded counts as available."""
+        total = live.active + live.succeeded
+        return StatusCounts(total, total, live.ready_pods, live.succeeded)
+
+    def serves(self, view: View[Revision], live: Job) -> bool:
+        """Return False: nothing returns to a Job."""
+        return False
+
+    # -- when it is done ---------------------------------------------------------------------------
+
+    def completion(self, view: View[Revision], live: Job, policy: Policy) -> Reason | None:
+        """Return `Complete` for its condition, and for nothing else.
+
+        `SuccessCriteriaMet` comes before it while pods still terminate, and `succeeded` counts pods
+        of a Job that may yet fail.
+        """
+        return Reason.COMPLETE if live.complete is not None else None
+
+    def is_rolled_out(self, view: View[Revision], live: Job) -> bool:
+        """Tell whether it is complete: nothing resumes one that is."""
+        return live.complete is not None
+
+    def has_ended(self, live: Job) -> bool:
+        """Tell whether it is over: `ttlSecondsAfterFinished` deletes it then, and says nothing."""
+        return live.is_over
+
+    def failure(self, live: Job) -> str:
+        """Say why it has failed, "" if it has not."""
+        found = live.failure
+        return "" if found is None else outcome.describe_condition(found)
+
+    def is_stopping(self, live: Job) -> bool:
+        """Tell whether it has failed, and pods of it still terminate."""
+        return live.failure is not None and not live.is_over
+
+    def describe_counts(self, view: View[Revision], live: Job, which: str = "new") -> str:
+        """Describe how far it is in one line."""
+        return outcome.describe_counts(live)
+
+    def describe_lag(self, view: View[Revision], live: Job) -> str:
+        """Say that it has succeeded, and only the condition is not there yet, "" otherwise."""
+        done = live.complete is None and live.succeeded >= live.wanted and not live.active
+        return ", not yet Complete by its conditions" if done else ""
+
+    def remarks(self, view: View[Revision], live: Job) -> tuple[Remark, ...]:
+        """Return nothing: its verdict says it all."""
+        return ()
+
+    # -- what blocks it ----------------------------------------------------------------------------
+
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return the limits without crashes: `backoffLimit` says how often its pods may fail."""
+        return replace(limits, crash_restarts=None, readiness_losses=None)
+
+    def faults(self, view: View[Revision], live: Job, limits: FailFast) -> tuple[Fault, ...]:
+        """Return that it has failed."""
+        fault = outcome.fault_of(view, live)
+        return () if fault is None else (fault,)
+
+    def last_words(self, view: View[Revision], live: Job) -> LastWords | None:
+        """Return whose log explains its failure."""
+        return outcome.last_words(view, live)
+
+    def find_blocking_pod(
+        self, view: View[Revision], live: Job, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: it has pods of one template alone."""
+        return None
+
+    def is_evidence(self, view: View[Revision], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
+    def may_fail_fast(self, view: View[Revision], doomed: Collection[Pod], count: int) -> bool:
+        """Tell whether any pod is beyond hope: the others wait for it, or share its template."""
+        return bool(doomed)
+
+    def sign_of_idleness(self, view: View[Revision], live: Job, ready_pods: int) -> str:
+        """Return that the controller has not started it, "" if it has."""
+        return "" if live.is_started or live.paused or live.conditions else UNSTARTED
+
+    def controller_counters(self, view: View[Revision], live: Job) -> tuple[int, ...]:
+        """Return what the controller counts: a change shows that it acts."""
+        return (live.active, live.ready_pods, live.succeeded, live.failed, live.terminating)
+
+    def progress_marks(self, view: View[Revision], live: Job) -> ProgressMarks:
+        """Return how far it is, by its status."""
+        created = live.active + live.succeeded + live.failed
+        return ProgressMarks(created, live.ready_pods, live.succeeded, 0)
+
+    # -- its clocks --------------------------------------------------------------------------------
+
+    def deadline_seconds(self, live: Job, policy: Policy) -> float:
+        """Return infinity: its controller keeps its deadline, `activeDeadlineSeconds`."""
+        return math.inf
+
+    def exceeded_deadline(self, live: Job) -> Condition | None:
+        """Return None: a deadline that has passed is a failure of the Job."""
+        return None
+
+    def busy_until(self, view: View[Revision], live: Job) -> float:
+        """Return that nothing is: no clock of its progress runs."""
+        return -math.inf
+
+    def step_size(self, live: Job) -> int:
+        """Return how many pods run at once, at least 1."""
+        return max(1, live.replicas)
+
+    def step_seconds(self, live: Job) -> float:
+        """Return 0: how long its pods run is not in its spec."""
+        return 0.0
+
+    def without_rolling_update(self, live: Job) -> Job:
+        """Return it as it is."""
+        return live
+
+    def longest_legal_seconds(self, live: Job, policy: Policy) -> float:
+        """Return its own deadline with time to end, but at least 15 minutes."""
+        own = live.active_deadline_seconds
+        if own is None:
+            return SHORTEST_TOTAL_SECONDS
+        return max(SHORTEST_TOTAL_SECONDS, own + AFTER_DEADLINE_SECONDS)
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: Job) -> str:
+        """Return what it did: nobody can undo that."""
+        return "what the Job did"

@@ -1,0 +1,86 @@
+"""Jobs as values.
+
+Field names follow the API (batch/v1); counters that the server omits are 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.objects import CleanText, Condition, Ref, Revision, Workload
+from gate.core.rollout.observations import Kind
+
+API_VERSION: Final = "batch/v1"
+JOB: Final = Kind("Job")
+SUSPEND_FIELD: Final = "suspend"
+"""The job controller creates no pod while it is true, and deletes those that run."""
+
+
+def job_ref(namespace: str, name: str) -> Ref:
+    """Name a Job."""
+    return Ref(API_VERSION, JOB, namespace, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Workload):
+    """A batch/v1 Job; `paused` is its `suspend`, `replicas` its `parallelism`.
+
+    A Job's status has no `observedGeneration`: it counts as observed, and `is_started` is whether
+    the controller has set `startTime`. `completions` is None if any pod's success is enough (a work
+    queue). `active_deadline_seconds` is None without one.
+    """
+
+    completions: int | None
+    active_deadline_seconds: int | None
+    created_at: str
+    is_started: bool
+    active: int
+    ready_pods: int
+    succeeded: int
+    failed: int
+    terminating: int
+
+    @property
+    def wanted(self) -> int:
+        """How many pods have to succeed; at least one in a work queue."""
+        return 1 if self.completions is None else self.completions
+
+    @property
+    def complete(self) -> Condition | None:
+        """`Complete=True`: it has succeeded, and no pod of it runs any more."""
+        return self._holding("Complete")
+
+    @property
+    def failure(self) -> Condition | None:
+        """`FailureTarget=True` or `Failed=True`: it will not succeed any more.
+
+        The job controller writes the first at once, the second when all pods have ended (from
+        Kubernetes 1.31 on; earlier servers write `Failed` alone for most causes).
+        """
+        return self._holding("FailureTarget") or self._holding("Failed")
+
+    @property
+    def is_over(self) -> bool:
+        """`Complete=True` or `Failed=True`: no pod of it runs or will be created."""
+        return self.complete is not None or self._holding("Failed") is not None
+
+    def _holding(self, condition_type: str) -> Condition | None:
+        found = self.condition(condition_type)
+        return found if found is not None and found.status == "True" else None
+
+    def as_revision(self) -> Revision:
+        """Return it as its own and only revision: its template cannot change."""
+        return Revision(
+            name=self.ref.name,
+            namespace=self.ref.namespace,
+            uid=self.uid,
+            resource_version=self.resource_version,
+            owner_uid=self.uid,
+            revision=None,
+            deleting=self.deleting,
+            created_at=self.created_at,
+            change_cause=CleanText(""),
+            template=self.template,
+            label_value=self.uid,
+        )

@@ -1,0 +1,34 @@
+"""The annotations by which a manifest says when a Job runs, and what becomes of a failed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from gate.core.model.run_annotations import PHASE, PHASES, REPLACE_FAILED
+from gate.manifests.body import value_at
+from gate.manifests.manifest import ManifestObject
+from gate.manifests.places import place_of
+from gate.manifests.source import ManifestError, escape_line
+
+_ALLOWED: Final = {PHASE: tuple(PHASES), REPLACE_FAILED: ("true", "false")}
+
+
+def refuse_wrong_annotations(objects: Iterable[ManifestObject]) -> None:
+    """Raise ManifestError for an annotation that has another value, or is not on a Job."""
+    for item in objects:
+        for name, allowed in _ALLOWED.items():
+            value = value_at(item.body, "metadata", "annotations", name)
+            if value is not None:
+                _refuse_wrong(item, name, value, allowed)
+
+
+def _refuse_wrong(item: ManifestObject, name: str, value: object, allowed: tuple[str, ...]) -> None:
+    place = place_of(item, ".metadata.annotations")
+    if item.known_kind is None or not item.known_kind.runs_once:
+        problem = f"{item} has the annotation {name}, which is for Jobs alone"
+        raise ManifestError(place, problem, hint="take it out")
+    if value not in allowed:
+        said = escape_line(str(value), 40)
+        problem = f'{item} has the annotation {name}: "{said}"'
+        raise ManifestError(place, problem, hint=f"it is {' or '.join(allowed)}, in quotes")

@@ -1,0 +1,87 @@
+"""batch/v1 Job: its JSON, and the core's value of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Raw
+
+from gate.core.kinds.job import objects as job_objects
+from gate.wire import build, shapes
+from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadFormat
+
+
+class JobSpec(shapes.Shape):
+    """The template stays bytes: it is costly to read."""
+
+    template: Raw = Raw()
+    parallelism: int | None = None
+    completions: int | None = None
+    active_deadline_seconds: int | None = None
+    suspend: bool | None = None
+
+
+class JobStatus(shapes.Shape):
+    """Counters that are 0 are left out by the server."""
+
+    start_time: str | None = None
+    active: int | None = None
+    ready: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+    terminating: int | None = None
+    conditions: list[shapes.Condition] | None = None
+
+
+class Job(shapes.Shape, tag_field="kind", tag="Job"):
+    """batch/v1 Job; that of a bookmark may lack its spec."""
+
+    metadata: shapes.Meta
+    spec: JobSpec | None = None
+    status: JobStatus | None = None
+
+
+def build_job(found: Job) -> job_objects.Job:
+    """Build a batch/v1 Job."""
+    meta, spec = found.metadata, found.spec or JobSpec()
+    status = found.status or JobStatus()
+    generation = meta.generation or 0
+    return job_objects.Job(
+        ref=job_objects.job_ref(build.line(meta.namespace), build.line(meta.name)),
+        uid=meta.uid or "",
+        resource_version=meta.resource_version or "",
+        generation=generation,
+        observed_generation=generation,
+        revision=None,
+        deleting=meta.deletion_timestamp is not None,
+        paused=bool(spec.suspend),
+        replicas=1 if spec.parallelism is None else spec.parallelism,
+        template=build.template(bytes(spec.template)),
+        conditions=build.conditions(status.conditions),
+        completions=spec.completions,
+        active_deadline_seconds=spec.active_deadline_seconds,
+        created_at=build.line(meta.creation_timestamp),
+        is_started=status.start_time is not None,
+        active=status.active or 0,
+        ready_pods=status.ready or 0,
+        succeeded=status.succeeded or 0,
+        failed=status.failed or 0,
+        terminating=status.terminating or 0,
+    )
+
+
+WORKLOAD: Final = WorkloadFormat(
+    WatchedKind(
+        job_objects.JOB,
+        "batch/v1",
+        Job,
+        job_objects.Job,
+        build_job,
+        RecordedFields(
+            entered=frozenset({"podFailurePolicy", "rules", "onExitCodes", "successPolicy"}),
+            kept=frozenset(
+                {"completionMode", "podReplacementPolicy", "completionTime", "managedBy"}
+            ),
+        ),
+    )
+)

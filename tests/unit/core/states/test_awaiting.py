@@ -1,0 +1,230 @@
+"""Writes that wait for what was written before: the phases of a plan, and what an object needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.readiness import Readiness, ReadinessKind
+from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
+from gate.core.protocol.effects import Read
+from gate.core.protocol.events import Interrupted, LeaseLost
+from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
+from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.server import Server
+
+FIRST, LAST = {"job": Phase.BEFORE}, {"job": Phase.AFTER}
+NOT_YET = Readiness(ReadinessKind.NOT_YET, CleanText("Established is False: installing"))
+READY = Readiness(ReadinessKind.READY)
+WIDGET = ref_of(config("1", "widget"))
+DEFINITION = ref_of(config("1", "definition"))
+
+
+def applying(
+    phases: Mapping[str, Phase],
+    *bodies: Mapping[str, Any],
+    served: tuple[str, ...] = ("web",),
+    policy: Policy | None = None,
+    **behaviour: str,
+) -> Player:
+    """Return an apply of `bodies`, by default settings, the workload `job` and then `web`."""
+    server = Server(**behaviour)
+    for name in served:
+        server.put(manifest("v1", name))
+    server.put(config("1", "settings"))
+    wanted = bodies or (config("2", "settings"), manifest("job", "job"), manifest("v3"))
+    player = Player(server, planned(server, *wanted, phases=phases, policy=policy))
+    player.news()
+    return player
+
+
+def needing(readiness: Readiness, policy: Policy | None = None) -> Player:
+    """Return an apply of a definition, of an object that needs it, and of `web`."""
+    server = Server()
+    server.put(manifest("v1"))
+    server.put(config("1", "settings"))
+    server.readiness[DEFINITION] = readiness
+    bodies = (
+        config("2", "settings"),
+        config("1", "definition"),
+        config("1", "widget"),
+        manifest("v3"),
+    )
+    needs = {WIDGET: (DEFINITION,)}
+    player = Player(server, planned(server, *bodies, needs=needs, policy=policy))
+    player.news()
+    return player
+
+
+def names(player: Player) -> list[str]:
+    """Return the objects that the server has written, in order."""
+    return [write.ref.name for write in player.server.done]
+
+
+def endings(attempt: Attempt) -> dict[str, tuple[Outcome, str]]:
+    """Return how each workload ended and what is said of it, by name."""
+    found = attempt.result.endings.items()
+    return {ref.name: (ending.outcome, ending.message) for ref, ending in found}
+
+
+@pytest.mark.contract("B980")
+def test_what_comes_first_is_complete_before_the_rest_is_written() -> None:
+    """Nothing behind it is sent until its verdict; then the attempt goes on as any."""
+    player = applying(FIRST, job="stuck")
+    player.run_to(State.AWAITING)
+    player.pass_to(player.attempt.now + 60)
+    assert names(player) == ["settings", "job"]
+    player.behave("good", "job")
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert names(player) == ["settings", "job", "web"]
+
+
+@pytest.mark.contract("B980")
+def test_what_comes_last_is_written_once_the_rest_is_complete() -> None:
+    """It stood first in the manifest; a version that breaks meanwhile goes back without it."""
+    bodies = (manifest("job", "job"), config("2", "settings"), manifest("v3"))
+    player = applying(LAST, *bodies, v3="stuck")
+    player.run_to(State.AWAITING)
+    assert names(player) == ["settings", "web"]
+    player.behave("good", "v3")
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert names(player) == ["settings", "web", "job"]
+
+    broken = applying(LAST, *bodies, v3="crash")
+    assert ends(broken.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert "job" not in names(broken)
+    assert endings(broken.attempt)["job"][0] is Outcome.REFUSED
+
+
+@pytest.mark.contract("B981")
+@pytest.mark.parametrize("on_failure", OnFailure)
+def test_a_first_workload_that_fails_takes_back_the_rest_unwritten(on_failure: OnFailure) -> None:
+    """Whatever the policy does about a version: nothing of one was written."""
+    player = applying(FIRST, job="crash", policy=Policy(response=Response(on_failure=on_failure)))
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["settings", "job", "settings"]
+    said = endings(player.attempt)
+    assert said["job"][0] is Outcome.ROLLED_BACK
+    assert said["web"] == (Outcome.REFUSED, said["web"][1])
+    assert said["web"][1].startswith("it was not written, since deployment/job failed: CrashLoop")
+
+
+@pytest.mark.contract("B981")
+def test_with_nothing_to_take_back_all_is_as_it_was() -> None:
+    """A workload that serves is verified to do so, 4; where none was there before, 6."""
+    bodies = (manifest("job", "job"), manifest("v3"))
+    player = applying(FIRST, *bodies, job="crash")
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["job"]
+    first = applying(FIRST, *bodies, served=(), job="crash")
+    assert ends(first.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
+    assert endings(first.attempt)["web"][0] is Outcome.REFUSED
+
+
+@pytest.mark.contract("B981")
+def test_what_only_observes_leaves_what_it_wrote() -> None:
+    """The rest stays unwritten all the same, and nothing goes back."""
+    player = applying(FIRST, job="crash", policy=Policy(observe=True))
+    assert ends(player.run())[:2] == (0, Outcome.OBSERVED)
+    assert names(player) == ["settings", "job"]
+    said = endings(player.attempt)["web"]
+    assert said[0] is Outcome.FAILED
+    assert said[1].startswith("it was not written, since deployment/job failed")
+
+
+@pytest.mark.contract("B981")
+def test_a_first_workload_that_others_delete_is_never_known_to_be_complete() -> None:
+    """What needs it is not written, and what was written goes back."""
+    player = applying(FIRST, job="stuck")
+    player.run_to(State.AWAITING)
+    player.server.remove(Ref("apps/v1", "Deployment", "shop", "job"))
+    player.news()
+    player.run()
+    assert player.attempt.ended
+    assert names(player) == ["settings", "job", "settings"]
+    assert endings(player.attempt)["web"][0] in (Outcome.REFUSED, Outcome.VERIFIED)
+
+
+@pytest.mark.contract("B982")
+def test_an_object_waits_for_what_it_needs() -> None:
+    """The definition is read at a pace until it is ready, and alone; then the rest is written."""
+    player = needing(NOT_YET)
+    player.run_to(State.AWAITING)
+    started_at = player.attempt.now
+    player.pass_to(started_at + 20)
+    reads = [one for one in player.sent if isinstance(one, Read) and one.ref == DEFINITION]
+    assert 8 <= len(reads) <= 11
+    assert names(player) == ["settings", "definition"]
+    player.server.readiness[DEFINITION] = READY
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert names(player) == ["settings", "definition", "widget", "web"]
+
+
+@pytest.mark.contract("B983")
+@pytest.mark.parametrize("kind", [ReadinessKind.NOT_YET, ReadinessKind.FAILED])
+def test_what_is_needed_and_never_ready_ends_the_writes(kind: ReadinessKind) -> None:
+    """At once where its conditions say that it failed, else within the budget of objects."""
+    player = needing(Readiness(kind, CleanText("NamesAccepted is False: taken")))
+    started_at = player.attempt.now
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.APPLY_REJECTED)
+    waited = player.attempt.course.leg_at - started_at
+    assert waited == pytest.approx(300 if kind is ReadinessKind.NOT_YET else 0, abs=3)
+    assert names(player) == ["settings", "definition", "settings"]
+    ending = player.attempt.result.ending
+    assert ending is not None
+    assert "configmap/definition" in ending.message
+    assert "NamesAccepted is False: taken" in ending.message
+    (cause,) = ending.causes
+    assert cause.reason is Reason.OBJECT_NOT_READY
+
+
+@pytest.mark.contract("B984")
+def test_the_budget_begins_anew_after_a_workload_that_comes_first() -> None:
+    """By default; a chosen timeout is one for the whole, and ends the wait."""
+    player = applying(FIRST, job="stuck", v3="stuck")
+    player.run_to(State.AWAITING)
+    player.pass_to(player.attempt.now + 550)
+    player.behave("good", "job")
+    player.run_to(State.FOLLOWING)
+    begun_at = player.attempt.now
+    player.pass_to(begun_at + 500)
+    assert player.place == (Leg.FORWARD, State.FOLLOWING)
+
+    chosen = applying(FIRST, job="stuck", policy=Policy(Budgets(timeout_seconds=100)))
+    first = chosen.attempt.now
+    assert ends(chosen.run()) == (4, Outcome.ROLLED_BACK, Reason.TIMEOUT)
+    assert chosen.attempt.course.leg_at == pytest.approx(first + 100, abs=1)
+
+
+@pytest.mark.contract("B985")
+def test_a_signal_ends_the_wait() -> None:
+    """What was written is left or taken back, as asked; the rest is not written."""
+    for on_interrupt, expected in (
+        (OnInterrupt.KEEP, ["settings", "job"]),
+        (OnInterrupt.ROLLBACK, ["settings", "job", "settings"]),
+    ):
+        player = applying(
+            FIRST, job="stuck", policy=Policy(response=Response(on_interrupt=on_interrupt))
+        )
+        player.run_to(State.AWAITING)
+        player.hear(Interrupted(player.attempt.now + 1, 15))
+        assert player.run().exit_code == 128 + 15
+        assert names(player) == expected
+
+
+@pytest.mark.contract("B985")
+def test_a_lost_lock_ends_the_wait() -> None:
+    """Nothing more is written, nor taken back."""
+    player = applying(FIRST, job="stuck")
+    player.run_to(State.AWAITING)
+    player.hear(LeaseLost(player.attempt.now + 1, "another run"))
+    assert player.run().exit_code == 8
+    assert names(player) == ["settings", "job"]

@@ -1,0 +1,171 @@
+"""Once all workloads are complete, every other object that was written has to be ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gate.core.attempt.transitions import State
+from gate.core.model.objects import CleanText, Ref
+from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.readiness import Readiness, ReadinessKind
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.events import WriteRejected
+from gate.core.rollout.policy import ObjectWait, OnFailure, Policy, Response, WaitFor
+from gate.report.views.timeline import waiting_for
+from tests.unit.core.leaves import config, manifest, ref_of
+from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.server import Server
+
+ALL = Policy(object_wait=ObjectWait(WaitFor.ALL, 120.0))
+READY = Readiness(ReadinessKind.READY)
+NOT_YET = Readiness(ReadinessKind.NOT_YET, CleanText("Ready is False: NoIssuer"))
+STALLED = Readiness(ReadinessKind.FAILED, CleanText("Stalled is True: Denied"))
+
+
+def custom(value: str, kind: str = "Certificate") -> dict[str, Any]:
+    """Return an object of a custom kind."""
+    named = {"apiVersion": "example.com/v1", "kind": kind}
+    return {**config(value, "own"), **named}
+
+
+OWN = ref_of(custom("1"))
+
+
+def applying(
+    *bodies: Mapping[str, Any],
+    readiness: Readiness | None = None,
+    policy: Policy = ALL,
+    **more: str,
+) -> Player:
+    """Return an apply over `web` and the object OWN; by default both change."""
+    server = Server(**more)
+    for body in (manifest("v1"), config("1"), custom("1")):
+        server.put(body)
+    if readiness is not None:
+        server.readiness[OWN] = readiness
+    wanted = bodies or (config("2"), custom("2"), manifest("v3"))
+    player = Player(server, planned(server, *wanted, policy=policy))
+    player.news()
+    return player
+
+
+def reads(player: Player, ref: Ref) -> list[Read]:
+    """Return the reads of one object alone that were sent."""
+    return [one for one in player.sent if isinstance(one, Read) and one.ref == ref]
+
+
+@pytest.mark.contract("B986")
+def test_the_end_waits_for_objects_that_are_not_ready() -> None:
+    """They are read once the workloads are complete, at a pace; then the attempt is verified."""
+    player = applying(readiness=Readiness(ReadinessKind.UNJUDGED), v3="stuck")
+    player.run_to(State.FOLLOWING)
+    player.pass_to(player.attempt.now + 20)
+    assert not reads(player, OWN)
+    player.server.readiness[OWN] = NOT_YET
+    player.behave("good", "v3")
+    player.run_to(State.AWAITING)
+    player.pass_to(player.attempt.now + 20)
+    assert 9 <= len(reads(player, OWN)) <= 12
+    said = waiting_for(player.attempt, player.attempt.now)
+    assert said == "certificate/own is not ready: Ready is False: NoIssuer"
+    player.server.readiness[OWN] = READY
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    found = {ref.name: one.kind for ref, one in player.attempt.result.objects.items()}
+    assert found == {"settings": ReadinessKind.UNJUDGED, "own": ReadinessKind.READY}
+
+
+@pytest.mark.contract("B987")
+@pytest.mark.parametrize("readiness", [NOT_YET, STALLED])
+def test_an_object_that_is_not_ready_in_time_fails_the_attempt(readiness: Readiness) -> None:
+    """It goes back as for a failed check, with the words of the object's own conditions."""
+    player = applying(readiness=readiness)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.OBJECT_NOT_READY)
+    waited = player.attempt.course.leg_at - 100.0
+    assert waited == pytest.approx(120 if readiness is NOT_YET else 2, abs=4)
+    ending = player.attempt.result.ending
+    assert ending is not None
+    late = " is not ready after 120 s" if readiness is NOT_YET else ""
+    assert ending.message == f"certificate/own{late}: {readiness.why}"
+    assert [write.ref.name for write in player.server.done][-3:] == ["settings", "own", "web"]
+
+
+@pytest.mark.contract("B987")
+def test_without_a_workload_it_fails_the_attempt_all_the_same() -> None:
+    """What was written goes back; `--on-failure keep` leaves it, 6."""
+    bodies = (config("2"), custom("2"))
+    player = applying(*bodies, readiness=NOT_YET)
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.OBJECT_NOT_READY)
+    kept = Policy(response=Response(on_failure=OnFailure.KEEP), object_wait=ALL.object_wait)
+    player = applying(*bodies, readiness=NOT_YET, policy=kept)
+    assert ends(player.run()) == (6, Outcome.FAILED, Reason.OBJECT_NOT_READY)
+
+
+@pytest.mark.contract("B988")
+def test_what_was_not_ready_before_and_is_not_changed_fails_nothing() -> None:
+    """It is none of this attempt's doing; it is named as not judged."""
+    player = applying(custom("1"), manifest("v3"), readiness=NOT_YET)
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    found = player.attempt.result.objects[OWN]
+    assert found == Readiness(ReadinessKind.UNJUDGED, NOT_YET.why)
+
+
+@pytest.mark.contract("B988")
+def test_workloads_alone_are_waited_for_where_that_is_asked() -> None:
+    """No other object is read before the last look."""
+    player = applying(readiness=NOT_YET, policy=Policy(object_wait=ObjectWait(WaitFor.WORKLOADS)))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert State.AWAITING not in {state for _, state in player.places}
+
+
+@pytest.mark.contract("B986")
+def test_workloads_are_judged_while_objects_are_waited_for() -> None:
+    """A version that breaks meanwhile fails as in any other state."""
+    player = applying(readiness=NOT_YET)
+    player.run_to(State.AWAITING)
+    player.behave("crash", "v3")
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+
+
+@pytest.mark.contract("B989")
+def test_a_claim_that_no_pod_uses_is_not_waited_for() -> None:
+    """It may never be bound; one that is used has to be."""
+    claim = {**config("2", "data"), "kind": "PersistentVolumeClaim"}
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    using = manifest("v3")
+    using["spec"]["template"]["spec"]["volumes"] = volumes
+    for workload, expected in ((manifest("v3"), 0), (using, 4)):
+        server = Server()
+        server.put(manifest("v1"))
+        server.readiness[ref_of(claim)] = Readiness(ReadinessKind.NOT_YET, CleanText("Pending"))
+        player = Player(server, planned(server, claim, workload, policy=ALL))
+        player.news()
+        assert player.run().exit_code == expected
+
+
+@pytest.mark.contract("B990")
+def test_a_server_that_lags_behind_is_asked_again_for_10_s() -> None:
+    """A 404 to what needs a ready definition is repeated; then it is a refusal like any."""
+    widget, definition = custom("2"), config("2", "definition")
+    needs = {ref_of(widget): (ref_of(definition),)}
+    for times, expected in ((5, 0), (11, 4)):
+        server = Server()
+        server.put(manifest("v1"))
+        server.put(config("1", "definition"))
+        plan = planned(server, definition, widget, manifest("v3"), needs=needs)
+        player = Player(server, plan)
+        player.news()
+        player.bend(Write, lambda player, effect: player.answer(effect))
+        player.bend(Write, _not_found, times=times)
+        assert player.run().exit_code == expected
+        tries = [one for one in player.writes if one.ref == ref_of(widget)]
+        assert len(tries) == (6 if expected == 0 else 11)
+        assert player.place == (Leg.BACK if expected else Leg.FORWARD, State.ENDED)
+
+
+def _not_found(player: Player, effect: Write) -> WriteRejected:
+    text = CleanText("the server could not find the requested resource")
+    return WriteRejected(player.attempt.now, effect.effect_id, Reason.NOT_FOUND, text)

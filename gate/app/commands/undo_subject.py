@@ -13,7 +13,7 @@ from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config import Settings
 from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
@@ -61,7 +61,7 @@ class UndoSubject:
 
     def command(self, verb: str, *flags: str) -> str:
         """Return a command about the Deployment, ready to paste."""
-        words = ("rollout-gate", verb, self.ref.name, *flags)
+        words = ("rollout-gate", verb, argument_of(self.ref), *flags)
         return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
 
@@ -74,7 +74,8 @@ def read_subject(context: CommandContext, name: str) -> UndoSubject:
     """Read what runs, and the live state of every object of the verified versions."""
     session, settings, memory = context.session, context.settings, context.memory
     ref = workload_ref(session.namespace, name)
-    needs = list_needed(session.resources, [ref], creates=())
+    removes = settings.replace_blocked_pods
+    needs = list_needed(session.resources, [ref], creates=(), removes=removes)
     try:
         live = read_live(session, name)
     except Forbidden:
@@ -102,7 +103,8 @@ def _refuse_unread(found: UndoSubject) -> None:
     if not unread:
         return
     session = found.session
-    needs = list_needed(session.resources, [found.ref, *unread], creates=())
+    removes = found.settings.replace_blocked_pods
+    needs = list_needed(session.resources, [found.ref, *unread], creates=(), removes=removes)
     wished = wished_permissions(found.settings, [session.namespace])
     first_questions.check_access(session, found.ref.name, needs, wished)
     ref, why = next(iter(unread.items()))

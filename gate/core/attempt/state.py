@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from gate.core.attempt import limits
 from gate.core.attempt.contact import Contact
 from gate.core.attempt.last_look import Finding, LeftObject
+from gate.core.attempt.replacement import Replacement
 from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
@@ -133,14 +134,14 @@ class Workloads:
     """What is known of the Deployments, and how those that are followed progress.
 
     `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
-    `rulings` cache what the judge said: they follow from the rollouts and are excluded from
-    comparison.
+    `replacements` are pods that blocked a rollout, by uid. `rulings` cache what the judge said.
     """
 
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     owners: Owners = field(default_factory=Owners)
+    replacements: FrozenMap[str, Replacement] = field(default_factory=FrozenMap)
     rulings: Rulings = field(default_factory=lambda: Rulings({}), compare=False, repr=False)
 
 
@@ -363,19 +364,6 @@ class Attempt:
     def answers_overdue(self) -> bool:
         """Whether the end of the bake window no longer waits for measurements."""
         return self.now >= self.bake_ends_at + limits.ANSWER_SECONDS
-
-    @property
-    def inspection_ends_at(self) -> float:
-        """When the last look stops waiting for answers, monotonic seconds."""
-        return min(self.course.inspecting_since + limits.INSPECTION_SECONDS, self.gives_up_at)
-
-    @property
-    def closes_at(self) -> float:
-        """When the attempt stops waiting for the release of the lock, monotonic seconds."""
-        since, further = self.course.closing_since, max(0, len(self.plan.targets) - 1)
-        longer = min(since + further * limits.MORE_CLOSING_SECONDS, self.gives_up_at)
-        own = max(since, longer) + limits.CLOSING_SECONDS
-        return min(own, self.interference.interrupted_at + limits.INTERRUPTED_CLOSING_SECONDS)
 
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""

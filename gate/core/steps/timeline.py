@@ -16,6 +16,10 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.lines import Line, describe_refusals
+from gate.core.states.unblocking import describe_replacements
+
+_MOST_EVENT_CHARACTERS = 10
+"""The width of the column of events."""
 
 
 def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
@@ -46,6 +50,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
         if ref not in before.interference.departures:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
+    yield from describe_replacements(before, after)
     yield from _narrate_objects(before, after)
     yield from _narrate_measurements(before, after)
     was, now = before.workloads.rollouts, after.workloads.rollouts
@@ -229,8 +234,9 @@ def _count(rollout: Rollout) -> str:
 
 
 def _event(snapshot: Snapshot) -> str:
-    """Return the event of lines about revisions: their kind, as in `replicaset`."""
-    return snapshot.kind.revision_kind.lower()
+    """Return the event of lines about revisions: their kind, as in `replicaset`, if it is short."""
+    name = snapshot.kind.revision_kind.lower()
+    return name if len(name) <= _MOST_EVENT_CHARACTERS else "revision"
 
 
 def _revision_name(snapshot: Snapshot, revision: Revision) -> str:

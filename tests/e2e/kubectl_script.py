@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sandbox.face import NAME_LETTERS
 from tests.cluster import manifests
@@ -42,6 +43,25 @@ class Said:
 
 
 FOLLOW = "rollout status deployment/web --timeout=60s"
+
+
+def _of_workload(kind: str, name: str) -> tuple[Step, ...]:
+    """Return the life of a workload of two pods or less: created, updated, taken back."""
+    status = f"rollout status {kind}/{name} --timeout=60s"
+    return (
+        Step(f"apply-{kind}", f"apply -f {name}.yaml"),
+        Step(f"rollout-status-{kind}", status, last=True),
+        Step(f"get-{kind}", f"get {kind} {name} -o wide"),
+        Step(f"get-{kind}-yaml", f"get {kind} {name} -o yaml"),
+        Step(f"set-image-{kind}", f"set image {kind}/{name} main=shop/{name}:2"),
+        Step(f"rollout-status-{kind}-image", status, last=True),
+        Step(f"rollout-history-{kind}", f"rollout history {kind}/{name}"),
+        Step(f"rollout-undo-{kind}", f"rollout undo {kind}/{name}"),
+        Step(f"rollout-status-{kind}-undo", status, last=True),
+        Step(f"get-{kind}-revisions", f"get controllerrevisions -l app={name}", unordered=True),
+        Step(f"get-{kind}-images", f"get pods -l app={name} -o jsonpath={{..image}}"),
+    )
+
 
 SCRIPT = (
     Step("create-namespace", f"create namespace {NAMESPACE}"),
@@ -145,6 +165,21 @@ SCRIPT = (
     Step("auth-whoami", "auth whoami -o jsonpath={.status.userInfo.username}"),
     Step("api-resources", "api-resources --api-group=batch"),
     Step("api-resources-rbac", "api-resources --api-group=rbac.authorization.k8s.io"),
+    *_of_workload("statefulset", "db"),
+    *_of_workload("daemonset", "log"),
+    Step("scale-statefulset", "scale statefulset db --replicas=1"),
+    Step(
+        "rollout-status-statefulset-scale", "rollout status statefulset/db --timeout=60s", last=True
+    ),
+    Step("apply-statefulset-fixed", "apply -f db-fixed.yaml"),
+    Step("create-budget", "create poddisruptionbudget db --selector=app=db --min-available=1"),
+    Step("wait-budget", "wait pdb/db --for=jsonpath={.status.currentHealthy}=1 --timeout=60s"),
+    Step("get-budget", "get poddisruptionbudget db -o yaml"),
+    Step("apply-job", "apply -f migrate.yaml"),
+    Step("wait-job", "wait job/migrate --for=condition=complete --timeout=60s"),
+    Step("get-job", "get job migrate -o wide"),
+    Step("get-job-status", "get job migrate -o jsonpath={.status.succeeded}{.status.conditions}"),
+    Step("patch-job-fixed", 'patch job migrate -p {"spec":{"completions":3}}'),
     Step("get-all", "get all -l app=web", unordered=True),
     Step("get-namespace", f"get namespace {NAMESPACE}"),
     Step("delete-pods", "delete pods -l app=web"),
@@ -168,6 +203,7 @@ def write_manifests(folder: Path) -> None:
     wrong: JSON = manifests.deployment("odd")
     wrong["spec"]["replicas"] = "two"
     files = {
+        **_other_workloads(),
         "web-1.yaml": web,
         "web-2.yaml": second,
         "ssa-1.yaml": manifests.config_map("shared", {"a": "1", "b": "1"}),
@@ -178,6 +214,30 @@ def write_manifests(folder: Path) -> None:
     }
     for name, body in files.items():
         (folder / name).write_text(manifests.yaml_text(body))
+
+
+def _other_workloads() -> dict[str, JSON]:
+    """Return a StatefulSet, what may not become of it, a DaemonSet and a Job."""
+    db = _workload("apps/v1", "StatefulSet", "db", serviceName="db", replicas=2)
+    log = _workload("apps/v1", "DaemonSet", "log")
+    migrate = _workload("batch/v1", "Job", "migrate")
+    migrate["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+    del migrate["spec"]["selector"]
+    return {
+        "db.yaml": db,
+        "db-fixed.yaml": {**db, "spec": {**db["spec"], "serviceName": "other"}},
+        "log.yaml": log,
+        "migrate.yaml": migrate,
+    }
+
+
+def _workload(version: str, kind: str, name: str, **spec: Any) -> JSON:
+    labels = {"app": name}
+    containers = [{"name": "main", "image": f"shop/{name}:1"}]
+    pods = {"containers": containers, "terminationGracePeriodSeconds": 1}
+    template: JSON = {"metadata": {"labels": labels}, "spec": pods}
+    whole = {**spec, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": whole}
 
 
 def run(step: Step, kubectl: Program, namespace: str) -> Said:

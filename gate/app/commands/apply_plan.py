@@ -21,9 +21,11 @@ from gate.app.preflight.way_back_dry_run import with_way_back
 from gate.app.runtime.console import Console
 from gate.app.runtime.watches import Watching
 from gate.config import object_wait, policy
+from gate.core.kinds.configuration import is_configuration
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
+from gate.core.rollout.policy import WaitFor
 from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.manifests.kinds.rules import LintCode
@@ -101,9 +103,15 @@ def _lay_out(
 def _announce(plan: Plan, manifest: Manifest, console: Console) -> None:
     """Announce what a failure would return to, what is not judged, and the timeout."""
     return_target.describe(plan, console.note, console.caution)
-    unjudged = [plan.name_of(item.ref) for item in manifest.objects if not item.judged]
+    waits = plan.policy.object_wait.wait_for is WaitFor.ALL
+    others = [item for item in manifest.objects if not item.judged]
+    by_conditions = [one for one in others if waits and not is_configuration(one.ref, one.body)]
+    unjudged = [plan.name_of(item.ref) for item in others if item not in by_conditions]
     if unjudged:
         console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
+    if by_conditions:
+        names = ", ".join(plan.name_of(item.ref) for item in by_conditions)
+        console.note("objects", f"judged by their own conditions, as far as they have any: {names}")
     for skipped in manifest.skipped:
         console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
     if plan.policy.budgets.timeout_seconds is not None:

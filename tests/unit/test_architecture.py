@@ -72,7 +72,11 @@ WORKLOAD_WORDS = {
 ROOMS_WITH_KINDS = ("app", "ci", "kube", "manifests", "report", "wire")
 """Rooms of the adapters: what differs between kinds stands in their packages `kinds` alone."""
 
-OF_ALL_KINDS = {"gate.core.kinds.registry", "gate.core.kinds.check_variables"}
+OF_ALL_KINDS = {
+    "gate.core.kinds.registry",
+    "gate.core.kinds.check_variables",
+    "gate.core.kinds.configuration",
+}
 """What other rooms may ask about kinds, without naming one."""
 
 MAY_NAME_A_KIND = {

@@ -14,6 +14,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
+from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
@@ -175,6 +176,9 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     for ref, written in attempt.ledger.written.items():
         if ref in attempt.plan.held and policy.response.prune_created:
             yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
+            continue
+        if prunes and written.created and (kept := why_kept(ref)):
+            yield f"{name(ref)} was not deleted: {kept}"
             continue
         asked = prunes or (deletes_first and ref in followed)
         if asked and written.creator_unknown:

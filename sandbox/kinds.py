@@ -48,7 +48,7 @@ class Resource:
 _ALL = ("all",)
 _STATUS = ("status",)
 _SCALED = ("status", "scale")
-_OF_PODS = ("status", "log")
+_OF_PODS = ("status", "log", "eviction")
 _RBAC = "rbac.authorization.k8s.io"
 
 RESOURCES = (

@@ -33,6 +33,8 @@ def policy(settings: Settings) -> Policy:
             require=None if settings.require == MIN_AVAILABLE else settings.require,
             require_min_available=settings.require == MIN_AVAILABLE,
             wait_for_termination=settings.wait_for_termination,
+            require_all_nodes=settings.require_all_nodes,
+            on_delete=settings.on_delete,
         ),
         response=Response(
             on_failure=settings.on_failure,
@@ -41,6 +43,7 @@ def policy(settings: Settings) -> Policy:
             prune_created=settings.prune_created,
             force_conflicts=settings.force_conflicts,
             on_inconclusive=settings.on_inconclusive,
+            blocked_pods=settings.replace_blocked_pods,
         ),
         fail_fast=settings.fail_fast,
         checks=checks,

@@ -50,6 +50,7 @@ from gate.config.takers import (
     REPORT,
     RETREATING,
     STATUS,
+    UNBLOCKING,
     UNDO,
     VERIFY,
     WRITING,
@@ -58,7 +59,9 @@ from gate.core.plan.replica_ownership import ReplicasPolicy
 from gate.core.rollout.policy import (
     DEFAULT_OBJECT_WAIT_SECONDS,
     DEFAULT_PROGRESS_DEADLINE_SECONDS,
+    BlockedPods,
     FailFast,
+    OnDelete,
     OnFailure,
     OnFirstFailure,
     OnInterrupt,
@@ -155,6 +158,19 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     wait_for_termination: Annotated[
         bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
     ] = False
+    require_all_nodes: Annotated[
+        bool,
+        Option(Group.VERDICT, JUDGING, "wait for a DaemonSet's nodes that are not Ready, too"),
+    ] = False
+    on_delete: Annotated[
+        OnDelete,
+        Option(
+            Group.VERDICT,
+            JUDGING,
+            "what to do with the strategy OnDelete: wait until somebody has replaced the pods, or"
+            " report that nothing rolls",
+        ),
+    ] = OnDelete.REPORT
     wait_for: Annotated[
         WaitFor,
         Option(
@@ -200,6 +216,14 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             "what to do on a signal; auto rolls back if there is evidence against the new version",
         ),
     ] = OnInterrupt.AUTO
+    replace_blocked_pods: Annotated[
+        BlockedPods,
+        Option(
+            Group.FAILURE,
+            UNBLOCKING,
+            "what to do to the one unready pod of another version at which a StatefulSet stops",
+        ),
+    ] = BlockedPods.EVICT
     rollback_timeout: Annotated[
         Budget,
         Option(

@@ -20,6 +20,8 @@ PLANNED: Final = MANIFEST | REHEARSE
 LOADING: Final = PLANNED | CHECKS
 RETREATING: Final = MANIFEST | {"undo", "resume", "restart"}
 REACTING: Final = RETREATING | REPLAY | REHEARSE
+UNBLOCKING: Final = RETREATING | REHEARSE
+"""The commands that write, and so may replace a pod that is in the way."""
 CHANGING: Final = PLANNED | REPLAY
 CLAIMING: Final = MANIFEST | UNDO
 FOLLOWING: Final = RETREATING | VERIFY

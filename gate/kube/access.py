@@ -120,6 +120,14 @@ def following(namespace: str, workload: WorkloadResources) -> set[Permission]:
     }
 
 
+def looking_around(refs: Iterable[Ref]) -> Iterator[Permission]:
+    """Yield what judging objects would use where it is granted, in no namespace."""
+    workloads = [ref for ref in refs if registry.find_workload(ref) is not None]
+    for kind in registry.surroundings_of(workloads):
+        for verb in ("list", "watch"):
+            yield Permission("", kind.resource.group, kind.resource.plural, verb)
+
+
 class Access:
     """Asks the server what it would allow us. Raises ApiError if it does not say."""
 

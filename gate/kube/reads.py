@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from gate.clock import Clock
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Pod, Ref, Revision, Watched
+from gate.core.model.objects import Node, Pod, Ref, Revision, Watched
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind
 from gate.kube.client import Client
 from gate.kube.contact import access_to
-from gate.kube.failures import ApiError, BadAnswer, NotFound, NotServed
+from gate.kube.failures import ApiError, BadAnswer, Forbidden, NotFound, NotServed
 from gate.kube.kinds import registry
 from gate.kube.lists import list_all, list_live
 from gate.kube.resource import Resource
@@ -33,8 +33,9 @@ from gate.side_by_side import each
 from gate.wire import decode
 from gate.wire.untrusted import clean_line
 
-Parts = tuple[tuple[Revision, ...], tuple[Pod, ...]]
-"""What belongs to a workload: what holds its revisions, and its pods."""
+Parts = tuple[tuple[Revision, ...], tuple[Pod, ...], tuple[Node, ...]]
+"""What belongs to a workload: its revisions, its pods, and the nodes that it looks at."""
+_NO_PARTS: Final[Parts] = ((), (), ())
 Found = tuple[Fact[LiveObject], Parts | tuple[None, None]]
 MOST_READ_SINGLY = 8
 """How many workloads of a kind and namespace are read one by one; more are read by a list."""
@@ -127,7 +128,7 @@ class Reader:
         there: dict[Ref, LiveObject] = {live.ref: live for live in lives}
         parts = _by_owner(there, *_sorted_out(listed))
         return {
-            ref: (Known(there[ref]), parts[ref]) if ref in there else (Absent(), ((), ()))
+            ref: (Known(there[ref]), parts[ref]) if ref in there else (Absent(), _NO_PARTS)
             for ref in refs
             if ref in self._followed
             and (ref not in there or _selector_of(there[ref]) == self._selectors[ref])
@@ -184,13 +185,13 @@ class Reader:
         selector = self._selectors.get(ref)
         if selector is None:
             fact = self.live(ref)
-            return fact, self._parts(fact.value) if isinstance(fact, Known) else ((), ())
+            return fact, self._parts(fact.value) if isinstance(fact, Known) else _NO_PARTS
         lists = self._lists(ref, selector)
         questions: list[Callable[[], Any]] = [partial(self.live, ref)]
         questions += [partial(lists, kind) for kind in _kinds_of_parts(ref)]
         fact, *listed = each(self._clock, lambda question: question(), questions)
         if isinstance(fact, Absent):
-            return fact, ((), ())
+            return fact, _NO_PARTS
         if _selector_of(fact.value) != selector:
             return fact, self._parts(fact.value)
         return fact, _sorted_out(listed)
@@ -199,10 +200,19 @@ class Reader:
         query = (("labelSelector", selector),)
 
         def list_kind(kind: Kind) -> Sequence[Watched]:
+            if kind in registry.OPTIONAL:
+                return self._optional(kind)
             access = self._access(ref.namespace, kind)
             return list_all(self._client, kind, ref.namespace, query, access=access).objects
 
         return list_kind
+
+    def _optional(self, kind: Kind) -> Sequence[Watched]:
+        """List a kind of the cluster, none of which is known where it may not be read."""
+        try:
+            return list_all(self._client, kind, "", ()).objects
+        except Forbidden:
+            return ()
 
     def _access(self, namespace: str, kind: str) -> str:
         return access_to(namespace, kind) if self._insists else ""
@@ -241,7 +251,8 @@ def _many_alike(refs: Sequence[Ref]) -> dict[tuple[Resource, str], list[Ref]]:
 
 
 def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:
-    return tuple(child.kind for child in registry.workload_of(ref).children)
+    workload = registry.workload_of(ref)
+    return tuple(one.kind for one in (*workload.children, *workload.surroundings))
 
 
 def _selector_of(live: LiveObject) -> str:
@@ -249,7 +260,10 @@ def _selector_of(live: LiveObject) -> str:
 
 
 def _by_owner(
-    lives: Mapping[Ref, LiveObject], revisions: Sequence[Revision], pods: Sequence[Pod]
+    lives: Mapping[Ref, LiveObject],
+    revisions: Sequence[Revision],
+    pods: Sequence[Pod],
+    nodes: tuple[Node, ...],
 ) -> Mapping[Ref, Parts]:
     """Return the parts of each workload; one of which nobody listed is the owner is of each."""
     owners: dict[str, Ref | None] = {live.uid: ref for ref, live in lives.items()}
@@ -265,6 +279,7 @@ def _by_owner(
         ref: (
             (*kept.get(ref, ()), *kept.get(None, ())),
             (*running.get(ref, ()), *running.get(None, ())),
+            nodes,
         )
         for ref in lives
     }
@@ -275,6 +290,7 @@ def _sorted_out(listed: Sequence[Sequence[Watched]]) -> Parts:
     return (
         tuple(thing for thing in things if isinstance(thing, Revision)),
         tuple(thing for thing in things if isinstance(thing, Pod)),
+        tuple(thing for thing in things if isinstance(thing, Node)),
     )
 
 

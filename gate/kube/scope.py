@@ -50,7 +50,10 @@ def query_of_any(selectors: Sequence[Selector]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one watch looks at; `about` are the workloads that its lists are about."""
+    """What one watch looks at; `about` are the workloads that its lists are about.
+
+    `namespace` is "" for kinds that lie in none.
+    """
 
     kind: Kind
     namespace: str
@@ -74,6 +77,8 @@ def scopes_of(followed: Mapping[Ref, Selector]) -> tuple[Scope, ...]:
             labels = query_of_any([followed[ref] for ref in owners])
             planned.append(Scope(child.kind, namespace, owners, labels))
         planned.append(Scope(Kind.EVENT, namespace, about, field_selector="type=Warning"))
+    for kind, concerned in registry.surroundings_of(sorted(followed)).items():
+        planned.append(Scope(kind.kind, "", concerned))
     return tuple(planned)
 
 

@@ -16,7 +16,7 @@ import urllib3
 
 from gate.clock import Clock
 from gate.core.model.objects import Ref
-from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.observations import Listed, Observed, Vanished
 from gate.kube import translation
 from gate.kube.client import Client, Query, chunks
 from gate.kube.contact import access_to
@@ -56,7 +56,8 @@ class Watch:
 
     Puts Listed, Observed and Vanished, and reports through the client's Contact what fails and what
     is refused (403, or 401 even with fresh credentials): it asks again, and whether a refusal lasts
-    is not for one watch to decide. Only warnings are dispensable: a 403 ends their watch.
+    is not for one watch to decide. What a run goes on without (`registry.OPTIONAL`) is not asked
+    for again after a 403: as far as anybody knows, there is none of it.
     """
 
     def __init__(
@@ -119,7 +120,8 @@ class Watch:
             try:
                 yield from self.continuous()
             except (Forbidden, Unauthorized) as error:
-                if self._scope.kind == Kind.EVENT and isinstance(error, Forbidden):
+                if self._scope.kind in registry.OPTIONAL and isinstance(error, Forbidden):
+                    yield from self._list_nothing()
                     return
                 self._note_refusal(error)
             except ApiError as error:
@@ -173,6 +175,14 @@ class Watch:
         for about in scope.about:
             yield Listed(at, scope.kind, about, found.objects)
         self._position = found.resource_version
+
+    def _list_nothing(self) -> Iterator[Listed]:
+        """Say that nothing is known of a kind of the cluster, for which somebody waits."""
+        if self._scope.namespace:
+            return
+        at = self._clock.now()
+        for about in self._scope.about:
+            yield Listed(at, self._scope.kind, about, ())
 
     def _decode_line(self, line: bytes) -> Observed | Vanished | None:
         """Take the position from a line, and its event if it has one."""

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.rollout.observations import Kind
 from gate.core.ssa.managed_fields import owned_fields
 from gate.wire.kinds import registry
 from gate.wire.secret_values import SecretValues
@@ -47,7 +48,10 @@ _KEPT: Final = frozenset(
     terminationMessagePath terminationMessagePolicy
     """.split()  # noqa: SIM905
 ).union(*(one.recorded.kept for one in registry.WATCHED.values()))
-_KEPT_MAPS: Final = {"labels", "matchLabels", "nodeSelector", "limits", "requests"}
+_KEPT_MAPS: Final = frozenset(
+    {"labels", "matchLabels", "nodeSelector", "limits", "requests"}
+).union(*(one.recorded.maps for one in registry.WATCHED.values()))
+_LEFT_OUT: Final = {kind: one.recorded.left_out for kind, one in registry.WATCHED.items()}
 _KEPT_ANNOTATIONS: Final = {"kubectl.kubernetes.io/restartedAt"}.union(
     *(one.recorded.annotations for one in registry.WATCHED.values())
 )
@@ -56,6 +60,15 @@ MASKED: Final = "masked:"
 """The prefix of what replaces a masked text."""
 _KEY_BYTES: Final = 32
 _SHOWN_DIGITS: Final = 16
+
+
+def _without_unread(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object without what recordings leave out of its status."""
+    left_out = _LEFT_OUT.get(Kind(value.get("kind") or ""))
+    status = value.get("status")
+    if not left_out or not isinstance(status, Mapping):
+        return value
+    return {**value, "status": {k: v for k, v in status.items() if k not in left_out}}
 
 
 class Masker:
@@ -88,7 +101,7 @@ class Masker:
         kept = {"apiVersion", "kind", "metadata"}
         object_ = {
             name: self._part(part, name, known=known or name in kept)
-            for name, part in value.items()
+            for name, part in _without_unread(value).items()
         }
         meta = value.get("metadata")
         if isinstance(meta, Mapping) and "managedFields" in meta:

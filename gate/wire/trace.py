@@ -56,7 +56,14 @@ class Seen:
     at: float
 
 
-TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The run had decided, or ended: until then nothing else was seen."""
+
+    at: float
+
+
+TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached
 _Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 
 
@@ -123,9 +130,10 @@ class Recording:
         for number, line in itertools.islice(_lines(self.path), 1, None):
             try:
                 found = _LINE.decode(line)
-                if found.type in (RETURNED, ENDED):
-                    return
                 at = max(at, found.t)
+                if found.type in (RETURNED, ENDED):
+                    yield Reached(at)
+                    return
                 events = self._read_line(at, line, found, pages)
             except _UNREADABLE as error:
                 raise _unreadable(self.path, number, error) from None
@@ -169,7 +177,7 @@ class Recording:
         if page.continue_token:
             pages[kind, namespace] = objects
             return ()
-        refs = [live.ref for live in self.applied if live.ref.namespace == namespace]
+        refs = [live.ref for live in self.applied if namespace in (live.ref.namespace, "")]
         return tuple(Listed(at, kind, ref, objects) for ref in refs)
 
 

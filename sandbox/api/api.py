@@ -19,6 +19,7 @@ from sandbox.api.asked import (
     Writer,
 )
 from sandbox.api.deletion import delete
+from sandbox.api.eviction import evict
 from sandbox.api.listing import (
     LATEST,
     ListOptions,
@@ -187,6 +188,17 @@ class Api:
     ) -> JSON:
         """Delete an object, or begin to; return it, or a Status where it is gone."""
         return delete(self._write(key, by, "", LENIENT, dry_run=dry_run), key, options)
+
+    def evict(
+        self,
+        key: Key,
+        by: Writer,
+        options: DeleteOptions = KIND_DEFAULT,
+        *,
+        dry_run: bool = False,
+    ) -> JSON:
+        """Delete a pod as its disruption budget allows; return a Status; 404, 409, 429, 500."""
+        return evict(self._write(key, by, "eviction", LENIENT, dry_run=dry_run), key, options)
 
     def bind(self, key: Key, uid: str, node: str, by: Writer) -> None:
         """Assign a pod to a node, as a scheduler does; 404, 409."""

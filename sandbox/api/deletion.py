@@ -23,7 +23,7 @@ LONGEST_GRACE_SECONDS = 100 * 365 * 86_400
 def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
     """Delete, or begin to; return the object while it is there, else what the kind answers."""
     live = write.registry.live(key)
-    _check_preconditions(write.resource, key, live, options)
+    check_preconditions(write.resource, key, live, options)
     check_deletable(write.resource, key.name)
     write.registry.validate(write.admission(Operation.DELETE, live, None))
     if write.resource.key == "namespaces":
@@ -34,7 +34,8 @@ def delete(write: Write, key: Key, options: DeleteOptions) -> JSON:
     return _at_once(write, key, live, finalizers)
 
 
-def _check_preconditions(resource: Resource, key: Key, live: JSON, options: DeleteOptions) -> None:
+def check_preconditions(resource: Resource, key: Key, live: JSON, options: DeleteOptions) -> None:
+    """409 where a deletion is about another object of that name, or another version of it."""
     found = live["metadata"]
     if options.uid is not None and options.uid != found["uid"]:
         raise _precondition(

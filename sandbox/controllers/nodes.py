@@ -62,7 +62,8 @@ class NodeController:
         with forgiving_absence():
             status = Patch(PatchType.STRATEGIC, {"status": {"conditions": [unknown]}})
             self._api.patch(_key(node), status, NODES, subresource="status")
-            taints = [{"key": UNREACHABLE, "effect": "NoSchedule", "timeAdded": now}]
+            taints = own_taints(self._api.get(_key(node)))
+            taints.append({"key": UNREACHABLE, "effect": "NoSchedule", "timeAdded": now})
             taints.append({**_NO_EXECUTE, "timeAdded": now})
             patch = Patch(PatchType.MERGE, {"spec": {"taints": taints}})
             self._api.patch(_key(node), patch, NODES)

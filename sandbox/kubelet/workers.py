@@ -93,6 +93,9 @@ class PodWorkers:
             self._end(worker)
         elif before["metadata"].get("annotations") != item["metadata"].get("annotations"):
             self._ask(worker)
+        elif _is_called_unready(item) and self._nodes.state(worker.node) is NodeState.READY:
+            worker.reported = None
+            self._advance(worker)
 
     def lose(self, item: JSON) -> None:
         """Forget a pod that has gone."""
@@ -277,6 +280,15 @@ class PodWorkers:
     def _say(self, worker: _Worker, note: Note) -> None:
         wall = self._timers.wall()
         self._send(self._events.write(worker.ref, note, worker.node, wall), worker.node)
+
+
+def _is_called_unready(item: JSON) -> bool:
+    """Whether a node controller has called a pod unready: it gives no reason, as a kubelet does."""
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(
+        (each["type"], each["status"], each.get("reason") or "") == ("Ready", "False", "")
+        for each in conditions
+    )
 
 
 def _owner(metadata: JSON) -> tuple[str, str]:

@@ -13,16 +13,24 @@ from typing import Any, Final, NamedTuple
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation, Writer
 from sandbox.json import JSON, dig
 from sandbox.kubelet.kubelet import Kubelet
+from sandbox.kubelet.node_objects import node
+from sandbox.kubelet.nodes import ANNOTATION as NODE_ANNOTATION
+from sandbox.kubelet.nodes import NodeState
 from sandbox.storage.store import Key
 
 QUOTA_NAME: Final = "scenario"
 _OVER: Final = ("Succeeded", "Failed")
 _REVISION: Final = "deployment.kubernetes.io/revision"
 _RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
+_HASH: Final = "controller-revision-hash"
+_PAUSED: Final = ("deployments.apps",)
+_SCALED: Final = (*_PAUSED, "statefulsets.apps")
+_WORKLOADS: Final = (*_SCALED, "daemonsets.apps", "jobs.batch")
+"""The kinds that a name is looked for among, in this order, and those that can be scaled."""
 
 
 class Target(NamedTuple):
-    """A Deployment; `namespace` is empty for the one in which the scenario plays."""
+    """A workload; `namespace` is empty for the one in which the scenario plays."""
 
     name: str
     namespace: str = ""
@@ -41,11 +49,14 @@ class Actor:
 
     def scale(self, target: Target, replicas: int) -> None:
         """Set the replicas, as `kubectl scale`."""
-        self._merge(target, "kubectl", {"spec": {"replicas": replicas}}, "scale")
+        patch = Patch(PatchType.MERGE, {"spec": {"replicas": replicas}})
+        key = self._key(target, _SCALED)
+        self._api.patch(key, patch, _admin("kubectl"), subresource="scale")
 
     def pause(self, target: Target, *, paused: bool) -> None:
         """Pause or resume, as `kubectl rollout pause` and `resume`."""
-        self._merge(target, "kubectl-rollout", {"spec": {"paused": paused or None}})
+        patch = Patch(PatchType.MERGE, {"spec": {"paused": paused or None}})
+        self._api.patch(self._key(target, _PAUSED), patch, _admin("kubectl-rollout"))
 
     def restart(self, target: Target) -> None:
         """Start all pods again, as `kubectl rollout restart`."""
@@ -68,19 +79,38 @@ class Actor:
         self._merge(target, "kubectl-edit", value)
 
     def delete(self, target: Target) -> None:
-        """Delete the Deployment and what it owns."""
+        """Delete the workload and what it owns."""
         options = DeleteOptions(propagation=Propagation.BACKGROUND)
         self._api.delete(self._key(target), _admin("kubectl"), options)
 
     def delete_pods(self, target: Target, count: int) -> None:
-        """Delete pods, those of the newest ReplicaSet first."""
+        """Delete pods, those of the newest revision first."""
         for pod in self._pods(target)[:count]:
             self._api.delete(pod, _admin("kubectl"))
 
     def evict_pods(self, target: Target, count: int) -> None:
-        """Let the node evict pods, those of the newest ReplicaSet first."""
+        """Let the node evict pods, those of the newest revision first."""
         for pod in self._pods(target)[:count]:
             self._kubelet.evict(pod.namespace, pod.name)
+
+    def drain_pods(self, target: Target, count: int) -> None:
+        """Evict pods as their budgets allow, those of the newest revision first."""
+        for pod in self._pods(target)[:count]:
+            self._api.evict(pod, _admin("kubectl"))
+
+    def set_node(self, name: str, state: NodeState) -> None:
+        """Let a node join, or be in another state from now on."""
+        key, by = Key("nodes", "", name), _admin("kubectl-annotate")
+        if self._api.store.get(key) is None:
+            self._api.create("nodes", "", node(name, asked=state.value), by)
+        else:
+            annotations = {NODE_ANNOTATION: state.value}
+            patch = Patch(PatchType.MERGE, {"metadata": {"annotations": annotations}})
+            self._api.patch(key, patch, by)
+
+    def delete_node(self, name: str) -> None:
+        """Delete a node; its pods go some time after it."""
+        self._api.delete(Key("nodes", "", name), _admin("kubectl"))
 
     def limit(self, hard: JSON | None) -> None:
         """Limit what the namespace may have (`spec.hard` of a ResourceQuota); None: no longer."""
@@ -96,14 +126,24 @@ class Actor:
             self._api.patch(key, patch, by)
 
     def _pods(self, target: Target) -> list[Key]:
-        """Return a Deployment's living pods: the newest ReplicaSet's first, by name."""
-        deployment = self._api.get(self._key(target))
-        namespace = deployment["metadata"]["namespace"]
-        sets = self._list_owned("replicasets.apps", namespace, deployment)
+        """Return a workload's living pods: those of the newest revision first, by name."""
+        workload = self._api.get(self._key(target))
+        namespace = workload["metadata"]["namespace"]
+        sets = self._list_owned("replicasets.apps", namespace, workload)
+        owned = [
+            pod
+            for owner in (*sorted(sets, key=_revision, reverse=True), workload)
+            for pod in self._list_owned("pods", namespace, owner)
+        ]
+        revisions = self._list_owned("controllerrevisions.apps", namespace, workload)
+        newest: JSON = max(
+            revisions, key=lambda each: int(each["revision"]), default={"metadata": {}}
+        )
+        name = newest["metadata"].get("name", "")
+        owned.sort(key=lambda pod: not _is_of(pod, name))
         return [
             Key("pods", namespace, pod["metadata"]["name"])
-            for owner in sorted(sets, key=_revision, reverse=True)
-            for pod in self._list_owned("pods", namespace, owner)
+            for pod in owned
             if "deletionTimestamp" not in pod["metadata"]
             and dig(pod, "status", "phase") not in _OVER
         ]
@@ -117,16 +157,24 @@ class Actor:
             if any(each["uid"] == uid for each in item["metadata"].get("ownerReferences", ()))
         ]
 
-    def _merge(self, target: Target, manager: str, body: JSON, subresource: str = "") -> None:
-        patch = Patch(PatchType.MERGE, body)
-        self._api.patch(self._key(target), patch, _admin(manager), subresource=subresource)
+    def _merge(self, target: Target, manager: str, body: JSON) -> None:
+        self._api.patch(self._key(target), Patch(PatchType.MERGE, body), _admin(manager))
 
-    def _key(self, target: Target) -> Key:
-        return Key("deployments.apps", target.namespace or self._namespace, target.name)
+    def _key(self, target: Target, kinds: tuple[str, ...] = _WORKLOADS) -> Key:
+        """Return where a workload is: the first of that name; where none is, a Deployment's."""
+        namespace = target.namespace or self._namespace
+        keys = [Key(kind, namespace, target.name) for kind in kinds]
+        return next((key for key in keys if self._api.store.get(key)), keys[0])
 
 
 def _admin(manager: str) -> Writer:
     return Writer("system:admin", manager)
+
+
+def _is_of(pod: JSON, revision: str) -> bool:
+    """Say whether a pod is of a ControllerRevision; a DaemonSet's tells the end of its name."""
+    found = (pod["metadata"].get("labels") or {}).get(_HASH)
+    return bool(found) and (revision == found or revision.endswith(f"-{found}"))
 
 
 def _revision(replica_set: JSON) -> int:
@@ -174,6 +222,12 @@ def _on_pods(do: Callable[..., None]) -> Callable[..., Action]:
     return lambda target, count="1": partial(do, target=_target(target), count=_count(count))
 
 
+def _node(name: str, state: str) -> Action:
+    if state not in set(NodeState):
+        raise _WrongWords(state)
+    return partial(Actor.set_node, name=name, state=NodeState(state))
+
+
 def _scale(target: str, replicas: str) -> Action:
     return partial(Actor.scale, target=_target(target), replicas=_count(replicas))
 
@@ -205,14 +259,17 @@ def _quota(*limits: str) -> Action:
 
 
 _VERBS: Final[dict[str, tuple[str, Callable[..., Action]]]] = {
-    "scale": ("DEPLOYMENT REPLICAS", _scale),
+    "scale": ("WORKLOAD REPLICAS", _scale),
     "pause": ("DEPLOYMENT", _on(Actor.pause, paused=True)),
     "resume": ("DEPLOYMENT", _on(Actor.pause, paused=False)),
-    "restart": ("DEPLOYMENT", _on(Actor.restart)),
-    "supersede": ("DEPLOYMENT IMAGE", _supersede),
-    "edit": ("DEPLOYMENT PATH=VALUE", _edit),
-    "delete": ("DEPLOYMENT", _on(Actor.delete)),
-    "delete-pod": ("DEPLOYMENT [COUNT]", _on_pods(Actor.delete_pods)),
-    "evict-pod": ("DEPLOYMENT [COUNT]", _on_pods(Actor.evict_pods)),
+    "restart": ("WORKLOAD", _on(Actor.restart)),
+    "supersede": ("WORKLOAD IMAGE", _supersede),
+    "edit": ("WORKLOAD PATH=VALUE", _edit),
+    "delete": ("WORKLOAD", _on(Actor.delete)),
+    "delete-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.delete_pods)),
+    "evict-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.evict_pods)),
+    "drain-pod": ("WORKLOAD [COUNT]", _on_pods(Actor.drain_pods)),
+    "node": (f"NODE {'|'.join(NodeState)}", _node),
+    "delete-node": ("NODE", lambda name: partial(Actor.delete_node, name=name)),
     "quota": ("RESOURCE=LIMIT ..., or quota none", _quota),
 }

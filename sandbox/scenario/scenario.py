@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 from sandbox.failure import SandboxError
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.behaviour import BehaviourError, Clause
+from sandbox.kubelet.kubelet import NODES
+from sandbox.objects.validation.names import dns_subdomain
 from sandbox.scenario import actions
 from sandbox.scenario.actions import Action
 from sandbox.scenario.document import Node, Report, root
@@ -42,11 +44,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What happens, in seconds since the scenario is started; events in their order."""
+    """What happens, in seconds since the scenario is started; events in their order.
+
+    `nodes` are there from the beginning, whoever makes the cluster sees to it.
+    """
 
     images: Images = field(default_factory=Images)
     checks: Mapping[str, Series[Measurement]] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    nodes: tuple[str, ...] = NODES
 
 
 def load(path: str) -> Scenario:
@@ -70,11 +76,12 @@ def parse(text: str, report: Report) -> Scenario:
     )
     checks = dict(_checks(sections.get("checks")))
     events = tuple(sorted(_events(sections.get("events")), key=lambda event: event.at))
+    nodes = tuple(_node_names(sections.get("nodes"))) or NODES
     report.close()
-    return Scenario(images, checks, events)
+    return Scenario(images, checks, events, nodes)
 
 
-_SECTIONS: Final = ("images", "logs", "checks", "events")
+_SECTIONS: Final = ("images", "logs", "checks", "events", "nodes")
 
 
 def _sections(document: Node) -> Iterator[tuple[str, Node]]:
@@ -110,6 +117,19 @@ def _events(section: Node | None) -> Iterator[Event]:
             action = item.parse_text("an event, as in `scale web 5`", actions.parse)
             if at is not None and action is not None:
                 yield Event(at, " ".join((item.text("") or "").split()), action)
+
+
+def _node_names(section: Node | None) -> Iterator[str]:
+    for item in section.items() if section else ():
+        name = item.parse_text("the name of a node", _node_name)
+        if name is not None:
+            yield name
+
+
+def _node_name(text: str) -> str:
+    if messages := dns_subdomain(text):
+        raise ValueError(f"not the name of a node: {text}; {messages[0]}")
+    return text
 
 
 def _series(node: Node, expected: str, read: Callable[[Node, str], T | None]) -> Series[T]:

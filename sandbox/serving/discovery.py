@@ -47,6 +47,7 @@ REVIEWED = tuple(
 
 _READ_WRITE = ["get", "patch", "update"]
 _SUBRESOURCES: Mapping[str, JSON] = {
+    "eviction": {"group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"]},
     "finalize": {"verbs": ["update"]},
     "log": {"verbs": ["get"]},
     "scale": {"group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": _READ_WRITE},

@@ -12,6 +12,7 @@ from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
 from sandbox.failure import bad_request, not_served
 from sandbox.kinds import Resource
 from sandbox.kubelet.logs import LogOptions
+from sandbox.objects import defaulted_type
 from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
 from sandbox.serving.followed_log import FollowedLog
 from sandbox.serving.options import (
@@ -22,6 +23,7 @@ from sandbox.serving.options import (
     list_options,
     manager_of,
     number,
+    read_options,
     strictness_of,
 )
 from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
@@ -156,9 +158,11 @@ def watch(call: Call) -> Answer:
 
 
 def create(call: Call) -> Answer:
-    """Create an object in a collection."""
+    """Create an object in a collection, or evict a pod."""
     view = call.view()
     check_write(call.request)
+    if call.target.subresource:
+        return _evict(call)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
     made = call.api.create(
         call.resource.key,
@@ -169,6 +173,17 @@ def create(call: Call) -> Answer:
         validation=call.validation(),
     )
     return answer(201, view.one(made))
+
+
+def _evict(call: Call) -> Answer:
+    """Evict the pod that the path names, as the Eviction says; 400."""
+    sent = decoded_object(call.request, "policy/v1", "Eviction")
+    body = defaulted_type("policy/v1.Eviction", "Eviction", "v1", sent)
+    if body["metadata"].get("name", "") != call.key.name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options, is_dry_run = read_options(body.get("deleteOptions") or {})
+    found = call.api.evict(call.key, call.writer, options, dry_run=call.is_dry_run or is_dry_run)
+    return answer(201, found)
 
 
 def update(call: Call) -> Answer:

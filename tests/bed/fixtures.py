@@ -16,13 +16,17 @@ import pytest
 from tests.bed.bed import Bed, Program
 from tests.bed.checked_gate import CheckedGate, Place
 from tests.bed.control_plane import control_plane_bed
-from tests.bed.history import History, WatchedHistory
-from tests.bed.lacking import GIVEN, lacks
+from tests.bed.grounds import Ground, Grounds
+from tests.bed.history import History
+from tests.bed.lacking import lacks
+from tests.bed.nodes import Nodes
 from tests.bed.policies import Policies
 from tests.bed.scene import Scene
 from tests.cluster import manifests
 from tests.cluster.audit import Trail
-from tests.cluster.cluster import Cluster, given_cluster, own_cluster
+from tests.cluster.build import VERSION
+from tests.cluster.cluster import Cluster
+from tests.cluster.configuration import BY_NAME, PLAIN
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 
@@ -39,32 +43,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on the control plane what real time cannot afford, with the reason."""
+    """Leave out on the control plane what it is not asked to play, with the reason."""
     if config.getoption("bed") == SANDBOX:
         return
+    left_out = {"sandbox_only": "in the sandbox alone"}
+    if os.environ.get(VERSION):
+        left_out["newest_only"] = f"not on Kubernetes {os.environ[VERSION]}"
     for item in items:
-        mark = item.get_closest_marker("sandbox_only")
-        if mark is not None:
-            item.add_marker(pytest.mark.skip(reason=f"in the sandbox alone: {mark.args[0]}"))
+        for name, where in left_out.items():
+            if mark := item.get_closest_marker(name):
+                item.add_marker(pytest.mark.skip(reason=f"{where}: {mark.args[0]}"))
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Return the real cluster of this run; `ROLLOUT_GATE_E2E_KUBECONFIG` names one that runs."""
-    folder = tmp_path_factory.mktemp("cluster")
-    given = os.environ.get(GIVEN)
-    context = given_cluster(Path(given), folder) if given else own_cluster(folder)
-    with context as ready:
-        yield ready
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
+    """Return the real clusters of this run, none of which runs before it is asked for."""
+    opened = Grounds(lambda name: tmp_path_factory.mktemp(f"cluster-{name}"))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")
-def history(cluster: Cluster) -> Iterator[History]:
-    """Return every version that the real cluster's Deployments go through in this run."""
-    history = WatchedHistory(cluster.api)
-    history.start()
-    yield history
-    history.stop()
+def cluster(grounds: Grounds) -> Cluster:
+    """Return the plain real cluster; `ROLLOUT_GATE_E2E_KUBECONFIG` names one that runs."""
+    return grounds.of(PLAIN).cluster
+
+
+@pytest.fixture(scope="session")
+def history(grounds: Grounds) -> History:
+    """Return every version that the plain cluster's workloads go through in this run."""
+    return grounds.of(PLAIN).history
+
+
+@pytest.fixture
+def ground(request: pytest.FixtureRequest, grounds: Grounds) -> Ground:
+    """Return the real cluster of a test: the plain one, or that of its mark `configuration`."""
+    mark = request.node.get_closest_marker("configuration")
+    return grounds.of(BY_NAME[mark.args[0]] if mark else PLAIN)
 
 
 @pytest.fixture
@@ -79,8 +94,8 @@ def bed(
         at_length = request.node.get_closest_marker("sandbox_only") is not None
         opened = sandbox_bed(tmp_path, at_length=at_length)
     else:
-        cluster, history = map(request.getfixturevalue, ("cluster", "history"))
-        opened = control_plane_bed(cluster, history, request.node.name, tmp_path)
+        ground = request.getfixturevalue("ground")
+        opened = control_plane_bed(ground.cluster, ground.history, request.node.name, tmp_path)
     with opened as ready:
         yield ready
 
@@ -136,6 +151,16 @@ def kubectl(bed: Bed) -> Program:
 def policies(bed: Bed) -> Policies:
     """Return the maker of admission policies for the test's namespace."""
     return bed.policies
+
+
+@pytest.fixture
+def nodes(bed: Bed) -> Iterator[Nodes]:
+    """Return the maker of nodes for the DaemonSets of the test."""
+    if bed.scheduler_name:
+        lacks("nodes cannot join this cluster")
+    made = Nodes(bed.client, bed.objects)
+    yield made
+    made.close()
 
 
 @pytest.fixture

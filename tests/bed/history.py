@@ -1,7 +1,8 @@
-"""Every version that the Deployments of a cluster went through."""
+"""Every version that the workloads of a cluster went through."""
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import defaultdict
 from typing import Protocol
@@ -12,10 +13,16 @@ from tests.cluster.kubelet.watch import Change, Watch
 SEEN_SECONDS = 10.0
 
 
-class History(Protocol):
-    """The versions of Deployments; a deletion is one more."""
+KEPT = ("deployments", "statefulsets", "daemonsets")
+"""The resources of the group apps whose versions are kept."""
 
-    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+
+class History(Protocol):
+    """The versions of workloads; a deletion is one more."""
+
+    def versions(
+        self, namespace: str, name: str, until: int, resource: str = "deployments"
+    ) -> list[JSON]:
         """Return the versions so far, resource version `until` and all before it among them."""
 
 
@@ -23,19 +30,26 @@ class WatchedHistory:
     """What one watch for the whole run has brought."""
 
     def __init__(self, api: Api) -> None:
-        self._versions: dict[tuple[str, str], list[JSON]] = defaultdict(list)
+        self._versions: dict[tuple[str, str, str], list[JSON]] = defaultdict(list)
         self._grown = threading.Condition()
-        self._watch = Watch(api, "/apis/apps/v1/deployments", self._take)
+        self._watches = [
+            Watch(api, f"/apis/apps/v1/{each}", functools.partial(self._take, each))
+            for each in KEPT
+        ]
 
     def start(self) -> None:
-        """Watch from now on, in a thread that ends with the process."""
-        threading.Thread(target=self._watch.run, name="history", daemon=True).start()
+        """Watch from now on, in threads that end with the process."""
+        for watch in self._watches:
+            threading.Thread(target=watch.run, name="history", daemon=True).start()
 
     def stop(self) -> None:
         """Say nothing of the server's end."""
-        self._watch.stop()
+        for watch in self._watches:
+            watch.stop()
 
-    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+    def versions(
+        self, namespace: str, name: str, until: int, resource: str = "deployments"
+    ) -> list[JSON]:
         """Return the versions so far, resource version `until` and all before it among them.
 
         Raises `TimeoutError` where the watch does not bring that one.
@@ -45,15 +59,16 @@ class WatchedHistory:
             return bool(found) and version_of(found[-1]) >= until
 
         with self._grown:
-            found = self._versions[namespace, name]
+            found = self._versions[resource, namespace, name]
             if not self._grown.wait_for(is_there, SEEN_SECONDS):
                 raise TimeoutError(f"{namespace}/{name} was never seen at version {until}")
             return list(found)
 
-    def _take(self, change: Change) -> None:
+    def _take(self, resource: str, change: Change) -> None:
         metadata = change.object["metadata"]
+        key = (resource, metadata["namespace"], metadata["name"])
         with self._grown:
-            self._versions[metadata["namespace"], metadata["name"]].append(change.object)
+            self._versions[key].append(change.object)
             self._grown.notify_all()
 
 

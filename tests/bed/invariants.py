@@ -15,7 +15,7 @@ import base64
 import functools
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -23,16 +23,21 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from gate.duration import parse_seconds
-from tests.bed.history import History, version_of
+from tests.bed.history import KEPT, History, version_of
+from tests.bed.replaced_pods import replacement_faults, replaces_pod
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects, is_complete
+from tests.cluster.objects import Objects
+from tests.cluster.rollouts import DONE, unfinished
 
 CANARY = "sesame-8d1f2c7a90"
 """What every secret that a test plants has in it; base64 of it is told apart, too."""
 
 RESULT_SCHEMA = Path(__file__).parents[2] / "docs" / "result.schema.json"
+ANY_NAME = "*"
+"""Stands at the end of a name that the gate chooses (`generateName`)."""
+
 _DOCUMENT = "rollout-gate/result/v1"
 
 RESTART_MANAGER = "rollout-gate-restart"
@@ -93,7 +98,7 @@ class Run:
         if self.manifest or self.command not in WRITING_COMMANDS:
             return named
         words = [word for word in self.arguments if not word.startswith("-")][1:2]
-        return {Key("deployments", self.namespace, word.rpartition("/")[2]) for word in words}
+        return {_key_called(word, self.namespace) for word in words}
 
     def _keys_of(self, item: JSON) -> Iterator[Key]:
         """Yield where an object of the manifest is found; the document has names that are made."""
@@ -137,7 +142,14 @@ def key_of(item: JSON, namespace: str) -> Key:
         f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}{'es' if kind[-1] == 's' else 's'}"
     )
     metadata = item["metadata"]
-    return Key(plural, metadata.get("namespace") or namespace, metadata["name"])
+    name = metadata.get("name") or f"{metadata['generateName']}{ANY_NAME}"
+    return Key(plural, metadata.get("namespace") or namespace, name)
+
+
+def _key_called(word: str, namespace: str) -> Key:
+    """Return where the workload of a command line is found, as `statefulset/db` or `web`."""
+    kind, _, name = word.rpartition("/")
+    return key_of({"kind": kind or "Deployment", "metadata": {"name": name}}, namespace)
 
 
 def _key_told(item: JSON) -> Key:
@@ -182,36 +194,18 @@ def _verified(run: Run, objects: Objects) -> Iterator[str]:
     if run.result.exit_code or run.command not in _JUDGING_COMMANDS or unasked:
         return
     for key in run.targets:
-        if key.resource == "deployments":
+        if key.resource in DONE and not key.name.endswith(ANY_NAME):
             yield from _complete(objects, key)
 
 
 def _complete(objects: Objects, key: Key) -> Iterator[str]:
-    live = objects.get("deployments", key.name)
-    if not is_complete(live):
-        yield f"S1: {key.name} is not complete: {live['status']}"
-    if live["spec"]["replicas"] and not _serves(live, objects.list_all("replicasets")):
-        yield f"S1: no ReplicaSet of {key.name} has its template and all its pods"
-
-
-def _serves(live: JSON, replica_sets: Sequence[JSON]) -> bool:
-    return any(
-        _is_owned(each, live)
-        and _without_hash(each["spec"]["template"]) == _without_hash(live["spec"]["template"])
-        and each["status"].get("availableReplicas") == live["spec"]["replicas"]
-        for each in replica_sets
-    )
-
-
-def _is_owned(item: JSON, owner: JSON) -> bool:
-    references = item["metadata"].get("ownerReferences", [])
-    return any(each["uid"] == owner["metadata"]["uid"] for each in references)
-
-
-def _without_hash(template: JSON) -> JSON:
-    metadata = template["metadata"]
-    labels = {k: v for k, v in metadata.get("labels", {}).items() if k != "pod-template-hash"}
-    return {**template, "metadata": {**metadata, "labels": labels}}
+    live = objects.find(key.resource, key.name)
+    if live is None:
+        if key.resource != "jobs":  # which may be gone by its time to live
+            yield f"S1: {key.name} is not there"
+        return
+    if missing := unfinished(objects, key.resource, live):
+        yield f"S1: {key.name} is not complete: {missing}"
 
 
 def _at_end(run: Run, objects: Objects) -> Iterator[str]:
@@ -257,11 +251,27 @@ def _allowed(run: Run) -> Iterator[str]:
     for request in run.requests.writes():
         if _is_own_refused(request):
             continue
-        key = Key(request.resource, request.namespace, request.name)
-        if not request.is_own and not (may and key in run.targets):
+        if not request.is_own and not (may and _is_named(request, run.targets)):
             yield f"S6: it wrote {_told(request)}"
     if run.result.exit_code in _UNTOUCHED:
         yield from (f"exit {run.result.exit_code} after {_told(each)}" for each in run.changes)
+
+
+def _is_named(request: Request, targets: set[Key]) -> bool:
+    """Whether a write is about an object that the command names, or a pod of its StatefulSet."""
+    key = Key(request.resource, request.namespace, request.name)
+    if key in targets or any(_fits(key, target) for target in targets):
+        return True
+    workload, _, ordinal = request.name.rpartition("-")
+    stateful_set = Key("statefulsets", request.namespace, workload)
+    return replaces_pod(request) and ordinal.isdecimal() and stateful_set in targets
+
+
+def _fits(key: Key, target: Key) -> bool:
+    """Whether a name is one that the gate was to choose."""
+    prefix = target.name.removesuffix(ANY_NAME)
+    same_place = (key.resource, key.namespace) == (target.resource, target.namespace)
+    return same_place and prefix != target.name and key.name.startswith(prefix)
 
 
 def _is_own_refused(request: Request) -> bool:
@@ -275,6 +285,9 @@ def _is_own_refused(request: Request) -> bool:
 
 def _guarded(run: Run) -> Iterator[str]:
     for request in run.changes:
+        if replaces_pod(request):
+            yield from (f"{fault}: {_told(request)}" for fault in replacement_faults(request))
+            continue
         if request.code == 200 and not _has_precondition(request):
             yield f"no uid or resource version guards {_told(request)}"
         manager = request.uri.partition("fieldManager=")[2].partition("&")[0]
@@ -305,7 +318,7 @@ def _way_back(run: Run, history: History) -> Iterator[str]:
         outcome = _outcome(run, key)
         if back and outcome in _FORWARD_ONLY:
             yield f"S7: {key.name} is {outcome}, and yet: {_told(back[0])}"
-        if key.resource == "deployments" and sent:
+        if key.resource in KEPT and sent:
             yield from _over_strangers(key, sent, history)
 
 
@@ -315,8 +328,9 @@ def _bodies(run: Run) -> Iterator[Request]:
     What is sent again after a lost answer, and changes nothing, is left out.
     """
     for request in run.attempt:
-        is_whole = request.resource != "deployments" or request.sends_template
+        is_whole = request.resource not in KEPT or request.sends_template
         is_said = isinstance(request.body, dict) and request.verb != "delete" and is_whole
+        is_said = is_said and not request.subresource
         if is_said and not _did_nothing(request):
             yield request
 
@@ -338,12 +352,16 @@ def _is_about(request: Request, key: Key) -> bool:
 
 
 def _outcome(run: Run, key: Key) -> str:
-    """Return a Deployment's own outcome, or "" where the document does not tell."""
-    ended = run.document.get("deployments", []) if run.document else []
-    named = (
-        each for each in ended if (each["namespace"], each["name"]) == (key.namespace, key.name)
-    )
-    return next((str(each["outcome"]) for each in named if key.resource == "deployments"), "")
+    """Return a workload's own outcome, or "" where the document does not tell."""
+    document = run.document or {}
+    ended = document.get("workloads") or document.get("deployments") or []
+    return next((str(each["outcome"]) for each in ended if _key_ended(each) == key), "")
+
+
+def _key_ended(entry: JSON) -> Key:
+    metadata = {"name": entry["name"], "namespace": entry["namespace"]}
+    kind = entry.get("kind", "Deployment")
+    return key_of({"kind": kind, "metadata": metadata}, entry["namespace"])
 
 
 def _over_strangers(key: Key, sent: list[Request], history: History) -> Iterator[str]:
@@ -353,7 +371,7 @@ def _over_strangers(key: Key, sent: list[Request], history: History) -> Iterator
         assert isinstance(first.body, dict)
         assert request.answer is not None
         written = version_of(request.answer)
-        versions = history.versions(key.namespace, key.name, written)
+        versions = history.versions(key.namespace, key.name, written, key.resource)
         before = [each for each in versions if version_of(each) < written][-1:]
         if before and not _still_ours(first, before[0]):
             yield f"S2: {_told(request)} went over somebody else's change"

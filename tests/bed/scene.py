@@ -15,6 +15,7 @@ from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Client, Objects
+from tests.cluster.rollouts import DONE
 
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
@@ -54,9 +55,13 @@ class Scene:
     def serve(self, *bodies: JSON) -> JSON:
         """Let objects run, as a run of the gate would have left them; return the first, live."""
         live = [self.apply_as(OURS, body) for body in bodies]
-        names = [body["metadata"]["name"] for body in bodies if body["kind"] == "Deployment"]
-        complete = [self.objects.wait_complete(name) for name in names]
-        return (complete or live)[0]
+        keys = [key_of(body, self.objects.namespace) for body in bodies]
+        done = [self.wait_done(key.resource, key.name) for key in keys if key.resource in DONE]
+        return (done or live)[0]
+
+    def wait_done(self, resource: str, name: str) -> JSON:
+        """Return a workload as soon as its rollout is done."""
+        return self.objects.wait_for(resource, name, DONE[resource])
 
     def apply_as(self, manager: str, body: JSON) -> JSON:
         """Apply an object under a field manager's name, by force; return what is live."""
@@ -76,7 +81,7 @@ class Scene:
 
     def _scheduled(self, body: JSON) -> JSON:
         """Ask for the scripted kubelet where the cluster has other nodes."""
-        if not self.scheduler_name or body["kind"] != "Deployment":
+        if not self.scheduler_name or "template" not in body.get("spec", {}):
             return body
         asking = deepcopy(body)
         asking["spec"]["template"]["spec"]["schedulerName"] = self.scheduler_name

@@ -2,7 +2,8 @@
 
 Run it as `python -m tests.cluster.build`: it prints where each binary is. The versions are those
 of `go.mod` and `go.sum` beside this file, whose hash names the folder in the cache; those of the
-folder `kubectl` pin a kubectl of an earlier minor version.
+folder `kubectl` pin a kubectl of an earlier minor version. `ROLLOUT_GATE_KUBERNETES` asks for
+another version of the servers and of kubectl, which has a folder here, as in `1.33` of `v1.33`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from pathlib import Path
 MODULE = Path(__file__).parent
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 KUBERNETES_COMMANDS = "k8s.io/kubernetes/cmd/"
+VERSION = "ROLLOUT_GATE_KUBERNETES"
+ETCD = "etcd"
 ETCD_PACKAGE = "go.etcd.io/etcd/server/v3"
 EARLIER = MODULE / "kubectl"
 EARLIER_KUBECTL = "kubectl-earlier"
@@ -51,24 +54,43 @@ def binaries() -> Binaries:
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     given = {name: Path(assets) / name for name in NAMES} if assets else {}
     found = {name: path for name, path in given.items() if path.is_file()}
-    if missing := [name for name in NAMES if name not in found]:
-        folder = cache_folder()
-        _build_once(folder, missing)
-        found |= {name: folder / name for name in missing}
+    pinned_by = {name: MODULE if name == ETCD else chosen_module() for name in NAMES}
+    for module in dict.fromkeys(pinned_by.values()):
+        missing = [name for name, its in pinned_by.items() if its == module and name not in found]
+        if missing:
+            folder = cache_folder(module)
+            _build_once(module, folder, missing)
+            found |= {name: folder / name for name in missing}
     return Binaries(**{name.replace("-", "_"): path.absolute() for name, path in found.items()})
 
 
 def earlier_kubectl() -> Path:
     """Return a kubectl of an earlier minor version than the control plane's, built where needed."""
     folder = cache_folder(EARLIER)
-    _build_once(folder, [EARLIER_KUBECTL])
+    _build_once(EARLIER, folder, [EARLIER_KUBECTL])
     return (folder / EARLIER_KUBECTL).absolute()
+
+
+def chosen_module() -> Path:
+    """Return the module of the Kubernetes that is asked for; the newest where none is.
+
+    Raises `BuildError` for a version that nothing here builds.
+    """
+    version = os.environ.get(VERSION, "")
+    newest = ".".join(kubernetes_version().removeprefix("v").split(".")[:2])
+    if version in ("", newest):
+        return MODULE
+    others = {path.name.removeprefix("v"): path for path in MODULE.glob("v*.*") if path.is_dir()}
+    if version not in others:
+        there = ", ".join(sorted([newest, *others]))
+        raise BuildError(f"{VERSION}={version}: there is no such version here; there are {there}")
+    return others[version]
 
 
 def cache_folder(module: Path = MODULE) -> Path:
     """Return the folder that holds the binaries of exactly these module files."""
     if chosen := os.environ.get("ROLLOUT_GATE_CLUSTER_BIN"):
-        return Path(chosen)
+        return Path(chosen) / (module.name if module.name.startswith("v") else "")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
@@ -76,12 +98,12 @@ def cache_folder(module: Path = MODULE) -> Path:
     return base / "rollout-gate" / "cluster" / digest.hexdigest()[:16]
 
 
-def _build_once(folder: Path, names: Sequence[str]) -> None:
+def _build_once(module: Path, folder: Path, names: Sequence[str]) -> None:
     """Build what `folder` lacks of `names`; of several processes one builds, the others wait."""
     if _missing(folder, names):
         with _locked(folder):
             if missing := _missing(folder, names):
-                _build(folder, missing)
+                _build(module, folder, missing)
 
 
 def _missing(folder: Path, names: Sequence[str]) -> list[str]:
@@ -97,7 +119,7 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _build(folder: Path, names: Sequence[str]) -> None:
+def _build(module: Path, folder: Path, names: Sequence[str]) -> None:
     """Compile `names` in a folder of their own and move them in whole, one rename each."""
     _check_toolchain()
     print(
@@ -109,19 +131,17 @@ def _build(folder: Path, names: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".build-") as workplace:
         for name in names:
             output = Path(workplace) / name
-            if name == EARLIER_KUBECTL:
-                _go(EARLIER, "build", "-trimpath", *_stamped(EARLIER, output), ".")
-            else:
-                _go(MODULE, "build", "-trimpath", *_build_arguments(name, output))
+            _go(module, "build", "-trimpath", *_build_arguments(module, name, output))
         folder.mkdir(exist_ok=True)
         for name in names:
             (Path(workplace) / name).rename(folder / name)
 
 
-def _build_arguments(name: str, output: Path) -> list[str]:
-    if name == "etcd":
+def _build_arguments(module: Path, name: str, output: Path) -> list[str]:
+    if name == ETCD:
         return ["-o", str(output), ETCD_PACKAGE]
-    return [*_stamped(MODULE, output), KUBERNETES_COMMANDS + name]
+    package = "." if name == EARLIER_KUBECTL else KUBERNETES_COMMANDS + name
+    return [*_stamped(module, output), package]
 
 
 def _stamped(module: Path, output: Path) -> list[str]:
@@ -179,7 +199,8 @@ def main() -> int:
     """Build what is missing and print where each program stands."""
     try:
         found = binaries()
-        extra = [] if os.environ.get("KUBEBUILDER_ASSETS") else [earlier_kubectl()]
+        given = os.environ.get("KUBEBUILDER_ASSETS") or os.environ.get(VERSION)
+        extra = [] if given else [earlier_kubectl()]
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

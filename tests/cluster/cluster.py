@@ -15,6 +15,7 @@ from tests.cluster import access
 from tests.cluster.access import Certificate
 from tests.cluster.audit import AuditLog
 from tests.cluster.build import binaries
+from tests.cluster.configuration import PLAIN, Configuration
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubelet.api import JSON, Api, from_kubeconfig, named
 from tests.cluster.objects import Objects, condition
@@ -73,10 +74,10 @@ class Cluster:
 
 
 @contextmanager
-def own_cluster(folder: Path) -> Iterator[Cluster]:
+def own_cluster(folder: Path, configuration: Configuration = PLAIN) -> Iterator[Cluster]:
     """Start a control plane and its kubelet in `folder`; stop both at the end."""
     programs = binaries()
-    with ControlPlane(programs, folder) as plane, plane.api() as api:
+    with ControlPlane(programs, folder, configuration) as plane, plane.api() as api:
         kubeconfig = folder / KUBECONFIG
         kubeconfig.write_text(plane.kubeconfig())
         with _kubelet(folder, plane.kubeconfig(access.KUBELET), plane.certificate) as kubelet:

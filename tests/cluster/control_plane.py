@@ -16,23 +16,12 @@ from typing import Self
 from tests.cluster import access
 from tests.cluster.audit import write_policy
 from tests.cluster.build import Binaries
+from tests.cluster.configuration import CONTROLLERS, PLAIN, Configuration
 from tests.cluster.kubelet.api import Api, ApiError, Identity
 from tests.cluster.server_process import ServerError, ServerProcess
 
 START_SECONDS = 60.0
 PORT_ATTEMPTS = 3
-
-CONTROLLERS = (
-    "daemonset-controller",
-    "deployment-controller",
-    "disruption-controller",
-    "garbage-collector-controller",
-    "job-controller",
-    "namespace-controller",
-    "replicaset-controller",
-    "resourcequota-controller",
-    "statefulset-controller",
-)
 
 
 class ControlPlane:
@@ -42,12 +31,15 @@ class ControlPlane:
     play its outage. `audit_log` is the file in which the API server writes every request.
     """
 
-    def __init__(self, binaries: Binaries, folder: Path) -> None:
+    def __init__(
+        self, binaries: Binaries, folder: Path, configuration: Configuration = PLAIN
+    ) -> None:
         self.folder = folder
         self.audit_log = folder / "audit.log"
         self.tokens = access.mint_tokens()
         self.certificate = access.self_signed(folder)
         self._binaries = binaries
+        self._configuration = configuration
         self._stack = ExitStack()
         self._use_free_ports()
 
@@ -169,18 +161,25 @@ class ControlPlane:
             f"--audit-policy-file={self.folder / 'audit-policy.yaml'}",
             f"--audit-log-path={self.audit_log}",
             "--audit-log-maxsize=0",
+            *self._gates(),
         ]
 
     def _controller_command(self) -> list[str]:
         return [
             str(self._binaries.kube_controller_manager),
             f"--kubeconfig={self.folder / 'controller-manager.kubeconfig'}",
-            f"--controllers={','.join(CONTROLLERS)}",
+            f"--controllers={','.join((*CONTROLLERS, *self._configuration.controllers))}",
             "--leader-elect=false",
             "--kube-api-qps=2000",
             "--kube-api-burst=4000",
             "--secure-port=0",
+            *self._configuration.controller_flags,
+            *self._gates(),
         ]
+
+    def _gates(self) -> list[str]:
+        gates = self._configuration.feature_gates
+        return [f"--feature-gates={','.join(gates)}"] if gates else []
 
 
 def _answers(api: Api, path: str) -> bool:

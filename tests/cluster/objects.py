@@ -14,8 +14,23 @@ from tests.cluster.kubelet.api import JSON, MERGE_PATCH, WATCH_IDLE_SECONDS, Api
 WAIT_SECONDS = 30.0
 
 _GROUPS = {
-    "/api/v1": ("configmaps", "events", "pods", "resourcequotas", "secrets", "services"),
-    "/apis/apps/v1": ("daemonsets", "deployments", "replicasets", "statefulsets"),
+    "/api/v1": (
+        "configmaps",
+        "endpoints",
+        "events",
+        "persistentvolumeclaims",
+        "pods",
+        "resourcequotas",
+        "secrets",
+        "services",
+    ),
+    "/apis/apps/v1": (
+        "controllerrevisions",
+        "daemonsets",
+        "deployments",
+        "replicasets",
+        "statefulsets",
+    ),
     "/apis/autoscaling/v2": ("horizontalpodautoscalers",),
     "/apis/batch/v1": ("cronjobs", "jobs"),
     "/apis/coordination.k8s.io/v1": ("leases",),
@@ -24,7 +39,12 @@ _GROUPS = {
     "/apis/rbac.authorization.k8s.io/v1": ("rolebindings", "roles"),
 }
 _PREFIXES = {resource: prefix for prefix, names in _GROUPS.items() for resource in names}
-_CLUSTER_SCOPED = {"namespaces": "/api/v1", "nodes": "/api/v1"}
+_CLUSTER_SCOPED = {
+    "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
+    "namespaces": "/api/v1",
+    "nodes": "/api/v1",
+    "persistentvolumes": "/api/v1",
+}
 
 
 class Client(Protocol):

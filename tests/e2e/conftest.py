@@ -11,10 +11,9 @@ import pytest
 from tests.bed.bed import Bed
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.control_plane import ClusterUsers, control_plane_bed
-from tests.bed.history import History
+from tests.bed.grounds import Ground
 from tests.bed.lacking import lacks
 from tests.cluster import access
-from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubelet.api import JSON
 
@@ -34,18 +33,16 @@ class GateWith(Protocol):
 
 
 @pytest.fixture
-def bed(
-    request: pytest.FixtureRequest, cluster: Cluster, history: History, tmp_path: Path
-) -> Iterator[Bed]:
+def bed(request: pytest.FixtureRequest, ground: Ground, tmp_path: Path) -> Iterator[Bed]:
     """Return the control plane, whatever bed scenarios run on."""
-    with control_plane_bed(cluster, history, request.node.name, tmp_path) as ready:
+    with control_plane_bed(ground.cluster, ground.history, request.node.name, tmp_path) as ready:
         yield ready
 
 
 @pytest.fixture
-def users(cluster: Cluster, bed: Bed) -> ClusterUsers:
+def users(ground: Ground, bed: Bed) -> ClusterUsers:
     """Return the users of the test's namespace."""
-    return ClusterUsers(cluster, bed.objects, bed.folder)
+    return ClusterUsers(ground.cluster, bed.objects, bed.folder)
 
 
 @pytest.fixture
@@ -67,8 +64,8 @@ def kubeconfig_with_rules(users: ClusterUsers) -> Callable[[Sequence[JSON]], Pat
 
 
 @pytest.fixture
-def plane(cluster: Cluster) -> ControlPlane:
+def plane(ground: Ground) -> ControlPlane:
     """Return the control plane, where this run has started it and may hold its servers."""
-    if cluster.plane is None:
+    if ground.cluster.plane is None:
         lacks("the servers of this cluster cannot be held")
-    return cluster.plane
+    return ground.cluster.plane

@@ -26,6 +26,8 @@ from tests.conformance.settled import settled
 from tests.conformance.summary import story
 from tests.table import check_each
 
+pytestmark = pytest.mark.newest_only("the sandbox does as the newest Kubernetes")
+
 AT_ONCE = 8
 """In one test, so that no second worker plays them all again."""
 SEEDS = range(int(os.environ.get("ROLLOUT_GATE_SEQUENCES", "30")))

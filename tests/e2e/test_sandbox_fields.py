@@ -16,6 +16,8 @@ from tests.cluster.kubelet.api import JSON, ApiError
 from tests.cluster.schemas import facts
 from tests.e2e.sandbox_twin import JSON_PATCH, MERGE, STRATEGIC, Raced, Twin
 
+pytestmark = pytest.mark.newest_only("the sandbox does as the newest Kubernetes")
+
 MANAGERS = ("alice", "bob", "kubectl-client-side-apply", "ci")
 CONTAINER: JSON = {"name": "a", "image": "shop/a:1"}
 SPEC: JSON = {

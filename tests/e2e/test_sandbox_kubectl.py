@@ -23,6 +23,8 @@ from tests.e2e.kubectl_script import SCRIPT, Said, Step, run, write_manifests
 from tests.e2e.sandbox_server import sandbox_server
 from tests.table import check_each
 
+pytestmark = pytest.mark.newest_only("the sandbox does as the newest Kubernetes")
+
 SAME, EARLIER = "same-version", "earlier-version"
 
 _numbers = itertools.count(1)

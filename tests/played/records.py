@@ -1,4 +1,4 @@
-"""What the sandbox was asked, and what became of its Deployments: its audit and its history."""
+"""What the sandbox was asked, and what became of its workloads: its audit and its history."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from sandbox.face import AuditEntry, Change, Cluster, Timers
-from tests.bed.history import version_of
+from tests.bed.history import KEPT, version_of
 from tests.cluster.audit import GATE_AGENT, WRITE_VERBS, Mark, Request, Requests
 from tests.cluster.kubelet.api import JSON
 
@@ -70,21 +70,25 @@ def _decoded(body: bytes) -> Any:
 
 
 class PlayedHistory:
-    """Every version that the sandbox's Deployments went through."""
+    """Every version that the sandbox's workloads went through."""
 
     def __init__(self, cluster: Cluster) -> None:
         """Listen from now on."""
-        self._versions: dict[tuple[str, str], list[JSON]] = defaultdict(list)
-        cluster.api.store.listen("deployments.apps", self._hear)
+        self._versions: dict[tuple[str, str, str], list[JSON]] = defaultdict(list)
+        for resource in KEPT:
+            cluster.api.store.listen(f"{resource}.apps", self._hear)
 
-    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+    def versions(
+        self, namespace: str, name: str, until: int, resource: str = "deployments"
+    ) -> list[JSON]:
         """Return the versions so far, resource version `until` and all before it among them."""
-        found = self._versions[namespace, name]
-        assert found, f"there was no {namespace}/{name}"
+        found = self._versions[resource, namespace, name]
+        assert found, f"there was no {resource} {namespace}/{name}"
         assert version_of(found[-1]) >= until
         return list(found)
 
     def _hear(self, change: Change) -> None:
         item = change.after or change.before
         assert item is not None
-        self._versions[change.key.namespace, change.key.name].append(item)
+        resource = change.key.resource.partition(".")[0]
+        self._versions[resource, change.key.namespace, change.key.name].append(item)

@@ -209,11 +209,14 @@ def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) 
 
 
 @pytest.mark.sandbox_only("one answer of the server, for six commands")
-@pytest.mark.contract("B194")
+@pytest.mark.contract("B194", "B1019")
 @pytest.mark.parametrize("command", ["status", "history", "undo", "pause", "restart", "verify"])
 def test_a_deployment_that_does_not_exist_is_one_line(scene: Scene, command: str) -> None:
-    """A name that nobody has is exit 3 and named."""
-    assert_refused(scene.gate(command, "nobody"), "NotFound", "nobody")
+    """A name that nobody has is exit 3 and named; of what would not write nothing more is said."""
+    result = scene.gate(command, "nobody")
+    assert_refused(result, "NotFound", "nobody")
+    writes = command in ("undo", "pause", "restart")
+    assert ("nothing was written" in result.stderr) is writes
 
 
 # undo, pause, resume, restart

@@ -28,6 +28,7 @@ def restarts(ended: JSON) -> int:
 
 @pytest.mark.fault(30)
 @pytest.mark.contract("B24", "B38", "B83", "B120", "B128", "B142")
+@pytest.mark.on_oldest
 def test_a_crash_loop_goes_back(scene: Scene) -> None:
     """The third restart ends the new version; the old ReplicaSet runs again, evidence is kept."""
     before = scene.serve(web())
@@ -165,6 +166,7 @@ def test_one_crashing_pod_of_four_waits_for_the_deadline(scene: Scene) -> None:
 @pytest.mark.long
 @pytest.mark.fault(29)
 @pytest.mark.contract("B99")
+@pytest.mark.newest_only("it serves no MutatingAdmissionPolicy of version v1")
 def test_an_injected_container_never_fails_fast(scene: Scene, policies: Policies) -> None:
     """A sidecar that somebody injects and that crashes is told of, and left to the deadline."""
     scene.serve(web())

@@ -27,6 +27,7 @@ def test_a_first_deployment_is_verified(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B4", "B16", "B20", "B41")
+@pytest.mark.on_oldest
 def test_a_changed_image_is_verified(scene: Scene, audit: Trail) -> None:
     """A new image replaces every pod; the way back was named before the first write."""
     scene.serve(web())

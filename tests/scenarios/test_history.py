@@ -135,6 +135,21 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     assert rows[4]["verdict"] == "verified", rows
 
 
+@pytest.mark.contract("B1020")
+def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(scene: Scene) -> None:
+    """Both are verified: the one is none to return to, of the other no check was asked again."""
+    verify_versions(scene, 1, 2)
+    assert_verified(undo(scene))
+    shown = scene.gate("history", "web").stdout.splitlines()
+    assert re.search(r"^ +2 .* verified \d+s ago, left by an undo ", "\n".join(shown), re.MULTILINE)
+    assert_rolled_back(scene.apply(settings("3"), web(3, behaviour=CRASH)), "CrashLoop")
+    shown = scene.gate("history", "web").stdout.splitlines()
+    [running] = [line for line in shown if "running" in line]
+    assert re.search(r" verified \d+s ago, by a rollback ", running)
+    rows = rows_of(scene)
+    assert (rows[2]["left_at"] != "", rows[2]["came_back"]) == (True, False)
+
+
 @pytest.mark.contract("B700", "B796")
 def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
     scene: Scene,

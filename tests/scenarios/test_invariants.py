@@ -14,6 +14,7 @@ from tests.bed.scene import settings, web
 from tests.cluster.audit import Request, Requests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import job, stateful_set
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GUARD = {"uid": "1", "resourceVersion": "7"}
@@ -68,9 +69,11 @@ class Seen:
     def __init__(self, *versions: JSON) -> None:
         self._versions = versions
 
-    def versions(self, namespace: str, name: str, until: int) -> list[JSON]:
+    def versions(
+        self, namespace: str, name: str, until: int, resource: str = "deployments"
+    ) -> list[JSON]:
         """Return all of them."""
-        del namespace, name, until
+        del namespace, name, until, resource
         return list(self._versions)
 
 
@@ -198,3 +201,37 @@ def test_other_objects_go_back_once_too() -> None:
     ]
     wrong = wrong_with(replace(run(*there), manifest=(settings(),)))
     assert "S3" in wrong
+
+
+def eviction(pod: str, uid: str = "9", **options: object) -> Request:
+    """Return the eviction of a pod, by its uid."""
+    guard: JSON = {"preconditions": {"uid": uid}} if uid else {}
+    body = {"metadata": {"name": pod}, "deleteOptions": {**guard, **options}}
+    place: JSON = {"group": "", "resource": "pods", "subresource": "eviction", "name": pod}
+    return written(2, verb="create", code=201, uri="/x", body=body, **place)
+
+
+@pytest.mark.parametrize(
+    ("request_", "word"),
+    [
+        (eviction("db-1"), ""),
+        (eviction("web-1"), "S6"),
+        (eviction("db-x"), "S6"),
+        (eviction("db-1", uid=""), "guards"),
+        (eviction("db-1", gracePeriodSeconds=0), "grace"),
+    ],
+)
+def test_only_a_pod_of_the_stateful_set_is_replaced(request_: Request, word: str) -> None:
+    """S6: by its uid, since another pod has its name next, and with its grace."""
+    wrong = wrong_with(replace(run(request_), manifest=(stateful_set(),)))
+    assert word in wrong if word else not wrong
+
+
+def test_a_name_that_the_gate_chooses_is_of_the_manifest() -> None:
+    """S6: a Job with `generateName` gets a name that begins so, and no other does."""
+    migration = job()
+    migration["metadata"] = {"generateName": "migrate-"}
+    for name, is_meant in (("migrate-1a2b", True), ("report-1a2b", False)):
+        created = written(1, verb="create", code=201, uri="/x", resource="jobs", name=name)
+        wrong = wrong_with(replace(run(created), manifest=(migration,)))
+        assert ("S6" not in wrong) is is_meant

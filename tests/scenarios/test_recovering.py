@@ -208,7 +208,7 @@ def test_a_refusal_after_a_recovery_tells_of_it(
     assert_runs(scene.objects, "shop/web:1", revision=3)
 
 
-@pytest.mark.contract("B544", "B546")
+@pytest.mark.contract("B544", "B546", "B1021")
 def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
     scene: Scene, program: PlayedGate
 ) -> None:
@@ -219,6 +219,10 @@ def test_a_signal_in_a_recovery_before_an_apply_ends_the_apply(
         program, "finishing what", "apply", "-f", scene.manifest(web(3)), "--output", "json"
     )
     assert "before anything" not in result.document["message"], result.document["message"]
+    left = (
+        "that is of an earlier attempt, which this run was to finish first; it began nothing else"
+    )
+    assert result.document["message"].endswith(f"; {left}")
     assert result.document["deployments"]
     assert images(scene.objects.get("deployments", "web")) != ["shop/web:3"]
 

@@ -24,6 +24,7 @@ from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
+from gate.core.versions.judged_version import JudgedVersion
 from gate.core.versions.next_return import next_return
 from gate.core.versions.obstacles import obstacle
 from gate.core.versions.undo_choice import choose_version
@@ -31,7 +32,7 @@ from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
 from gate.report.document.status_document import status_document
 from gate.report.live.attempts import status_view
-from gate.report.views.history import Returns, Revision, age, history_table
+from gate.report.views.history import Course, Returns, Revision, age, history_table
 from gate.report.views.tree import status_tree
 from gate.signals import SIGNAL_BASE, Signalled
 
@@ -238,8 +239,15 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             created_at=rs.created_at,
             pods=pods[rs.uid],
             running=pods[rs.uid] > 0 if current is None else rs.uid == current.uid,
-            judged=memory.of_replica_set(rs),
+            judged=(judged := memory.of_replica_set(rs)),
             returns=returns,
+            course=_course(judged, memory),
         )
         for rs in owned
     )
+
+
+def _course(judged: JudgedVersion | None, memory: History) -> Course:
+    if judged is None or not judged.verified:
+        return Course()
+    return Course(memory.left_at(judged) or "", memory.has_come_back(judged))

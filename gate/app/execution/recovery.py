@@ -21,7 +21,7 @@ from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
-from gate.core.model.objects import Ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
@@ -47,6 +47,9 @@ class UnusableRecord(GateError):
     outcome = Outcome.ROLLBACK_FAILED
 
 
+_OF_ANOTHER: Final = (
+    "that is of an earlier attempt, which this run was to finish first; it began nothing else"
+)
 _AS_BEFORE: Final = "all that it was to change is as it was before"
 """For an attempt with nothing to finish; it may have rolled back without recording that."""
 
@@ -243,8 +246,16 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
 
 
 def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
-    """Return the end after which nothing else is started, None if there is none."""
-    return next((ended for ended in ends if ended.outcome in ENDS_ALL), None)
+    """Return the end after which nothing else is started, None if there is none.
+
+    Its message says that it is not the end of what the command itself was to do.
+    """
+    ended = next((one for one in ends if one.outcome in ENDS_ALL), None)
+    if ended is None or ended.result.ending is None:
+        return ended
+    whole = ended.result.ending
+    whole = replace(whole, message=CleanText(f"{whole.message}; {_OF_ANOTHER}"))
+    return replace(ended, result=replace(ended.result, ending=whole))
 
 
 def _describe_ending(lock: Lock, ended: Attempt) -> str:

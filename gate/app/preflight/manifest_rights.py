@@ -17,7 +17,7 @@ from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent
 from gate.core.model.lock import lock_of
 from gate.core.rollout.policy import OnFirstFailure
-from gate.kube.access import Permission, granting, list_needed
+from gate.kube.access import Permission, granting, list_needed, looking_around
 from gate.kube.failures import Forbidden
 from gate.kube.resources import LEASES
 from gate.manifests.manifest import Manifest
@@ -68,10 +68,11 @@ def _may_delete(settings: Settings) -> bool:
 
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator[Permission]:
-    """Yield permissions whose lack is only a warning: for autoscalers, locks and kept Secrets."""
+    """Yield permissions whose lack is only a warning: for scalers, nodes, locks, kept Secrets."""
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
+    yield from looking_around(item.ref for item in manifest.objects)
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]

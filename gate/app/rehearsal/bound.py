@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.config import Settings, policy
 from gate.core.kinds.registry import kind_of
+from gate.core.rollout.policy import Policy
 from gate.wire import decode
 from sandbox.face import JSON
 
@@ -17,12 +18,13 @@ MARGIN_SECONDS: Final = 10.0
 
 def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
     """Return the sum of the budgets in seconds, for Deployments as the server stores them."""
-    legal = max((_legal_seconds(body) for body in deployments), default=0.0)
+    limits = policy(settings)
+    legal = max((_legal_seconds(body, limits) for body in deployments), default=0.0)
     timeout = settings.timeout if settings.timeout is not None else legal
     back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout
-    return timeout + policy(settings).budgets.longest_bake_seconds + back + MARGIN_SECONDS
+    return timeout + limits.budgets.longest_bake_seconds + back + MARGIN_SECONDS
 
 
-def _legal_seconds(body: JSON) -> float:
+def _legal_seconds(body: JSON, limits: Policy) -> float:
     live = decode.live_object(json.dumps(body).encode()).workload
-    return kind_of(live.ref).longest_legal_seconds(live) if live is not None else 0.0
+    return kind_of(live.ref).longest_legal_seconds(live, limits) if live is not None else 0.0

@@ -59,7 +59,7 @@ from gate.report.schema.result import CheckResult
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line
 from gate.wire.measurements import Measured
-from gate.wire.trace import Seen, TraceEvent
+from gate.wire.trace import Reached, Seen, TraceEvent
 
 
 class Stands(enum.StrEnum):
@@ -83,7 +83,8 @@ _MOST_TELLING = tuple(Stands)
 class Recording:
     """The contents of a recording: the state before, the answers to the applies, what came after.
 
-    `checks` are those of the recorded run.
+    `checks` are those of the recorded run. `is_silent_after` is whether to judge it as if nothing
+    had come after its last line.
     """
 
     before: tuple[Watched, ...]
@@ -91,6 +92,7 @@ class Recording:
     applied: tuple[LiveObject, ...]
     events: Iterable[TraceEvent]
     checks: tuple[Check, ...] = ()
+    is_silent_after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,9 @@ def judge(recording: Recording, *policies: Policy) -> tuple[Judged, ...]:
             break
         for player in undecided:
             player.play(event)
+    if recording.is_silent_after:
+        for player in players:
+            player.let_a_deadline_pass()
     return tuple(player.judge_now() for player in players)
 
 
@@ -206,6 +211,8 @@ class _Player:
     def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
         self._wake_until(event.at)
+        if isinstance(event, Reached):
+            return
         if isinstance(event, Seen):
             self._see(event.at)
             return
@@ -216,6 +223,11 @@ class _Player:
         answer = self._measurements.take_measurement(event)
         if answer is not None and answer.effect_id in self.attempt.requests.outstanding:
             self._hear(answer)
+
+    def let_a_deadline_pass(self) -> None:
+        """Let as much time pass as nothing may move in."""
+        seconds = self.attempt.plan.policy.budgets.progress_deadline_seconds
+        self._wake_until(self.attempt.now + seconds)
 
     def _see(self, at: float) -> None:
         """Answer the reads that waited while facts were missing: the run has its answers now."""
@@ -279,7 +291,8 @@ class _Player:
         known = LiveObject(ref, live.uid, live.resource_version, body, body, live)
         sets = tuple(snapshot.revisions.values())
         pods = tuple(track.pod for track in snapshot.pods.values())
-        return ReadBack(now, effect_id, Known(known), sets, pods)
+        nodes = tuple(snapshot.nodes.present.values())
+        return ReadBack(now, effect_id, Known(known), sets, pods, nodes)
 
     def judge_now(self) -> Judged:
         """Return the current judgement."""

@@ -36,6 +36,10 @@ class Loaded:
     end: dict[str, Any] | None = None
 
 
+_DEADLINE: Final = "progress_deadline"
+"""A deadline that is asked for is asked of a recording without an end, too."""
+
+
 def load(file: str, settings: Settings) -> Loaded:
     """Read a recording; UsageError with file and line if it is not one.
 
@@ -47,14 +51,16 @@ def load(file: str, settings: Settings) -> Loaded:
         _refuse_result(file)
         raise
     then, now = _policies(file, found.policy, settings)
+    end = found.end()
     recording = Recording(
         before=found.before,
         before_live={live.ref: _before(found, live) for live in found.applied},
         applied=found.applied,
         events=found.events(),
         checks=then.checks,
+        is_silent_after=end is None and _DEADLINE in settings.given,
     )
-    return Loaded(recording, then, now, found.end())
+    return Loaded(recording, then, now, end)
 
 
 def _refuse_result(file: str) -> None:

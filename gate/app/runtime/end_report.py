@@ -36,7 +36,8 @@ def report_refusal(world: World, settings: Settings, console: Console, error: Ga
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.outcome.value, text=error.message, **facts)
     else:
-        text = refusal(error, style_of(world.stderr, settings, world.environ))
+        style = style_of(world.stderr, settings, world.environ)
+        text = refusal(error, style, result["command"])
         write_safely(world.stderr, hosting.frame_text(text))
     hosting.remark()
     return error.exit_code

@@ -51,7 +51,7 @@ class Tape:
         self, method: str, path: str, query: Sequence[tuple[str, str]], body: bytes
     ) -> None:
         """Take a response of the server."""
-        kind, _, name = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
+        kind, name = _collection_of(path)
         if kind not in WATCHED_PLURALS:
             return
         if method == "GET" and not name:
@@ -91,8 +91,7 @@ class Tape:
 
     def _on_list(self, path: str, body: bytes) -> None:
         if self.complete:
-            namespace = path.partition("/namespaces/")[2].partition("/")[0]
-            self._recorder.record_list(self._clock.now(), namespace, body)
+            self._recorder.record_list(self._clock.now(), _namespace_of(path), body)
         else:
             self._before.append(body)
 
@@ -111,6 +110,22 @@ def _end(attempt: Attempt, run: Run) -> Mapping[str, Any]:
     from gate.report.schema.recorded_result import recorded_end
 
     return recorded_end(document(attempt, run))
+
+
+def _namespace_of(path: str) -> str:
+    """Return the namespace of a path, "" for what lies in none."""
+    return path.partition("/namespaces/")[2].partition("/")[0]
+
+
+def _collection_of(path: str) -> tuple[str, str]:
+    """Return the plural of what a path is about, and what comes behind it: a name, if any."""
+    root, _, rest = path.partition("/namespaces/")
+    if rest:
+        kind, _, name = rest.partition("/")[2].partition("/")
+        return kind, name
+    versions = 2 if root.startswith("/api/") else 3
+    kind, _, name = "/".join(root.split("/")[versions + 1 :]).partition("/")
+    return kind, name
 
 
 def _is_apply(query: Sequence[tuple[str, str]]) -> bool:

@@ -16,6 +16,7 @@ from gate.core.plan.journal_record import Followed, Kept, Reach, Record
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import content
+from gate.core.plan.taken_fields import removes_taken_fields
 from gate.core.rollout.causes import Cause
 
 
@@ -40,7 +41,7 @@ def record_of(plan: Plan) -> Record:
         command=plan.command,
         leg=Leg.FORWARD,
         objects=tuple(
-            _make_kept(one, writes[one.ref]) for one in plan.objects if one.ref in writes
+            _make_kept(plan, one, writes[one.ref]) for one in plan.objects if one.ref in writes
         ),
         followed=tuple(
             Followed(
@@ -107,7 +108,7 @@ def cause_of_end(ending: Ending) -> Cause:
     return Cause(ending.reason, ending.message)
 
 
-def _make_kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
+def _make_kept(plan: Plan, planned: PlannedObject, write: PlannedWrite) -> Kept:
     before = planned.before.value if isinstance(planned.before, Known) else None
     trial = planned.trial
     return Kept(
@@ -117,7 +118,9 @@ def _make_kept(planned: PlannedObject, write: PlannedWrite) -> Kept:
         write.field_manager,
         uid=before.uid if before is not None else "",
         resource_version=before.resource_version if before is not None else "",
-        changes=before is None or _changes(before, trial, write.body),
+        changes=before is None
+        or _changes(before, trial, write.body)
+        or removes_taken_fields(planned, plan.writes),
         forced=write.force,
         autoscaled=write.autoscaled,
     )

@@ -4,7 +4,9 @@ __all__ = [
     "check_variables",
     "configuration",
     "controller_revision",
+    "daemon_set",
     "deployment",
     "job",
     "registry",
+    "stateful_set",
 ]

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from gate.core.kinds.daemon_set.kind import DaemonSetKind
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.job.kind import JobKind
+from gate.core.kinds.stateful_set.kind import StatefulSetKind
 from gate.core.model.lock import Lock, lock_of, lock_of_objects
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.workload_kind import AnyKind
 
-KINDS: Final[tuple[AnyKind, ...]] = (DeploymentKind(), JobKind())
+KINDS: Final[tuple[AnyKind, ...]] = (
+    DeploymentKind(),
+    StatefulSetKind(),
+    DaemonSetKind(),
+    JobKind(),
+)
 
 _BY_NAME: Final[Mapping[tuple[str, str], AnyKind]] = {
     (kind.api_version, kind.name): kind for kind in KINDS

@@ -92,6 +92,16 @@ class Workload:
     template: Template
     conditions: tuple[Condition, ...]
 
+    @property
+    def has_deadline(self) -> bool:
+        """Whether its controller has a progress deadline, and says when that has passed."""
+        return False
+
+    @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no pod is wanted, and none is there."""
+        return "0 replicas are wanted, and no pod runs"
+
     def condition(self, condition_type: str) -> Condition | None:
         """Return the condition of that type, if the status has one."""
         for condition in self.conditions:
@@ -163,6 +173,9 @@ class Pod:
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
     its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
     its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
+    `deletion_grace_seconds` is how long it may take to terminate, None if it is not being deleted.
+    `node` is the name of the node that it is on or, for a pod of a DaemonSet that nobody has placed
+    yet, is made for; "" while that is open.
     """
 
     name: str
@@ -179,6 +192,18 @@ class Pod:
     node_silent: bool = False
     start_seconds: float | None = None
     revision_label: str = ""
+    deletion_grace_seconds: float | None = None
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A v1 Node; `ready` is `Ready=True`: its kubelet reports, and can run pods."""
+
+    name: str
+    uid: str
+    resource_version: str
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,4 +222,4 @@ class ClusterEvent:
     at: str
 
 
-Watched = Workload | Revision | Pod | ClusterEvent
+Watched = Workload | Revision | Pod | ClusterEvent | Node

@@ -81,6 +81,7 @@ class Reason(AnyReason):
     NO_CHANGE = "NoChange"
     DRY_RUN = "DryRun"
     VACUOUS = "Vacuous"
+    NO_ROLLOUT = "NoRollout"
     PROGRESSING = "Progressing"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     TIMEOUT = "Timeout"

@@ -9,6 +9,7 @@ __all__ = [
     "plan",
     "replica_ownership",
     "rollback_plan",
+    "taken_fields",
     "target_set",
     "workload_body",
 ]

@@ -11,6 +11,7 @@ from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedObject
 from gate.core.plan.rollback_plan import content, goes_back, without_target
+from gate.core.plan.taken_fields import removes_taken_fields
 
 
 class Intent(enum.Enum):
@@ -31,7 +32,7 @@ def may_restore(plan: Plan) -> bool:
     mine = {
         one.ref
         for one in plan.objects
-        if has_way_back(one.ref) and (one.ref in returned or _would_change(one))
+        if has_way_back(one.ref) and (one.ref in returned or _would_change(plan, one))
     }
     restorable = mine - without_target(plan)
     rolled_out = {target.ref for target in plan.targets if target.ref in mine}
@@ -41,7 +42,7 @@ def may_restore(plan: Plan) -> bool:
 def would_change_anything(plan: Plan) -> bool:
     """Tell whether a plan changes any object; one without a dry run counts as changed."""
     written = {write.ref for write in plan.writes}
-    return any(_would_change(one) for one in plan.objects if one.ref in written)
+    return any(_would_change(plan, one) for one in plan.objects if one.ref in written)
 
 
 def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
@@ -53,12 +54,13 @@ def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
             found.setdefault(Intent.CREATE, []).append(one.ref)
         elif one.trial is None:
             found.setdefault(Intent.UNTRIED, []).append(one.ref)
-        elif one.ref in taken or _would_change(one):
+        elif one.ref in taken or _would_change(plan, one):
             found.setdefault(Intent.CHANGE, []).append(one.ref)
     return {intent: tuple(found[intent]) for intent in Intent if intent in found}
 
 
-def _would_change(one: PlannedObject) -> bool:
+def _would_change(plan: Plan, one: PlannedObject) -> bool:
     if not isinstance(one.before, Known) or one.trial is None:
         return True
-    return content(one.before.value.body) != content(one.trial.body)
+    is_another = content(one.before.value.body) != content(one.trial.body)
+    return is_another or removes_taken_fields(one, plan.writes)

@@ -13,7 +13,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import Lock
-from gate.core.model.objects import CleanText, Pod, Ref, Revision
+from gate.core.model.objects import CleanText, Node, Pod, Ref, Revision
 from gate.core.model.outcome import Reason
 from gate.core.rollout.observations import Listed, Observed, Vanished
 
@@ -176,13 +176,17 @@ class WriteUncertain:
 
 @dataclass(frozen=True, slots=True)
 class ReadBack:
-    """A quorum read; the lists are None unless the whole rollout was asked for."""
+    """A quorum read; the lists are None unless the whole rollout was asked for.
+
+    `nodes` are those of the cluster, for a kind that looks at them; none if nobody may read them.
+    """
 
     at: float
     effect_id: int
     fact: Fact[LiveObject]
     revisions: tuple[Revision, ...] | None = None
     pods: tuple[Pod, ...] | None = None
+    nodes: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

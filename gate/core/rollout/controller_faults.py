@@ -79,8 +79,8 @@ class Hindrances:
         return since + fault.grace_seconds
 
 
-def denial_of_pods(message: CleanText, since: float, limits: FailFast) -> Fault:
-    """Return that pods are denied, with the grace for what denies them.
+def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) -> Fault:
+    """Return that pods are denied, with the grace for what denies them; `since` as of a `Fault`.
 
     Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
     A quota also denies while old pods still count, so it is no evidence by itself.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gate.core.model.objects import CleanText, Condition, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.applied import Applied
@@ -44,12 +46,13 @@ def no_progress(
     progress: Progress,
     blindness: Blindness,
     now: float,
+    busy_until: float = -math.inf,
 ) -> Cause | None:
     """Fire if a controller's condition never comes: flapping pods, nothing to create."""
     clock = blindness.clock(now)
-    if clock < stalled_at(progress, live, deadline_seconds):
+    if clock < stalled_at(progress, live, deadline_seconds, busy_until):
         return None
-    silent = clock - progress.last_clock
+    silent = clock - max(progress.last_clock, busy_until)
     blind = blindness.seconds(now) - progress.blind_seconds
     beside = f"; {blind:.0f} s more do not count" if blind else ""
     message = CleanText(f"no progress for {silent:.0f} s (the gate's own clock{beside})")

@@ -18,8 +18,9 @@ def has_evidence(rollout: Rollout, now: float) -> bool:
     if ruled is not None and ruled.kind is VerdictKind.FAILED:
         return ruled.reason is not Reason.PAUSED
     live = rollout.snapshot.live
-    if live is None or rollout.new.suspicious:
-        return rollout.new.suspicious
+    is_suspicious = rollout.new.are_suspicious(rollout.snapshot)
+    if live is None or is_suspicious:
+        return is_suspicious
     faults = rollout.kind.faults(rollout.snapshot, live, rollout.fail_fast)
     return any(fault.is_evidence for fault in faults) or _has_crashed(rollout, live)
 
@@ -27,7 +28,7 @@ def has_evidence(rollout: Rollout, now: float) -> bool:
 def _has_crashed(rollout: Rollout, live: Workload) -> bool:
     """Look through all new pods: too much work for anything but a signal."""
     return any(
-        has_crashed(track, live.template)
+        has_crashed(track, live.template) and rollout.kind.is_evidence(rollout.snapshot, track.pod)
         for track in rollout.snapshot.pods.values()
         if rollout.new.is_of(rollout.kind, track)
     )

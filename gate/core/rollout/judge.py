@@ -79,7 +79,7 @@ class Rollout:
         """
         begun = snapshot if snapshot.written else snapshot.begin(applied.at)
         live = begun.live
-        auto = snapshot.kind.longest_legal_seconds(live) if live is not None else math.inf
+        auto = snapshot.kind.longest_legal_seconds(live, policy) if live is not None else math.inf
         rollout = cls(
             applied,
             policy,
@@ -274,6 +274,9 @@ class Rollout:
     def _deadline_seconds(self, live: Workload) -> float:
         return self.snapshot.kind.deadline_seconds(live, self.policy)
 
+    def _busy_until(self, live: Workload) -> float:
+        return self.snapshot.kind.busy_until(self.snapshot, live)
+
     def count(self, live: Workload) -> str:
         """Return in words how many of its pods are available."""
         which = ("new" if self.applied.spec_changed else "") if self.deadline_decides else "old"
@@ -308,7 +311,7 @@ class Rollout:
         clock, observed = self.blindness.clock(now), self._is_observed(live)
         if observed:
             tolerated = amount(self.policy.requirement.tolerate, live.replicas, 0)
-            of_pods = self.new.fatal(self.snapshot.kind, clock, tolerated)
+            of_pods = self.new.fatal(self.snapshot, clock, tolerated)
             if of_pods is not None:
                 return of_pods
         return self.hindrances.fatal(
@@ -321,8 +324,8 @@ class Rollout:
             return None
         said = self.count(live)
         if reason is Reason.VACUOUS:
-            said = "0 replicas are wanted, and no pod runs"
-        elif not self.applied.spec_changed:
+            said = live.when_empty
+        elif reason is Reason.COMPLETE and not self.applied.spec_changed:
             reason = Reason.NO_CHANGE
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
 
@@ -342,7 +345,12 @@ class Rollout:
         stalled = None
         if self.deadline_decides:
             stalled = self._find_exceeded_deadline(live, now) or no_progress(
-                live, self._deadline_seconds(live), self.progress, self.blindness, now
+                live,
+                self._deadline_seconds(live),
+                self.progress,
+                self.blindness,
+                now,
+                self._busy_until(live),
             )
         if stalled is not None or now < self.ends_at:
             return stalled
@@ -385,4 +393,5 @@ class Rollout:
             yield from availability.times()
         if live is not None:
             yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
-            yield stalled_at(self.progress, live, self._deadline_seconds(live))
+            seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
+            yield stalled_at(self.progress, live, seconds, busy_until)

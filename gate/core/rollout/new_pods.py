@@ -85,24 +85,38 @@ class NewPods:
             return _soonest(troubles)
         return soonest if come is None else min(soonest, come.ripe_at)
 
-    def fatal(self, kind: AnyKind, now: float, tolerated: int) -> Cause | None:
+    def fatal(self, snapshot: Snapshot, now: float, tolerated: int) -> Cause | None:
         """Return what dooms the version at `now`: more pods than tolerated that are beyond hope.
 
         The reason is that of the rule, the message that of the most telling cause.
         """
         if now < self.soonest_ripe_at:
             return None
-        doomed = [trouble for trouble in self.troubles.values() if now >= trouble.ripe_at]
-        if len(doomed) <= tolerated or not kind.may_fail_fast(len(doomed), self.count):
+        pods = {
+            uid: snapshot.pods[uid].pod
+            for uid, trouble in self.troubles.items()
+            if now >= trouble.ripe_at and self.is_evidence(snapshot, uid)
+        }
+        if len(pods) <= tolerated or not snapshot.kind.may_fail_fast(
+            snapshot, pods.values(), self.count
+        ):
             return None
+        doomed = [self.troubles[uid] for uid in pods]
         telling = sum_up_troubles(doomed, self.count)[0]
         rule = next(trouble.rule for trouble in doomed if trouble.cause is telling.reason)
         return Cause(rule, telling.message, telling.pods)
 
-    @property
-    def suspicious(self) -> bool:
-        """Whether a container of the template is evidence against the version, grace or none."""
-        return any(trouble.own and trouble.rule in SUSPECTS for trouble in self.troubles.values())
+    def are_suspicious(self, snapshot: Snapshot) -> bool:
+        """Tell if a container of the template is evidence against the version, grace or none."""
+        return any(
+            trouble.own and trouble.rule in SUSPECTS and self.is_evidence(snapshot, uid)
+            for uid, trouble in self.troubles.items()
+        )
+
+    @staticmethod
+    def is_evidence(snapshot: Snapshot, uid: str) -> bool:
+        """Tell whether what is wrong with a pod speaks against the version."""
+        return snapshot.kind.is_evidence(snapshot, snapshot.pods[uid].pod)
 
     def ripe_times(self, now: float) -> Iterator[float]:
         """Iterate times at which more pods may be beyond hope, the next one after `now` first."""

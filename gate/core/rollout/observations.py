@@ -11,17 +11,19 @@ from gate.core.model.objects import Ref, Watched
 class Kind(str):
     """The kind of a watched object, as in the API.
 
-    An open set: each kind of workload has its own, besides the pods and Events of all.
+    An open set: each kind of workload has its own, besides the pods, Events and nodes of all.
     """
 
     __slots__ = ()
 
     POD: ClassVar[Kind]
     EVENT: ClassVar[Kind]
+    NODE: ClassVar[Kind]
 
 
 Kind.POD = Kind("Pod")
 Kind.EVENT = Kind("Event")
+Kind.NODE = Kind("Node")
 
 
 @dataclass(frozen=True, slots=True)

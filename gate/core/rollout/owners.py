@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import ClusterEvent, Ref, Watched, Workload
+from gate.core.model.objects import ClusterEvent, Node, Ref, Watched, Workload
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.snapshot import Snapshot
 
@@ -49,10 +49,10 @@ class Owners:
                 return self  # pods may outlive their revision, and it its workload
 
     def with_objects(self, things: Iterable[Watched]) -> Owners:
-        """Return the owners after objects of one kind were seen; Events own nothing."""
+        """Return the owners after objects of one kind were seen; Events and nodes own nothing."""
         changed: dict[str, Ref] = {}
         for thing in things:
-            if isinstance(thing, ClusterEvent):
+            if isinstance(thing, ClusterEvent | Node):
                 continue
             ref = thing.ref if isinstance(thing, Workload) else self.refs.get(thing.owner_uid)
             if ref is not None and self.refs.get(thing.uid) != ref:
@@ -87,6 +87,8 @@ class Owners:
     def _of(self, thing: Watched) -> frozenset[Ref] | None:
         if isinstance(thing, Workload):
             return frozenset((thing.ref,))
+        if isinstance(thing, Node):
+            return None
         if isinstance(thing, ClusterEvent):
             about = self.refs.get(thing.about_uid)
             return None if about is None else frozenset((about,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from gate.core.model.body import FrozenMap
@@ -40,6 +41,10 @@ class ContainerTrack:
     waiting_since: float = 0.0
     pull_message: str = ""
 
+    def with_all_restarts(self) -> ContainerTrack:
+        """Return it with the restarts from before our write counted as well."""
+        return replace(self, restarts_before=0)
+
 
 @dataclass(frozen=True, slots=True)
 class PodTrack:
@@ -47,7 +52,7 @@ class PodTrack:
 
     `start_seconds` is how long it took to get ready, None until then; it is what was seen of that
     or what the pod itself says, whichever is longer. `unready_since` is when its kubelet began to
-    say that it is not ready.
+    say that it is not ready, `deleting_since` when its deletion was first seen, -inf before.
     """
 
     pod: Pod
@@ -56,6 +61,7 @@ class PodTrack:
     readiness_losses: int = 0
     start_seconds: float | None = None
     unready_since: float = 0.0
+    deleting_since: float = -math.inf
 
     @property
     def counts(self) -> bool:
@@ -66,6 +72,18 @@ class PodTrack:
     def has_served(self) -> bool:
         """Whether it was ready and should be still: it counts, and its node still reports."""
         return self.start_seconds is not None and self.counts and not self.pod.node_silent
+
+    @property
+    def terminates_by(self) -> float:
+        """When its time to terminate is over, -inf if it is not being deleted.
+
+        By the gate's own clock: the deletion's time is the server's.
+        """
+        return self.deleting_since + (self.pod.deletion_grace_seconds or 0.0)
+
+    def with_containers(self, containers: FrozenMap[str, ContainerTrack]) -> PodTrack:
+        """Return the track with another history of its containers."""
+        return replace(self, containers=containers)
 
     def with_history_from(self, at: float) -> PodTrack:
         """Return the track with its history starting `at`, the moment of our write."""
@@ -80,7 +98,13 @@ class PodTrack:
             for name, kept in self.containers.items()
         )
         start_seconds = _start_seconds(self.pod, 0.0) if self.pod.ready else None
-        return PodTrack(self.pod, self.seen_at, containers, start_seconds=start_seconds)
+        return PodTrack(
+            self.pod,
+            self.seen_at,
+            containers,
+            start_seconds=start_seconds,
+            deleting_since=self.deleting_since,
+        )
 
     def with_pull_message(self, message: str) -> PodTrack:
         """Take the cause of a failed pull from its event, which often comes before the status.
@@ -121,7 +145,10 @@ def next_track(at: float, track: PodTrack, pod: Pod) -> PodTrack:
     if start_seconds is None and pod.ready:
         start_seconds = _start_seconds(pod, at - track.seen_at)
     since = at if _is_lost(pod) and not _is_lost(track.pod) else track.unready_since
-    return PodTrack(pod, track.seen_at, containers, losses, start_seconds, since)
+    deleting_since = track.deleting_since
+    if pod.deleting and math.isinf(deleting_since):
+        deleting_since = at
+    return PodTrack(pod, track.seen_at, containers, losses, start_seconds, since, deleting_since)
 
 
 def _start_seconds(pod: Pod, seen_seconds: float) -> float:

@@ -45,6 +45,21 @@ class OnInterrupt(enum.StrEnum):
     KEEP = "keep"
 
 
+class OnDelete(enum.StrEnum):
+    """What is waited for where the strategy `OnDelete` leaves old pods to whoever deletes them."""
+
+    REPORT = "report"
+    WAIT = "wait"
+
+
+class BlockedPods(enum.StrEnum):
+    """What is done to a pod at which a controller stops, so that it can be replaced."""
+
+    EVICT = "evict"
+    DELETE = "delete"
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class FailFast:
     """Graces in seconds and counts after which a pod is doomed; None switches a class off.
@@ -103,12 +118,15 @@ class Requirement:
     """How much of a rollout has to be there before it is complete.
 
     `require` is None for all pods, "min-available" being spelled by `require_min_available`.
+    `require_all_nodes` is whether nodes that are not ready count where each one runs a pod.
     """
 
     tolerate: Share | None = None
     require: Share | None = None
     require_min_available: bool = False
     wait_for_termination: bool = False
+    require_all_nodes: bool = False
+    on_delete: OnDelete = OnDelete.REPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +141,7 @@ class Response:
     on_first_failure: OnFirstFailure = OnFirstFailure.KEEP
     on_interrupt: OnInterrupt = OnInterrupt.AUTO
     on_inconclusive: OnInconclusive = OnInconclusive.KEEP
+    blocked_pods: BlockedPods = BlockedPods.EVICT
     prune_created: bool = False
     force_conflicts: bool = False
     takes_back_parts: bool = True

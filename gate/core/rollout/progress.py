@@ -94,11 +94,14 @@ class Progress:
         )
 
 
-def stalled_at(progress: Progress, live: Workload, deadline_seconds: float) -> float:
+def stalled_at(
+    progress: Progress, live: Workload, deadline_seconds: float, busy_until: float = -math.inf
+) -> float:
     """Return when lack of progress fires, infinite for never: while paused, or without a deadline.
 
-    The time is that of `Blindness.clock`.
+    All times are those of `Blindness.clock`; what is under way until `busy_until` is progress.
     """
     if live.paused:
         return math.inf
-    return progress.last_clock + deadline_seconds + CONDITION_LAG_SECONDS
+    lag_seconds = CONDITION_LAG_SECONDS if live.has_deadline else 0.0
+    return max(progress.last_clock, busy_until) + deadline_seconds + lag_seconds

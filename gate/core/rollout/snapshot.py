@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
-from gate.core.model.objects import ClusterEvent, Pod, Ref, Revision, Watched, Workload
+from gate.core.model.objects import ClusterEvent, Node, Pod, Ref, Revision, Watched, Workload
+from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack, first_track, next_track
 from gate.core.rollout.workload_kind import AnyKind, LastWords, PodCounts
@@ -38,6 +39,7 @@ class Snapshot:
     `written` is false while the state before our write is folded: restarts from that time do not
     count against the new version. `denied_since` holds when a revision (by uid) began to say that
     it cannot create pods. `own` follows from `workload` and `revisions`: every verdict asks for it.
+    `nodes` stay empty for a kind that does not look at them.
     """
 
     ref: Ref
@@ -49,6 +51,7 @@ class Snapshot:
     denied_since: FrozenMap[str, float] = field(default_factory=FrozenMap)
     written: bool = False
     own: OwnRevisions = OwnRevisions()
+    nodes: Nodes = field(default_factory=Nodes)
 
     def fold(self, event: Observed | Vanished | Listed) -> Snapshot:
         """Return the snapshot after `event`; what is not of this workload is left out."""
@@ -69,6 +72,7 @@ class Snapshot:
             pods=FrozenMap((uid, track.with_history_from(at)) for uid, track in self.pods.items()),
             denied_since=FrozenMap((uid, at) for uid in self.denied_since),
             written=True,
+            nodes=self.nodes.begin(),
         )
 
     @property
@@ -136,6 +140,8 @@ class Snapshot:
             return self._with_revision(at, thing)
         if isinstance(thing, Workload):
             return self._with_workload(thing)
+        if isinstance(thing, Node):
+            return self._with_node(thing)
         return self._with_event(thing)
 
     def _with_workload(self, thing: Workload) -> Snapshot:
@@ -168,7 +174,17 @@ class Snapshot:
             return self
         else:
             track = next_track(at, known, pod)
-        return self._with_pods(self.pods.put(pod.uid, track))
+        after = self._with_pods(self.pods.put(pod.uid, track))
+        if not self.kind.looks_at_nodes:
+            return after
+        nodes = self.nodes.with_pod(self.kind.key_of_pod(pod), pod)
+        return after if nodes is self.nodes else replace(after, nodes=nodes)
+
+    def _with_nodes(self, nodes: Nodes) -> Snapshot:
+        return self if nodes is self.nodes else replace(self, nodes=nodes)
+
+    def _with_node(self, node: Node) -> Snapshot:
+        return self._with_nodes(self.nodes.with_node(node)) if self.kind.looks_at_nodes else self
 
     def _with_pods(self, pods: FrozenMap[str, PodTrack]) -> Snapshot:
         """Spell out what `replace` does, which is faster: most observations are of pods."""
@@ -182,6 +198,7 @@ class Snapshot:
             self.denied_since,
             self.written,
             self.own,
+            self.nodes,
         )
 
     def _after_deletion(self) -> Snapshot:
@@ -205,7 +222,7 @@ class Snapshot:
             owned = self.kind.own_revisions(live, watched)
             uid = self.kind.find_current(live, owned)
             current = next((one for one in owned if one.uid == uid), None)
-            own = OwnRevisions(owned, current, self.kind.current_key(live, uid))
+            own = OwnRevisions(owned, current, self.kind.current_key(live, current))
         return Snapshot(
             self.ref,
             self.kind,
@@ -216,6 +233,7 @@ class Snapshot:
             denied_since,
             self.written,
             own,
+            self.nodes,
         )
 
     def _with_event(self, event: ClusterEvent) -> Snapshot:
@@ -240,12 +258,16 @@ class Snapshot:
             return self._recast(self.workload, kept, denied)
         if kind == Kind.POD and uid in self.pods:
             return self._with_pods(self.pods.drop(uid))
+        if kind == Kind.NODE:
+            return self._with_nodes(self.nodes.without(uid))
         return self
 
     def _fold_list(self, event: Listed) -> Snapshot:
         """Drop the objects that a list no longer has, add those that it has."""
         at, kind, things = event.at, event.kind, event.objects
         result = self
+        if kind == Kind.NODE:
+            return self._fold_nodes(event)
         if not self._is_ahead_of(event):
             is_own = kind == self.kind.name
             if is_own and not any(_is_of(self.ref, thing) for thing in things):
@@ -256,6 +278,13 @@ class Snapshot:
         for thing in things:
             result = result.fold(Observed(at, thing))
         return result
+
+    def _fold_nodes(self, event: Listed) -> Snapshot:
+        """Take a list of nodes unless it is older than one of them; an empty one says nothing."""
+        listed = [thing for thing in event.objects if isinstance(thing, Node)]
+        if not (listed and self.kind.looks_at_nodes) or self._is_ahead_of(event):
+            return self
+        return self._with_nodes(self.nodes.with_list(listed, written=self.written))
 
     def _is_ahead_of(self, event: Listed) -> bool:
         """Tell whether something later than a list was seen: then its server lags behind."""
@@ -272,7 +301,7 @@ class Snapshot:
             return {uid: one.resource_version for uid, one in self.revisions.items()}
         if kind == Kind.POD:
             return {uid: track.pod.resource_version for uid, track in self.pods.items()}
-        return {}
+        return self.nodes.list_resource_versions() if kind == Kind.NODE else {}
 
 
 def _is_of(ref: Ref, thing: Watched) -> bool:

@@ -6,7 +6,7 @@ known of one workload, `live` the workload itself as it is known to exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -21,7 +21,9 @@ from gate.core.model.objects import (
     Workload,
 )
 from gate.core.model.outcome import AnyReason
+from gate.core.rollout.causes import Trouble
 from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast, Policy
@@ -80,12 +82,29 @@ class Remark:
     about: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BlockingPod:
+    """A pod of another revision at which a controller stops, so that the new one cannot come.
+
+    `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
+    replaced, "" if it may.
+    """
+
+    pod: Pod
+    trouble: Trouble | None = None
+    obstacle: str = ""
+
+
 class View(Protocol[R_co]):
     """What a kind may look at: one workload with its revisions, pods and events."""
 
     @property
     def ref(self) -> Ref:
         """The workload's identity."""
+
+    @property
+    def live(self) -> Workload | None:
+        """The workload, if it is known to exist."""
 
     @property
     def current_uid(self) -> str:
@@ -98,6 +117,10 @@ class View(Protocol[R_co]):
     @property
     def pods(self) -> Mapping[str, PodTrack]:
         """All pods of the namespace that were seen, by uid."""
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes, for a kind that looks at them."""
 
     @property
     def events(self) -> Mapping[str, ClusterEvent]:
@@ -140,6 +163,10 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons of completion with which no pod has shown the version to work."""
 
     @property
+    def looks_at_nodes(self) -> bool:
+        """Whether its verdict depends on which nodes are ready."""
+
+    @property
     def variables(self) -> WorkloadVariables | None:
         """The names by which queries of checks ask for it and its revisions.
 
@@ -158,7 +185,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def find_current(self, live: W, revisions: Iterable[R_contra]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen."""
 
-    def current_key(self, live: W, current_uid: str) -> str:
+    def current_key(self, live: W, current: R_contra | None) -> str:
         """Return the key of the revision that is rolled out, "" while there is none."""
 
     def key_of_revision(self, revision: R_contra) -> str:
@@ -213,11 +240,19 @@ class WorkloadKind(Protocol[W, R_contra]):
     def faults(self, view: View[R_contra], live: W, limits: FailFast) -> tuple[Fault, ...]:
         """Return what keeps the controller from rolling out, the first to decide first."""
 
+    def find_blocking_pod(
+        self, view: View[R_contra], live: W, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return the pod of another revision at which the controller stops, None without one."""
+
+    def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
+        """Tell whether what is wrong with a pod speaks against its version, not against a node."""
+
     def last_words(self, view: View[R_contra], live: W) -> LastWords | None:
         """Return whose log explains its own failure, None if that of a pod in trouble does."""
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
-        """Tell whether that many doomed pods, of `count` new ones, condemn the version."""
+    def may_fail_fast(self, view: View[R_contra], doomed: Collection[Pod], count: int) -> bool:
+        """Tell whether doomed pods, which are evidence, condemn the version of `count` pods."""
 
     def sign_of_idleness(self, view: View[R_contra], live: W, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does.
@@ -243,6 +278,12 @@ class WorkloadKind(Protocol[W, R_contra]):
     def exceeded_deadline(self, live: W) -> Condition | None:
         """Return the controller's own condition that the deadline has passed, None without one."""
 
+    def busy_until(self, view: View[R_contra], live: W) -> float:
+        """Return until when something is under way that shows no progress, -inf for nothing.
+
+        The time is that of `PodTrack`.
+        """
+
     def step_size(self, live: W) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
 
@@ -252,7 +293,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def without_rolling_update(self, live: W) -> W:
         """Return it without the parameters of a rolling update: its pods are replaced otherwise."""
 
-    def longest_legal_seconds(self, live: W) -> float:
+    def longest_legal_seconds(self, live: W, policy: Policy) -> float:
         """Return how long the rollout can legally take: the total budget `auto`."""
 
     # -- its way back ------------------------------------------------------------------------------
@@ -271,7 +312,7 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     @property
     def pause_word(self) -> str:
-        """What people call it while its pause holds it, as "paused"."""
+        """What people call it while its pause holds it, as "paused"; "" if it cannot be."""
 
     def lasting_effect(self, live: W) -> str:
         """Return what of it stays although it goes back, as `the data in its volumes`, else ""."""

@@ -82,4 +82,6 @@ def _facts(at: float, answer: ReadBack, live: LiveObject) -> Facts:
         facts.append(Listed(at, kind.revision_kind, live.ref, answer.revisions))
     if answer.pods is not None:
         facts.append(Listed(at, Kind.POD, live.ref, answer.pods))
+    if answer.nodes:
+        facts.append(Listed(at, Kind.NODE, live.ref, answer.nodes))
     return tuple(facts)

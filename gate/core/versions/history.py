@@ -107,6 +107,12 @@ class History:
         """Return when an undo went back from a version (RFC 3339), None if none did."""
         return next((one.left_at for one in reversed(self.left) if one.is_of(version)), None)
 
+    def has_come_back(self, version: JudgedVersion) -> bool:
+        """Tell whether a version was verified last by an attempt that returned to it."""
+        return bool(version.attempt_id) and any(
+            one.attempt_id == version.attempt_id and not one.verified for one in self.versions
+        )
+
     def template_left_at(self, template: Template) -> str | None:
         """Return when an undo went back from a pod template (RFC 3339), None if none did."""
         digest = template_digest(template)

@@ -44,10 +44,12 @@ class WorkloadResources:
 
     `children` are the kinds of what belongs to it: what holds its revisions, and Pods. `selector`
     returns which labels these have, for a live object or one that is to be created. `rights` are
-    those that following takes beyond watching and reading.
+    those that following takes beyond watching and reading. `surroundings` are cluster-scoped kinds
+    that its verdict looks at where they may be read.
     """
 
     watched: WatchedKind
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
+    surroundings: tuple[WatchedKind, ...] = ()
     selector: Callable[[Mapping[str, Any]], Mapping[str, Any]] = spec_selector

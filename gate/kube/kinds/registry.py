@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
-from gate.kube.kinds import deployment, job, pod
+from gate.kube.kinds import daemon_set, deployment, job, node, pod, stateful_set
 from gate.kube.kinds.kind import WatchedKind, WorkloadResources
 from gate.kube.resource import Resource
 
-WORKLOADS: Final[tuple[WorkloadResources, ...]] = (deployment.WORKLOAD, job.WORKLOAD)
+WORKLOADS: Final[tuple[WorkloadResources, ...]] = (
+    deployment.WORKLOAD,
+    stateful_set.WORKLOAD,
+    daemon_set.WORKLOAD,
+    job.WORKLOAD,
+)
 
 UNJUDGED: Final = (
     Resource("", "v1", "ReplicationController", "replicationcontrollers"),
-    Resource("apps", "v1", "StatefulSet", "statefulsets"),
-    Resource("apps", "v1", "DaemonSet", "daemonsets"),
-    Resource("apps", "v1", "ControllerRevision", "controllerrevisions"),
     Resource("batch", "v1", "CronJob", "cronjobs"),
 )
 """Kinds with pods that are applied, and not judged; a judged one has its module instead."""
@@ -26,6 +28,7 @@ _WATCHED: Final = (
     *(kind for one in WORKLOADS for kind in (one.watched, *one.children)),
     pod.POD,
     pod.EVENT,
+    node.NODE,
 )
 RESOURCES: Final[Mapping[Kind, Resource]] = {one.kind: one.resource for one in _WATCHED}
 """Where each watched kind lives."""
@@ -39,7 +42,11 @@ _PLACES: Final[Mapping[Kind, int]] = {
     **dict.fromkeys((one.watched.kind for one in WORKLOADS), 0),
     pod.POD.kind: 2,
     pod.EVENT.kind: 3,
+    node.NODE.kind: 3,
 }
+
+OPTIONAL: Final = frozenset({pod.EVENT.kind, node.NODE.kind})
+"""What a run goes on without where it may not be read."""
 
 DEFAULT: Final = deployment.WORKLOAD
 """What a command means by a name alone."""
@@ -68,9 +75,10 @@ def place_of(kind: Kind) -> int:
 
 
 def needed_kinds(ref: Ref) -> tuple[Kind, ...]:
-    """Return what has to be listed before a workload is known; Events only explain."""
+    """Return what has to be listed, or refused, before a workload is known; Events only explain."""
     workload = workload_of(ref)
-    return (workload.watched.kind, *(child.kind for child in workload.children))
+    others = (*workload.children, *workload.surroundings)
+    return (workload.watched.kind, *(other.kind for other in others))
 
 
 def children_of(refs: tuple[Ref, ...]) -> Mapping[WatchedKind, tuple[Ref, ...]]:
@@ -80,3 +88,12 @@ def children_of(refs: tuple[Ref, ...]) -> Mapping[WatchedKind, tuple[Ref, ...]]:
         for child in workload_of(ref).children:
             owners[child] = (*owners.get(child, ()), ref)
     return owners
+
+
+def surroundings_of(refs: Iterable[Ref]) -> Mapping[WatchedKind, tuple[Ref, ...]]:
+    """Return the cluster-scoped kinds that verdicts look at, each with the workloads that do."""
+    concerned: dict[WatchedKind, tuple[Ref, ...]] = {}
+    for ref in refs:
+        for kind in workload_of(ref).surroundings:
+            concerned[kind] = (*concerned.get(kind, ()), ref)
+    return concerned

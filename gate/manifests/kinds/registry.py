@@ -9,23 +9,19 @@ which `edit` lost over CVE-2021-25740), cluster-scoped kinds, custom kinds.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from gate.manifests.kinds import deployment, job
+from gate.manifests.kinds import daemon_set, deployment, job, stateful_set
 from gate.manifests.kinds.kind import POD_TEMPLATE, Kind, Rank, usual
 from gate.manifests.kinds.others import KINDS_WITHOUT_PODS
 
 KINDS: Final = (
     usual("v1", "Pod", "pods", Rank.WORKLOADS, "spec"),
     usual("v1", "ReplicationController", "replicationcontrollers", Rank.WORKLOADS, *POD_TEMPLATE),
-    usual("apps/v1", "DaemonSet", "daemonsets", Rank.WORKLOADS, *POD_TEMPLATE),
+    daemon_set.DAEMON_SET,
     deployment.DEPLOYMENT,
     usual("apps/v1", "ReplicaSet", "replicasets", Rank.WORKLOADS, *POD_TEMPLATE),
-    replace(
-        usual("apps/v1", "StatefulSet", "statefulsets", Rank.WORKLOADS, *POD_TEMPLATE),
-        instead="or delete it first, which leaves its pods alone with --cascade=orphan",
-    ),
+    stateful_set.STATEFUL_SET,
     job.JOB,
     job.CRON_JOB,
     *KINDS_WITHOUT_PODS,

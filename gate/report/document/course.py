@@ -145,12 +145,13 @@ def _progressed_at(rollout: Rollout | None) -> float | None:
 
 def _counts(snapshot: Snapshot, new_uid: str) -> tuple[Counts, Counts]:
     """Count the pods of the new version, and those of all others."""
-    owned = {replica_set.uid for replica_set in snapshot.list_owned()}
+    kind = snapshot.kind
+    owned = {kind.key_of_revision(one): one.uid for one in snapshot.list_owned()}
     found: dict[tuple[bool, str], int] = {}
     for track in snapshot.pods.values():
-        owner, state = track.pod.owner_uid, _state(track)
-        if state and owner in owned:
-            key = (owner == new_uid, state)
+        version, state = owned.get(kind.key_of_pod(track.pod)), _state(track)
+        if state and version is not None:
+            key = (version == new_uid, state)
             found[key] = found.get(key, 0) + 1
     return _of_version(found, new=True), _of_version(found, new=False)
 

@@ -39,27 +39,27 @@ def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
 def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """Count the pods that were there and not being deleted themselves.
 
-    `--cascade=orphan` removes the owner from the ReplicaSets: those are recognised by the owner
+    `--cascade=orphan` removes the owner from the versions: those are recognised by the owner
     that they had before, or by their template.
     """
     return sum(
-        len(snapshot.pods_of(replica_set))
-        for replica_set in snapshot.revisions.values()
-        if _is_of(attempt, ref, replica_set)
+        len(snapshot.pods_of(revision))
+        for revision in snapshot.revisions.values()
+        if _is_of(attempt, ref, revision)
     )
 
 
-def _is_of(attempt: Attempt, ref: Ref, replica_set: Revision) -> bool:
+def _is_of(attempt: Attempt, ref: Ref, revision: Revision) -> bool:
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
     planned = attempt.plan.target(ref).snapshot
     uid = planned.live.uid if planned.live is not None else ""
     uids = {uid, written.after.uid if written is not None else ""} - {""}
-    if replica_set.owner_uid:
-        return replica_set.owner_uid in uids
-    before = planned.revisions.get(replica_set.uid)
+    if revision.owner_uid:
+        return revision.owner_uid in uids
+    before = planned.revisions.get(revision.uid)
     if before is not None:
         return before.owner_uid in uids
-    return rollout is not None and replica_set.template.body == rollout.applied.template.body
+    return rollout is not None and revision.template.body == rollout.applied.template.body
 
 
 def deletion_words(workload: WorkloadResult) -> str:

@@ -132,15 +132,15 @@ def termination_text(ended: Termination) -> CleanText:
 
 
 def _events(attempt: Attempt, rollout: Rollout) -> Iterator[EvidenceResult]:
-    """Yield the warnings about the followed ReplicaSet and its pods, latest first.
+    """Yield the warnings about the followed version and its pods, latest first.
 
     They arrive a moment after what they report, so the last snapshot counts, not that of the
     verdict.
     """
     snapshot = latest_snapshot(attempt, rollout.ref) or rollout.snapshot
-    replica_set = new_revision(rollout)
+    revision = new_revision(rollout)
     about = {track.pod.uid for track in rollout.new_pods()}
-    about |= {replica_set.uid} if replica_set is not None else set()
+    about |= {revision.uid} if revision is not None else set()
     events = [
         event
         for event in snapshot.events.values()

@@ -121,7 +121,7 @@ def alike(tracks: Iterable[PodTrack]) -> list[list[tuple[Pod, PodState]]]:
 
 
 def pod_lines(tracks: Iterable[PodTrack]) -> list[str]:
-    """Return lines for the pods of one ReplicaSet: what is wrong first, similar pods grouped.
+    """Return lines for the pods of one version: what is wrong first, similar pods grouped.
 
     Each group shows its first three pods by name, but many ready ones only their number: a thousand
     pods fit on a screen.

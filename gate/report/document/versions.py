@@ -51,7 +51,7 @@ def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
 
 
 def new_revision(rollout: Rollout) -> Revision | None:
-    """Return the new version's ReplicaSet: additions of others to our template are part of it.
+    """Return the new version: additions of others to our template are part of it.
 
     If the live template is no longer ours, it is the one with exactly what we applied.
     """
@@ -59,9 +59,9 @@ def new_revision(rollout: Rollout) -> Revision | None:
     if live is not None and rollout.still_ours(live):
         return rollout.snapshot.current()
     same = (
-        replica_set
-        for replica_set in rollout.snapshot.list_owned()
-        if replica_set.template.body == rollout.applied.template.body
+        revision
+        for revision in rollout.snapshot.list_owned()
+        if revision.template.body == rollout.applied.template.body
     )
     return next(same, None)
 
@@ -74,7 +74,7 @@ def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
 def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     """Return what served before, None if nothing did or nobody could tell.
 
-    If a field that somebody else added kept its ReplicaSet from being used again, it is the one
+    If a field that somebody else added kept its revision from being used again, it is the one
     that the way back ended with.
     """
     baseline = attempt.plan.target(ref).baseline
@@ -101,7 +101,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
 
 
 def _returned_to(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet that a complete way back ended with, None if there was none."""
+    """Return the version that a complete way back ended with, None if there was none."""
     ending, rollout = attempt.result.endings.get(ref), attempt.workloads.rollouts.get(ref)
     is_back = ending is not None and ending.outcome is Outcome.ROLLED_BACK
     return rollout.snapshot.current() if is_back and rollout is not None else None
@@ -114,27 +114,27 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
         return _tried_before(attempt, ref)
     if rollout is None:
         return _version_of(attempt, ref, None, _planned_images(attempt, ref), [])
-    replica_set = new_revision(rollout)
-    image_ids = _image_ids(rollout.snapshot, replica_set)
-    template = replica_set.template if replica_set is not None else rollout.applied.template
-    return _version_of(attempt, ref, replica_set, list(template.images()), image_ids)
+    revision = new_revision(rollout)
+    image_ids = _image_ids(rollout.snapshot, revision)
+    template = revision.template if revision is not None else rollout.applied.template
+    return _version_of(attempt, ref, revision, list(template.images()), image_ids)
 
 
 def _version_of(
     attempt: Attempt,
     ref: Ref,
-    replica_set: Revision | None,
+    revision: Revision | None,
     images: list[str],
     image_ids: list[str],
 ) -> NewVersion:
-    revision = replica_set.revision if replica_set is not None else None
+    number = revision.revision if revision is not None else None
     found = attempt.plan.target(ref).snapshot.revisions
-    earlier = found.get(replica_set.uid) if replica_set is not None else None
+    earlier = found.get(revision.uid) if revision is not None else None
     before = earlier.revision if earlier is not None else None
     return {
-        "revision": revision,
-        "was_revision": before if before != revision else None,
-        "name": replica_set.name if replica_set is not None else "",
+        "revision": number,
+        "was_revision": before if before != number else None,
+        "name": revision.name if revision is not None else "",
         "images": images,
         "image_ids": image_ids,
     }
@@ -151,7 +151,7 @@ def _tried_before(attempt: Attempt, ref: Ref) -> NewVersion:
 
 
 def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet of the version that an earlier gate rolled out, None if it is gone."""
+    """Return the version that an earlier gate rolled out, None if it is gone."""
     trial, snapshot = attempt.plan.trial(ref), latest_snapshot(attempt, ref)
     if trial is None or trial.workload is None or snapshot is None:
         return None
@@ -160,7 +160,7 @@ def _find_tried_before(attempt: Attempt, ref: Ref) -> Revision | None:
 
 
 def _find_written(attempt: Attempt, ref: Ref) -> Revision | None:
-    """Return the ReplicaSet of what this attempt wrote, even if the way back saw it first."""
+    """Return the version that this attempt wrote, even if the way back saw it first."""
     written, snapshot = attempt.ledger.written.get(ref), latest_snapshot(attempt, ref)
     if written is None or written.after.workload is None or snapshot is None:
         return None
@@ -185,11 +185,11 @@ def _images(body: Body) -> Iterable[str]:
             yield container["image"]
 
 
-def _image_ids(snapshot: Snapshot, replica_set: Revision | None) -> list[str]:
+def _image_ids(snapshot: Snapshot, revision: Revision | None) -> list[str]:
     """Return each image id once: a tag that moved has two."""
     found = {
         status.image_id: None
-        for track in snapshot.pods_of(replica_set)
+        for track in snapshot.pods_of(revision)
         for status in track.pod.containers
         if status.image_id and not status.init
     }
@@ -311,24 +311,24 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
     if not with_pods and snapshot.live.replicas == 0:
         return "none"
-    kinds = {_kind(attempt, ref, replica_set) for replica_set in with_pods}
+    kinds = {_kind(attempt, ref, revision) for revision in with_pods}
     if len(kinds) > 1:
         return "mixed"
     return next(iter(kinds), "other")
 
 
-def _kind(attempt: Attempt, ref: Ref, replica_set: Revision) -> Running:
-    """Return whose ReplicaSet it is; one that is both new and baseline counts as the leg's."""
+def _kind(attempt: Attempt, ref: Ref, revision: Revision) -> Running:
+    """Return whose version it is; one that is both new and baseline counts as the leg's."""
     kinds: list[Running] = []
     rollout = judged_rollout(attempt, ref)
     if rollout is not None:
         new = new_revision(rollout) or _find_written(attempt, ref)
     else:
         new = _find_tried_before(attempt, ref) if ref in attempt.ledger.restored else None
-    if new is not None and new.uid == replica_set.uid:
+    if new is not None and new.uid == revision.uid:
         kinds.append("new")
     baseline = baseline_version(attempt, ref)
-    if baseline is not None and baseline["name"] == replica_set.name:
+    if baseline is not None and baseline["name"] == revision.name:
         kinds.append("baseline")
     if not kinds:
         return "other"

@@ -17,7 +17,9 @@ JOB: Final = WorkloadWords(
         Reason.NO_CHANGE: "{name} had completed before, and was not run again",
         Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
     },
-    fails="{name} failed, and what it did stays",
+    fails="{name} {did}, and what it did stays",
+    failures=frozenset({"JobFailed"}),
+    end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
         JobReason.JOB_FAILED: (
             Advice(

@@ -28,11 +28,12 @@ class WorkloadWords:
 
     Sentences about one workload: `ends` say by the reason with which it was good, where that is
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
-    `fails` says that it failed, where it makes no version that serves.
+    `fails` says that `{name}` `{did}` not end well, where it makes no version that serves.
 
-    Of reasons: `hindrances` keep any version from starting, `steps` say what to do about each, in
-    place of what holds for all kinds, and `limits` are the classes of `--fail-fast` that decide
-    them.
+    Of reasons: `hindrances` keep any version from starting, `failures` are the version's own fault,
+    `steps` say what to do about each, in place of what holds for all kinds, and `limits` are the
+    classes of `--fail-fast` that decide them. `end_of_pause` are the words after which kubectl ends
+    a pause of `{called}`.
     """
 
     name: str
@@ -41,8 +42,10 @@ class WorkloadWords:
     ends: Mapping[str, str] = field(default_factory=dict)
     fails: str = ""
     hindrances: frozenset[str] = frozenset()
+    failures: frozenset[str] = frozenset()
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
+    end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
 
     @property
     def plural(self) -> str:

@@ -6,16 +6,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gate.core.model.objects import Ref
-from gate.report.kinds import deployment, job
+from gate.report.kinds import daemon_set, deployment, job, stateful_set
 from gate.report.kinds.kind import WorkloadWords
 
-WORKLOADS: Final[tuple[WorkloadWords, ...]] = (deployment.DEPLOYMENT, job.JOB)
+WORKLOADS: Final[tuple[WorkloadWords, ...]] = (
+    deployment.DEPLOYMENT,
+    stateful_set.STATEFUL_SET,
+    daemon_set.DAEMON_SET,
+    job.JOB,
+)
 
 DEFAULT: Final = deployment.DEPLOYMENT
 """What a name alone means, and an entry of a document of before, without `kind`."""
 
 HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
 """The reasons of kinds that keep any version from starting."""
+
+FAILURES: Final = frozenset().union(*(one.failures for one in WORKLOADS))
+"""The reasons of kinds that are a version's own fault."""
 
 LIMITS: Final[Mapping[str, str]] = {
     reason: limit for one in WORKLOADS for reason, limit in one.limits.items()

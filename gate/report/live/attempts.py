@@ -97,7 +97,7 @@ def _workload(attempt: Attempt, ref: Ref, now: float) -> WorkloadView:
 
 
 def _roles(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> dict[str, str]:
-    """Return the roles of the ReplicaSets in this attempt, by uid.
+    """Return the roles of the versions in this attempt, by uid.
 
     On the forward leg the one that is judged is "new"; on the way back it is "failed", or still
     "new" if its workload goes back for another reason, and what served before is "back".

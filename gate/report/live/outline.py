@@ -1,7 +1,7 @@
 """A view as a tree of lines that fits a height: what tells least is folded into counts.
 
 A terminal may show a thousand pods on ten lines: pods are shown one by one while there is room,
-then similar ones as a number, then ReplicaSets by their counts alone, then workloads.
+then similar ones as a number, then versions by their counts alone, then workloads.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _workload(workload: WorkloadView, detail: Detail, *, folded: bool) -> Branch
         if workload.cause:
             below.append(Branch(_cause_mark(workload), "", workload.cause))
         shown = workload.revisions[: detail.revisions]
-        below += [_replica_set(one, detail) for one in shown]
+        below += [_revision(one, detail) for one in shown]
         hidden = len(workload.revisions) - len(shown)
         if hidden:
             version = workload.kind.version
@@ -148,29 +148,29 @@ def _cause_mark(workload: WorkloadView) -> Mark:
     return Mark.BAD if workload.mark is Mark.BAD else Mark.UNSURE
 
 
-def _replica_set(replica_set: RevisionView, detail: Detail) -> Branch:
-    counts = f"{replica_set.ready} of {replica_set.wanted} ready, {replica_set.images}"
-    name, short = (f"{replica_set.role} {name}" for name in (replica_set.name, replica_set.short))
-    if _serves(replica_set):
+def _revision(revision: RevisionView, detail: Detail) -> Branch:
+    counts = f"{revision.ready} of {revision.wanted} ready, {revision.images}"
+    name, short = (f"{revision.role} {name}" for name in (revision.name, revision.short))
+    if _serves(revision):
         return Branch(Mark.GOOD, name, counts, short=short)
     below: list[Branch] = []
-    if replica_set.trouble and detail.kinds:
-        below.append(Branch(Mark.BAD, "", replica_set.trouble))
-    below += _pods(replica_set, detail)
+    if revision.trouble and detail.kinds:
+        below.append(Branch(Mark.BAD, "", revision.trouble))
+    below += _pods(revision, detail)
     return Branch(None, name, counts, short=short, below=tuple(below))
 
 
-def _serves(replica_set: RevisionView) -> bool:
+def _serves(revision: RevisionView) -> bool:
     """Tell whether the pods need no lines: all that are wanted are ready."""
-    ready = replica_set.ready == replica_set.wanted > 0 and not replica_set.trouble
-    return ready and all(group.mark is Mark.GOOD for group in replica_set.groups)
+    ready = revision.ready == revision.wanted > 0 and not revision.trouble
+    return ready and all(group.mark is Mark.GOOD for group in revision.groups)
 
 
-def _pods(replica_set: RevisionView, detail: Detail) -> Iterator[Branch]:
+def _pods(revision: RevisionView, detail: Detail) -> Iterator[Branch]:
     """Yield pods one by one, or similar ones as a number."""
-    for group in replica_set.groups[: detail.kinds]:
-        yield from _group(group, detail.pods, f"{replica_set.name}-")
-    rest = sum(len(group.pods) for group in replica_set.groups[detail.kinds :])
+    for group in revision.groups[: detail.kinds]:
+        yield from _group(group, detail.pods, f"{revision.name}-")
+    rest = sum(len(group.pods) for group in revision.groups[detail.kinds :])
     if rest and detail.kinds:
         yield Branch(Mark.QUIET, "", quiet=f"{rest} pods in other states")
 

@@ -39,7 +39,7 @@ _ROLES: Final = ("back", "new", "failed")
 def rollout_view(
     rollout: Rollout, now: float, roles: Mapping[str, str] | None = None
 ) -> WorkloadView:
-    """Return the view of a workload that is followed; `roles` are those of ReplicaSets, by uid.
+    """Return the view of a workload that is followed; `roles` are those of versions, by uid.
 
     Without `roles` the followed one is new. `now` is monotonic seconds of the rollout's clock.
     """

@@ -64,6 +64,18 @@ class Returns:
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """How a version came to run, or left, beside its judgement.
+
+    `left_at` is when an `undo` went back from it (RFC 3339), "" if none did. `came_back` is whether
+    it was verified last because a rollback returned to it: no check was asked of it then.
+    """
+
+    left_at: str = ""
+    came_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """One ReplicaSet of a workload, or a live template that has none while a pause holds it back.
 
@@ -71,6 +83,7 @@ class Revision:
     waits; `created_at` is RFC 3339. `running` is true for the live template's ReplicaSet, with or
     without pods; if the template has none, for each that has pods. `judged` is the newest
     judgement of it, None if none is remembered. `returns` is about the workload.
+    `course` is about the judged version.
     """
 
     number: int | None
@@ -82,6 +95,7 @@ class Revision:
     running: bool
     judged: JudgedVersion | None = None
     returns: Returns = Returns()
+    course: Course = Course()
 
     @property
     def returned_to(self) -> bool:
@@ -130,6 +144,8 @@ class Revision:
             "reason": why.reason if why is not None else "",
             "message": why.message if why is not None else "",
             "judged_at": self.judged.judged_at if self.judged is not None else "",
+            "came_back": self.course.came_back,
+            "left_at": self.course.left_at,
             "actor": self.origin.actor,
             "commit": self.origin.commit,
             "run_url": self.origin.run_url,
@@ -147,7 +163,10 @@ def _verdict(revision: Revision, now: datetime) -> str:
         return ""
     since = age(judged.judged_at, now)
     said = f"{verdict} {since} ago" if since != "?" else f"{verdict}"
-    if judged.why is None or verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
+    if judged.why is None:
+        by = ", by a rollback" if revision.course.came_back else ""
+        return f"{said}{by}{', left by an undo' if revision.course.left_at else ''}"
+    if verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
         return said
     return f"{said}: {judged.why.reason}"
 

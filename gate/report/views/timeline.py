@@ -15,6 +15,7 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.report.kinds import registry
 
 _MOST_TOLD = 3
 _UNNAMED: Final = ClusterName()
@@ -57,18 +58,21 @@ def _waits(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
 
 def _following(attempt: Attempt, now: float, cluster: ClusterName) -> Iterator[str]:
     lines = [
-        _line(rollout, now, cluster)
+        (ref, _line(rollout, now, cluster))
         for ref, rollout in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     ]
-    waiting = [line for line in lines if line] + list(_objects(attempt))
-    yield from waiting[:_MOST_TOLD]
-    if len(waiting) > _MOST_TOLD:
-        yield f"{len(waiting) - _MOST_TOLD} more"
-    if not waiting and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
+    waiting = [(registry.of_ref(ref), line) for ref, line in lines if line]
+    objects = list(_objects(attempt))
+    texts = [line for _, line in waiting] + objects
+    yield from texts[:_MOST_TOLD]
+    if len(texts) > _MOST_TOLD:
+        kinds = registry.name_kinds(kind for kind, _ in waiting[_MOST_TOLD:])
+        yield f"{len(texts) - _MOST_TOLD} more {'objects' if objects else kinds}"
+    if not texts and attempt.course.state is State.BAKING and attempt.course.leg is Leg.FORWARD:
         left = attempt.course.baked_since + attempt.bake_seconds - now
         yield f"complete; watching for another {max(0.0, left):.0f} s"
-    elif not waiting:
+    elif not texts:
         yield "waiting for the verdict to be read again"
 
 
@@ -92,8 +96,8 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
 
 def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
     """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
-    words = ("kubectl", "rollout", "resume", str(ref))
-    return f"it goes on after {cluster.command(*words, namespace=ref.namespace)}"
+    words = (word.format(called=ref) for word in registry.of_ref(ref).end_of_pause)
+    return f"it goes on after {cluster.command('kubectl', *words, namespace=ref.namespace)}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

@@ -233,7 +233,7 @@ def _undo(result: Result, worst: WorkloadResult, text: str) -> Iterator[Step]:
 
 
 def _step(result: Result, worst: WorkloadResult, text: str, verb: str, *more: str) -> Step:
-    words = ["rollout-gate", verb, worst["name"], *_place(result, worst), *more]
+    words = ["rollout-gate", verb, registry.argument_of(worst), *_place(result, worst), *more]
     return Step(text, shlex.join(words))
 
 
@@ -248,7 +248,9 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     if worst["outcome"] == Outcome.VERIFIED:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
-            yield Step("--require-pods refuses a Deployment without pods")
+            yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
+        for one in result["workloads"]:
+            yield from kind_advice(one["reason"], result, one)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
 
@@ -360,7 +362,7 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield ask_again(result, text, worst["name"], _place(result, worst))
+    yield ask_again(result, text, registry.argument_of(worst), _place(result, worst))
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from _undo(result, worst, "if it is bad after all, return to what served before:")
 

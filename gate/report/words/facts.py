@@ -130,14 +130,14 @@ def look_further(result: Result) -> list[Step]:
 
 def _commands(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     place = cluster_of(result).flags(worst["namespace"])
-    name = worst["name"]
+    name = registry.argument_of(worst)
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
     yield _step("the revisions:", "rollout-gate history", name, *place)
     kind = registry.of_entry(worst)
     if worst["new"]["name"]:
         version = kind.call_version(worst["new"]["name"])
         yield _step(f"the new {kind.version}:", "kubectl describe", version, *place)
-    events = "--for", kind.call(name)
+    events = "--for", kind.call(worst["name"])
     yield _step("what the cluster said of it:", "kubectl events", *events, *place)
     if worst["running"] in ("new", "mixed"):
         pods = [piece["pod"] for piece in worst["evidence"] if piece["pod"]]

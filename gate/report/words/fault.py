@@ -14,7 +14,7 @@ _OUTSIDE = registry.HINDRANCES.union(
     }
 )
 """What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
-_OF_THE_VERSION = frozenset(
+_OF_THE_VERSION = registry.FAILURES.union(
     {
         Reason.CRASH_LOOP,
         Reason.OUT_OF_MEMORY,

@@ -14,6 +14,7 @@ from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
+from gate.report.words.half_applied import is_innocent
 from gate.report.words.options import has_option
 
 RESUME: Final = "ask whoever paused it, then resume it:"
@@ -41,7 +42,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "kubectl describe nodes {cluster}",
     ),
     Reason.CONTROLLER_NOT_OBSERVING: (
-        "kube-controller-manager does not act on Deployments: ask who runs the cluster",
+        "kube-controller-manager does not act on {kinds}: ask who runs the cluster",
         "",
     ),
     Reason.SET_INCOMPLETE: (
@@ -49,7 +50,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.SIBLING_FAILED: (
-        "nothing is wrong with it: fix what failed, then apply again",
+        "nothing is wrong with it: fix the {culprit} that failed, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
@@ -93,4 +94,12 @@ def fixed_steps(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
         place=shlex.join(cluster.flags(worst["namespace"])),
         cluster=shlex.join(cluster.flags()),
     )
-    yield Step(text, words.rstrip())
+    kinds, culprit = registry.of_entry(worst).plural, _kind_of_failure(result)
+    yield Step(text.format(kinds=kinds, culprit=culprit), words.rstrip())
+
+
+def _kind_of_failure(result: Result) -> str:
+    """Return the kind of what failed by itself, `workload` if several kinds did."""
+    failed = [one for one in result["workloads"] if not is_innocent(one)] or result["workloads"]
+    kinds = {registry.of_entry(one).name for one in failed}
+    return kinds.pop() if len(kinds) == 1 else "workload"

@@ -11,6 +11,7 @@ from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     ObjectResult,
+    PodShare,
     Result,
     Running,
     StateAtEnd,
@@ -29,15 +30,16 @@ from gate.report.words.half_applied import (
     nothing_held,
     stays_as_created,
 )
-from gate.report.words.lasting import describe_completed, describe_lasting_failure
+from gate.report.words.lasting import describe_lasting_failure
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
+    kinds_of,
     list_own_objects,
     object_name,
     some_names,
     workload_name,
 )
-from gate.report.words.refusal import NOTHING, NOTHING_NEW
+from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_NEW
 from gate.report.words.several_workloads import (
     MOST_NAMED,
     had_failed_before,
@@ -122,6 +124,8 @@ def _of_outcome(result: Result) -> str:
         case Outcome.INTERNAL_ERROR:
             return "a bug in rollout-gate; what runs is unknown"
         case Outcome.USAGE | Outcome.REFUSED:
+            if result["command"] in LOOKING:
+                return NOTHING_JUDGED
             return NOTHING_NEW if result["has_recovered"] else NOTHING
         case _:
             return _of_workloads(result)
@@ -142,8 +146,23 @@ def _of_workloads(result: Result) -> str:
     if not workloads:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
-        return describe_completed(result)
+        return _of_several_verified(result)
     return of_several(result)
+
+
+def _of_several_verified(result: Result) -> str:
+    """Say of each what it is where that is not plainly the version that was applied."""
+    workloads = result["workloads"]
+    other = [one for one in workloads if one["reason"] in registry.of_entry(one).ends]
+    plain = [one for one in workloads if one not in other]
+    if not other:
+        return f"all {len(workloads)} {kinds_of(workloads)} run what was applied"
+    parts = [_describe_verified(result, one) for one in (*plain[:1], *other[:MOST_NAMED])]
+    if len(plain) > 1:
+        parts[0] = f"{len(plain)} {kinds_of(plain)} run what was applied"
+    if len(other) > MOST_NAMED:
+        parts.append(f"{len(other) - MOST_NAMED} more are as asked for")
+    return "; ".join(parts)
 
 
 def _taken_back(result: Result) -> str:
@@ -284,15 +303,31 @@ def _state_at_end(result: Result, workload: WorkloadResult) -> StateAtEnd | None
 
 def _describe_verified(result: Result, workload: WorkloadResult) -> str:
     name, new = workload_name(result, workload), version_words(workload["new"])
+    end = registry.of_entry(workload).ends.get(workload["reason"])
     match workload["reason"]:
-        case Reason.NO_CHANGE:
+        case Reason.NO_CHANGE if end is None or result["has_recovered"]:
             if result["has_recovered"]:
                 first = "this run finished what an attempt had left"
                 return f"{first}; then {name} had nothing to change; {new} is healthy"
             return f"{name} had nothing to change; {new} is healthy"
-        case reason:
-            end = registry.of_entry(workload).ends.get(reason)
-            return end.format(name=name) if end is not None else f"{name} runs {new}"
+        case _ if end is not None:
+            return end.format(name=name, pods=pods_by_version(workload))
+        case _:
+            return f"{name} runs {new}"
+
+
+def pods_by_version(workload: WorkloadResult) -> str:
+    """Say how many pods run which version, the newest first."""
+    shares = [
+        f"{share['pods']} {'pod runs' if share['pods'] == 1 else 'pods run'} {_of_share(share)}"
+        for share in workload["pod_shares"]
+    ]
+    return ", ".join(shares) or "no pod runs"
+
+
+def _of_share(share: PodShare) -> str:
+    known = [f"revision {share['revision']}"] if share["revision"] is not None else []
+    return ", ".join([*known, *share["images"]]) or share["name"]
 
 
 def _is_mixed(workload: WorkloadResult) -> bool:
@@ -308,12 +343,14 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
         return f"{name} {did}, and this run had not changed it: it stands as it was{held}"
     if workload["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
+    kind = registry.of_entry(workload)
+    if kind.fails:
+        return kind.fails.format(name=name, did=verb_of(workload))
     did = f"the new version of {name} {verb_of(workload)}"
     fate = fate_of(result, workload)
     if fate is not Fate.STAYS:
         serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
-        noun = registry.of_entry(workload).name
-        return f"{did}; the {noun} {fate_words(fate, 1)}{serves}"
+        return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
     match workload["running"]:
         case "new":
             return f"{did}, and it is all that runs"

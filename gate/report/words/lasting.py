@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import is_innocent, is_unwritten
-from gate.report.words.object_names import kinds_of, list_own_objects, some_names, workload_name
+from gate.report.words.object_names import list_own_objects, some_names, workload_name
 
 MOST_NAMED = 3
 
@@ -29,29 +30,13 @@ def describe_lasting_failure(result: Result) -> str:
     return "; ".join([*_failures(result, failed), *_the_rest(result, failed)])
 
 
-def describe_completed(result: Result) -> str:
-    """Say what verified workloads run, and which of them have run to their end."""
-    ended = [one for one in result["workloads"] if of_entry(one).fails]
-    serving = [one for one in result["workloads"] if one not in ended]
-    parts = [
-        of_entry(one).ends[one["reason"]].format(name=workload_name(result, one))
-        for one in ended
-        if one["reason"] in of_entry(one).ends
-    ]
-    if len(serving) == 1:
-        parts.insert(0, f"{workload_name(result, serving[0])} runs what was applied")
-    elif serving:
-        parts.insert(0, f"all {len(serving)} {kinds_of(serving)} run what was applied")
-    return "; ".join(parts)
-
-
 def _failures(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
     for one in failed:
         name = workload_name(result, one)
         if one["running"] == "new":
             yield f"{name} did not complete, and its pods may run on; what it does stays"
         else:
-            yield of_entry(one).fails.format(name=name)
+            yield of_entry(one).fails.format(name=name, did=verb_of(one))
 
 
 def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:

@@ -100,7 +100,12 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     if worst is not None and all(item["not_restored"] == Reason.FORBIDDEN for item in left):
         are = "is" if len(left) == 1 else "are"
         text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
-        yield text, cluster.command("rollout-gate", "undo", worst["name"], namespace=namespace)
+        yield (
+            text,
+            cluster.command(
+                "rollout-gate", "undo", registry.argument_of(worst), namespace=namespace
+            ),
+        )
         return
     text = (
         f"{names}: not returned, and not what was verified; apply the whole manifest of the version"

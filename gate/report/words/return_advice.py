@@ -64,7 +64,7 @@ def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[St
 
 
 def _serves(workload: WorkloadResult, name: str) -> bool:
-    """Tell whether a ReplicaSet had all of its pods available when it was seen last."""
+    """Tell whether a version had all of its pods available when it was seen last."""
     last = workload["trees"][-1]["revisions"] if workload["trees"] else []
     return any(one["name"] == name and 0 < one["wanted"] <= one["available"] for one in last)
 

@@ -19,12 +19,15 @@ class RecordedFields:
     """What a recording keeps of a kind, beyond what it keeps of every known kind.
 
     `entered` are names of fields whose contents the API defines, `kept` those whose text is no
-    secret; `annotations` are the kind's own.
+    secret, `maps` those that are kept whole; `annotations` are the kind's own. What stands in its
+    `status` under a name that is `left_out` is not recorded at all.
     """
 
     entered: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     annotations: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

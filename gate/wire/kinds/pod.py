@@ -11,7 +11,7 @@ from msgspec import Struct
 from gate.core.model import objects as core
 from gate.core.rollout.observations import Kind
 from gate.wire import build, shapes
-from gate.wire.kinds.kind import WatchedKind
+from gate.wire.kinds.kind import RecordedFields, WatchedKind
 from gate.wire.untrusted import clean
 
 
@@ -22,9 +22,10 @@ class Labels(Struct, rename={"revision": "controller-revision-hash"}, gc=False):
 
 
 class Meta(shapes.Meta):
-    """ObjectMeta, with the label of the revision."""
+    """ObjectMeta, with the label of the revision, and the time that a deletion leaves."""
 
     labels: Labels | None = None
+    deletion_grace_period_seconds: float | None = None
 
 
 class Waiting(shapes.Shape):
@@ -77,10 +78,50 @@ class PodStatus(shapes.Shape):
     container_statuses: list[ContainerStatus] | None = None
 
 
+class NodeField(shapes.Shape):
+    """NodeSelectorRequirement."""
+
+    key: str | None = None
+    operator: str | None = None
+    values: list[str] | None = None
+
+
+class NodeTerm(shapes.Shape):
+    """NodeSelectorTerm; of its fields there is one, `metadata.name`."""
+
+    match_fields: list[NodeField] | None = None
+
+
+class NodeTerms(shapes.Shape):
+    """NodeSelector."""
+
+    node_selector_terms: list[NodeTerm] | None = None
+
+
+class NodeAffinity(shapes.Shape):
+    """NodeAffinity."""
+
+    required_during_scheduling_ignored_during_execution: NodeTerms | None = None
+
+
+class Affinity(shapes.Shape):
+    """Affinity."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class PodSpec(shapes.Shape):
+    """Where a pod runs or is to run; the template has the rest of its spec."""
+
+    node_name: str | None = None
+    affinity: Affinity | None = None
+
+
 class Pod(shapes.Shape, tag_field="kind", tag="Pod"):
-    """v1 Pod, without its spec: the template has it."""
+    """v1 Pod."""
 
     metadata: Meta
+    spec: PodSpec | None = None
     status: PodStatus | None = None
 
 
@@ -105,8 +146,25 @@ def build_pod(found: Pod) -> core.Pod:
         containers=(*inits, *mains),
         node_silent=node_silent,
         start_seconds=_start_seconds(status) if ready else None,
+        deletion_grace_seconds=meta.deletion_grace_period_seconds,
         revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
+        node=build.line(_node_of(found.spec or PodSpec())),
     )
+
+
+def _node_of(spec: PodSpec) -> str:
+    """Return the node of a pod, placed or not: the DaemonSet controller names the one it is for.
+
+    It does so in each term (`ReplaceDaemonSetPodNodeNameNodeAffinity`), so that the first suffices.
+    """
+    if spec.node_name or spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec.node_name or ""
+    required = spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution
+    terms = (required.node_selector_terms if required is not None else None) or ()
+    fields = (term.match_fields or () for term in terms[:1])
+    named = [one for each in fields for one in each if one.key == "metadata.name"]
+    names = [one.values or [] for one in named if one.operator == "In"]
+    return names[0][0] if len(names) == 1 and len(names[0]) == 1 else ""
 
 
 def _pod_conditions(found: Iterable[shapes.Condition]) -> tuple[bool, core.CleanText]:
@@ -179,4 +237,22 @@ def _termination(state: State | None) -> core.Termination | None:
     )
 
 
-POD: Final = WatchedKind(Kind.POD, "v1", Pod, core.Pod, build_pod)
+POD: Final = WatchedKind(
+    Kind.POD,
+    "v1",
+    Pod,
+    core.Pod,
+    build_pod,
+    RecordedFields(
+        entered=frozenset(
+            {
+                "affinity",
+                "nodeAffinity",
+                "requiredDuringSchedulingIgnoredDuringExecution",
+                "nodeSelectorTerms",
+            }
+        ),
+        kept=frozenset({"nodeName"}),
+        maps=frozenset({"matchFields"}),
+    ),
+)

@@ -11,15 +11,21 @@ from msgspec import Struct
 
 from gate.core.model.objects import Watched
 from gate.core.rollout.observations import Kind
-from gate.wire.kinds import deployment, event, job, pod
+from gate.wire.kinds import daemon_set, deployment, event, job, node, pod, stateful_set
 from gate.wire.kinds.kind import WatchedKind, WorkloadFormat
 
-WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (deployment.WORKLOAD, job.WORKLOAD)
+WORKLOADS: Final[tuple[WorkloadFormat, ...]] = (
+    deployment.WORKLOAD,
+    stateful_set.WORKLOAD,
+    daemon_set.WORKLOAD,
+    job.WORKLOAD,
+)
 
 _KINDS: Final[tuple[WatchedKind[Watched], ...]] = (
     *(kind for one in WORKLOADS for kind in (one.watched, *one.children)),
     pod.POD,
     event.EVENT,
+    node.NODE,
 )
 WATCHED: Final[Mapping[Kind, WatchedKind[Watched]]] = {one.kind: one for one in _KINDS}
 """Each watched kind once: workloads may share a kind of child."""

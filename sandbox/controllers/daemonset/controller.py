@@ -78,15 +78,19 @@ class DaemonSetController:
             self._queue.add_after(key, seconds + 1)
 
     def _on_node(self, change: Change) -> None:
-        """Wake whom new labels and taints concern; who only lost a node hears of its pods."""
-        if change.after is None:
-            return
-        before, after = ((each or {}) for each in (change.before, change.after))
-        if change.before is None or any(
-            before[part].get(name) != after[part].get(name)
-            for part, name in (("metadata", "labels"), ("spec", "taints"))
+        """Wake whom new labels and taints of a node concern (`syncNodeUpdate`)."""
+        before, node = change.before or {}, change.after
+        if node is None or all(
+            dig(before, *path) == dig(node, *path)
+            for path in (("metadata", "labels"), ("spec", "taints"), ("metadata", "uid"))
         ):
-            for each in self._daemon_sets.all():
+            return
+        for each in self._daemon_sets.all():
+            should_run, may_go_on = is_wanted(each, node)
+            pods = self._pods.controlled_by(each["metadata"]["uid"])
+            has_pod = any(pod["spec"].get("nodeName") == change.key.name for pod in pods)
+            is_counted_out = bool(dig(each, "status", "numberMisscheduled"))
+            if (not may_go_on or is_counted_out) if has_pod else should_run:
                 self._queue.add(key_of(self._daemon_sets.resource, each))
 
     def _sync(self, key: Key) -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import http.client
 import logging
 import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.cluster.kubelet.api import Api, ApiError, from_kubeconfig
+from tests.cluster.kubelet.api import Api, from_kubeconfig
 from tests.cluster.kubelet.kubelet import Kubelet
 from tests.cluster.kubelet.log_server import LogServer
-from tests.cluster.kubelet.node import RENEW_SECONDS, Node
+from tests.cluster.kubelet.node import Node
+from tests.cluster.kubelet.nodes import Nodes
 
 log = logging.getLogger("kubelet")
 
@@ -41,22 +40,14 @@ def _play(api: Api, arguments: argparse.Namespace) -> None:
     with LogServer(arguments.certificate, arguments.key, kubelet.read_log) as log_server:
         threading.Thread(target=log_server.serve_forever, name="logs", daemon=True).start()
         shares_cluster = bool(arguments.scheduler_name)
-        node = Node(api, arguments.node, log_server.port, tainted=shares_cluster)
-        node.register()
-        threading.Thread(target=_keep_alive, args=(node,), name="lease", daemon=True).start()
-        kubelet.run()
+        node = Node(api, arguments.node, log_server.port)
+        node.register(tainted=shares_cluster)
+        nodes = Nodes(api, log_server.port, node)
+        threading.Thread(target=nodes.run, name="nodes", daemon=True).start()
+        kubelet.run(nodes.hear)
         if shares_cluster:
             node.remove()
         log_server.shutdown()
-
-
-def _keep_alive(node: Node) -> None:
-    while True:
-        try:
-            node.renew()
-        except (ApiError, OSError, http.client.HTTPException) as error:
-            log.warning("lease of the node: %r", error)
-        time.sleep(RENEW_SECONDS)
 
 
 def _end_loudly(failure: threading.ExceptHookArgs) -> None:

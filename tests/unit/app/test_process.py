@@ -126,3 +126,29 @@ sys.exit(code or ",".join(loaded & {"kubernetes", "urllib3", "requests"}) or 0)
     command = [sys.executable, "-c", program, str(trace)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+EARLY = """
+import os, runpy, signal, sys
+
+class Signalling:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            os.kill(os.getpid(), {number})
+
+sys.meta_path.insert(0, Signalling())
+sys.argv = ["rollout-gate", "version"]
+runpy.run_module("gate", run_name="__main__", alter_sys=True)
+"""
+"""A program in which a signal comes in the middle of the gate's own imports."""
+
+
+@pytest.mark.contract("B1018")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_first_imports_leaves_no_traceback(number: signal.Signals) -> None:
+    """One line, and the exit code of the signal."""
+    program = [sys.executable, "-c", EARLY.format(number=int(number))]
+    ended = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 128 + number
+    assert ended.stderr == f"{number.name} ended it at once: nothing was done\n"
+    assert ended.stdout == ""

@@ -100,7 +100,7 @@ def test_no_value_leaves_its_string(value: str) -> None:
 @pytest.mark.parametrize(
     ("text", "position", "hint"),
     [
-        ('x{a="${replicset}"}', 6, "known are baseline_pod"),
+        ('x{a="${replicset}"}', 6, "known are baseline_"),
         ("rate(x[${nothing_like_it}])", 8, "known are "),
         ("x ${", 3, "variables are ${name}"),
         ('x{a="${two words}"}', 6, "variables are ${name}"),

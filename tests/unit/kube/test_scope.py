@@ -46,7 +46,7 @@ def test_several_deployments_share_their_watches() -> None:
     web = {"matchLabels": {"app": "web", "part-of": "shop", "tier": "front"}}
     api = {"matchLabels": {"app": "api", "part-of": "shop"}}
     scopes = scopes_of({WEB: web, API: api})
-    assert {scope.kind for scope in scopes} == {DEPLOYMENT, REPLICA_SET, Kind.POD, Kind.EVENT}
+    assert [scope.kind for scope in scopes] == [DEPLOYMENT, REPLICA_SET, Kind.POD, Kind.EVENT]
     assert {scope.about for scope in scopes} == {(API, WEB)}
     assert scopes[0].field_selector == ""
     assert scopes[1].label_selector == "app in (api,web),part-of in (shop)"

@@ -176,6 +176,7 @@ def test_what_a_run_did_about_its_verdict_is_not_read(
     """The recording of the rollout ends where the run went back."""
     returned = {"t": 2.0, "type": "RETURNED", "object": {}}
     path = write(tmp_path / "t", header, pod("a"), returned, pod("b", t=3.0), "no JSON at all")
-    (heard,) = traces.read(path).events()
+    heard, reached = traces.read(path).events()
     assert isinstance(heard, Observed)
     assert heard.object.uid == "a"
+    assert reached == traces.Reached(2.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,6 +27,7 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    BlockingPod,
     LastWords,
     PodCounts,
     ProgressMarks,
@@ -49,6 +50,7 @@ class DeploymentKind:
     name: Kind = DEPLOYMENT
     revision_kind: Kind = REPLICA_SET
     pods_show_progress: bool = False
+    looks_at_nodes: bool = False
     has_way_back: bool = True
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
@@ -76,9 +78,9 @@ class DeploymentKind:
         same = [one for one in revisions if one.template.body == live.template.body]
         return min(same, key=lambda one: (one.created_at, one.name)).uid if same else ""
 
-    def current_key(self, live: Deployment, current_uid: str) -> str:
+    def current_key(self, live: Deployment, current: ReplicaSet | None) -> str:
         """Return the uid of the ReplicaSet that is rolled out, "" while there is none."""
-        return current_uid
+        return "" if current is None else current.uid
 
     def key_of_revision(self, revision: ReplicaSet) -> str:
         """Return the uid that the pods of a ReplicaSet name as their owner."""
@@ -178,13 +180,23 @@ class DeploymentKind:
         """Return what keeps the controllers from rolling out."""
         return faults.faults(view, live, limits)
 
+    def find_blocking_pod(
+        self, view: View[ReplicaSet], live: Deployment, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: a new pod waits for no old one to become available."""
+        return None
+
+    def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
     def last_words(self, view: View[ReplicaSet], live: Deployment) -> LastWords | None:
         """Return None: it fails by its pods."""
         return None
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
+    def may_fail_fast(self, view: View[ReplicaSet], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether two pods, or all that exist, are beyond hope."""
-        return doomed >= ENOUGH_DOOMED_PODS or doomed == count
+        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
 
     def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does."""
@@ -205,6 +217,10 @@ class DeploymentKind:
         """Return `Progressing=False` with reason `ProgressDeadlineExceeded`, None without it."""
         return live.condition("Progressing") if live.deadline_exceeded else None
 
+    def busy_until(self, view: View[ReplicaSet], live: Deployment) -> float:
+        """Return that nothing is: its controller's own deadline counts all of it."""
+        return -math.inf
+
     def step_size(self, live: Deployment) -> int:
         """Return how many pods one step of the rollout replaces, at least 1."""
         return clocks.step_size(live)
@@ -217,7 +233,7 @@ class DeploymentKind:
         """Return it as the strategy `Recreate` has it."""
         return replace(live, recreate=True, max_surge="0", max_unavailable="0")
 
-    def longest_legal_seconds(self, live: Deployment) -> float:
+    def longest_legal_seconds(self, live: Deployment, policy: Policy) -> float:
         """Return how long the rollout can legally take."""
         return clocks.longest_legal_seconds(live)
 

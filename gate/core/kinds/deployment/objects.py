@@ -51,6 +51,11 @@ class Deployment(Workload):
     terminating_replicas: int | None
 
     @property
+    def has_deadline(self) -> bool:
+        """Whether its controller has a progress deadline: `progressDeadlineSeconds`."""
+        return True
+
+    @property
     def available(self) -> bool:
         """`Available=True`; with maxUnavailable 100 % true even without any pod."""
         found = self.condition("Available")

@@ -7,7 +7,7 @@ It succeeds by the condition `Complete` alone, and fails as soon as its controll
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,6 +21,7 @@ from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
+    BlockingPod,
     LastWords,
     PodCounts,
     ProgressMarks,
@@ -43,6 +44,7 @@ class JobKind:
     name: Kind = JOB
     revision_kind: Kind = JOB
     pods_show_progress: bool = False
+    looks_at_nodes: bool = False
     has_way_back: bool = False
     default_replicas: int | None = None
     pause_field: str = SUSPEND_FIELD
@@ -62,7 +64,7 @@ class JobKind:
         """Return its own uid."""
         return live.uid
 
-    def current_key(self, live: Job, current_uid: str) -> str:
+    def current_key(self, live: Job, current: Revision | None) -> str:
         """Return its own uid."""
         return live.uid
 
@@ -145,9 +147,19 @@ class JobKind:
         """Return whose log explains its failure."""
         return outcome.last_words(view, live)
 
-    def may_fail_fast(self, doomed: int, count: int) -> bool:
+    def find_blocking_pod(
+        self, view: View[Revision], live: Job, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: it has pods of one template alone."""
+        return None
+
+    def is_evidence(self, view: View[Revision], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
+    def may_fail_fast(self, view: View[Revision], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether any pod is beyond hope: the others wait for it, or share its template."""
-        return doomed > 0
+        return bool(doomed)
 
     def sign_of_idleness(self, view: View[Revision], live: Job, ready_pods: int) -> str:
         """Return that the controller has not started it, "" if it has."""
@@ -172,6 +184,10 @@ class JobKind:
         """Return None: a deadline that has passed is a failure of the Job."""
         return None
 
+    def busy_until(self, view: View[Revision], live: Job) -> float:
+        """Return that nothing is: no clock of its progress runs."""
+        return -math.inf
+
     def step_size(self, live: Job) -> int:
         """Return how many pods run at once, at least 1."""
         return max(1, live.replicas)
@@ -184,7 +200,7 @@ class JobKind:
         """Return it as it is."""
         return live
 
-    def longest_legal_seconds(self, live: Job) -> float:
+    def longest_legal_seconds(self, live: Job, policy: Policy) -> float:
         """Return its own deadline with time to end, but at least 15 minutes."""
         own = live.active_deadline_seconds
         if own is None:

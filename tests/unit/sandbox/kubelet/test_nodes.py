@@ -6,9 +6,10 @@ import pytest
 
 from sandbox.json import JSON
 from sandbox.kubelet.node_objects import node
+from sandbox.kubelet.requests import ReportStatus
 from sandbox.storage.store import Key
 from tests.unit.sandbox.bed import TEAM, Bed
-from tests.unit.sandbox.kubelet.stage import Stage, asking, deleted, pod
+from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
 
 TAINT: JSON = {"key": "pool", "value": "batch", "effect": "NoSchedule"}
 
@@ -38,11 +39,14 @@ def test_a_node_that_nobody_asks_to_play_is_let_be() -> None:
 
 
 def test_a_dead_node_says_nothing_until_it_is_back() -> None:
-    """No restart is reported and no pod goes; then all that was missed is made up for."""
+    """No restart is reported and no pod goes; then all that was missed is made up for.
+
+    That a pod is still ready is said again: a node controller has said otherwise meanwhile.
+    """
     crashing, going = pod("1", asked="crash=1", nodeName="a"), pod("2", nodeName="a")
     stage = Stage()
     stage.workers.see_node(node("a", asked="ready"))
-    stage.run(crashing, going)
+    stage.run(pod("0", nodeName="a"), crashing, going)
     stage.workers.see_node(node("a", asked="dead"))
     sent = len(stage.requests)
     stage.run(deleted(going), pod("3", nodeName="a"), asking(crashing, "never-ready"), seconds=60)
@@ -50,7 +54,19 @@ def test_a_dead_node_says_nothing_until_it_is_back() -> None:
     stage.workers.see_node(node("a", asked="ready"))
     stage.run(seconds=5)
     assert [name for _, name in stage.removals()] == ["2"]
-    assert stage.status()["phase"] == "Running"
+    again = [
+        each.pod.name for _, each, _ in stage.requests[sent:] if isinstance(each, ReportStatus)
+    ]
+    assert sorted(again) == ["0", "1", "3"]
+
+
+def test_a_pod_that_a_node_controller_calls_unready_is_reported_again() -> None:
+    """The kubelet knows better, once the node is heard of."""
+    item, stage = pod(), Stage()
+    stage.run(item, seconds=1)
+    called = {"type": "Ready", "status": "False"}
+    stage.run({**item, "status": {"conditions": [called]}}, seconds=1)
+    assert [condition(each, "Ready")["status"] for _, each in stage.statuses()] == ["True"] * 2
 
 
 def test_a_node_that_is_not_ready_starts_nothing() -> None:

@@ -27,7 +27,7 @@ MERGE = "application/merge-patch+json"
         ("GET", "/apis/nosuch/v1/foos", 404, "404 page not found"),
         ("GET", "/apis/apps/v1/foos", 404, "could not find the requested resource"),
         ("GET", "/api/v1/pods/x", 404, "could not find the requested resource"),
-        ("POST", f"{PODS}/x/eviction", 501, "the sandbox does not serve this: pods/eviction"),
+        ("POST", f"{PODS}/x/exec", 501, "the sandbox does not serve this: pods/exec"),
         ("DELETE", PODS, 501, "the sandbox does not serve this"),
         ("GET", f"{PODS}/x/log?sinceSeconds=1", 501, "the sandbox does not serve this: a log"),
         ("GET", "/apis/apps/v1", 501, "the sandbox does not serve this: discovery in parts"),

@@ -129,9 +129,9 @@ def test_a_suspended_job_is_held() -> None:
 def test_its_own_deadline_makes_the_total_longer() -> None:
     """A total that ended before would call a Job late that may run."""
     kind, live = JobKind(), last("job-good")
-    assert kind.longest_legal_seconds(live) == 900.0
+    assert kind.longest_legal_seconds(live, Policy()) == 900.0
     own = replace(live, active_deadline_seconds=7200)
-    assert kind.longest_legal_seconds(own) > 7200.0
+    assert kind.longest_legal_seconds(own, Policy()) > 7200.0
 
 
 @pytest.mark.contract("B970")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import Advice, WorkloadWords
 
@@ -13,22 +14,22 @@ STATEFUL_SET: Final = WorkloadWords(
     parts="controllerrevisions,pods",
     ends={
         Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs",
-        "Partitioned": "{name} is updated as far as its partition asks: {pods}",
-        "NoRollout": "{name} was applied, and nothing rolls: {pods}",
+        StatefulSetReason.PARTITIONED: "{name} is updated as far as its partition asks: {pods}",
+        Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({"BlockedByPod"}),
+    hindrances=frozenset({StatefulSetReason.BLOCKED_BY_POD}),
     steps={
-        "Partitioned": (
+        StatefulSetReason.PARTITIONED: (
             Advice("to update the pods that are left, lower the partition and apply again"),
         ),
-        "NoRollout": (
+        Reason.NO_ROLLOUT: (
             Advice(
                 "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
                 " wait waits for that), or when the partition is lowered; which pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash",
             ),
         ),
-        "BlockedByPod": (
+        StatefulSetReason.BLOCKED_BY_POD: (
             Advice(
                 "no other pod is replaced until {subject} is available or gone; see what is wrong"
                 " with it, then delete it: it comes back at the revision that is wanted:",

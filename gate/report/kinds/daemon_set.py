@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.outcome import Reason
 from gate.report.kinds.kind import Advice, WorkloadWords
 
@@ -12,23 +13,24 @@ DAEMON_SET: Final = WorkloadWords(
     version="ControllerRevision",
     parts="controllerrevisions,pods",
     ends={
-        Reason.VACUOUS: "no node is to have a pod of {name}: it is as asked for, and nothing runs",
-        "NoRollout": "{name} was applied, and nothing rolls: {pods}",
+        Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs",
+        Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({"BlockedByNode"}),
+    hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE}),
     steps={
-        "NoRollout": (
+        Reason.NO_ROLLOUT: (
             Advice(
                 "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
                 " wait waits for that); which pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash -o wide",
             ),
         ),
-        "BlockedByNode": (
+        DaemonSetReason.BLOCKED_BY_NODE: (
             Advice("see why {subject} is not Ready:", "kubectl describe {subject} {cluster}"),
             Advice(
                 "a pod on a node that is not Ready counts against maxUnavailable: repair the node"
-                " or delete its Node object, or raise maxUnavailable, then apply again"
+                " or delete its Node object, or raise maxUnavailable, then apply again:",
+                "kubectl get nodes {cluster}",
             ),
         ),
         Reason.PROGRESS_DEADLINE_EXCEEDED: (

@@ -1,0 +1,3 @@
+"""DaemonSets: a pod on each node, rolled out node by node, with ControllerRevisions."""
+
+__all__ = ["kind", "objects", "reasons"]

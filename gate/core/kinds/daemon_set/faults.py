@@ -1,0 +1,71 @@
+"""What keeps a DaemonSet from rolling out: pods that are denied, dead nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set.objects import DaemonSet
+from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
+from gate.core.kinds.daemon_set.reasons import DaemonSetReason
+from gate.core.model.objects import CleanText
+from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.policy import FailFast
+from gate.core.rollout.workload_kind import View
+
+_CREATE_FAILED = "FailedCreate"
+_ERROR = "Error creating: "
+
+
+def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) -> Iterator[Fault]:
+    """Yield what keeps the controller from rolling out; of both, denied pods decide first."""
+    yield from _find_denial(view, live, limits)
+    blocked = _describe_block(view, live)
+    if blocked:
+        dead = Placement.of(view, live).dead
+        subject = f"node/{dead[0]}" if len(dead) == 1 and dead[0] in view.nodes.present else ""
+        yield Fault(DaemonSetReason.BLOCKED_BY_NODE, CleanText(blocked), subject=subject)
+
+
+def _find_denial(
+    view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+) -> Iterator[Fault]:
+    """Yield that pods are denied: an Event says why, as a DaemonSet has no condition for it.
+
+    Only while a node lacks its pod, as Events outlive what they report.
+    """
+    if live.current >= live.replicas:
+        return
+    said = [
+        event
+        for event in view.events.values()
+        if event.about_uid == live.uid and event.reason == _CREATE_FAILED
+    ]
+    if said:
+        latest = max(said, key=lambda event: event.at)
+        message = CleanText(latest.message.removeprefix(_ERROR))
+        yield denial_of_pods(message, None, limits)
+
+
+def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
+    """Say that dead nodes use up how many may be unavailable at a time, "" if they do not.
+
+    The controller counts a node without an available pod, and replaces no pod that works while
+    there are as many as that (`rollingUpdate`).
+    """
+    if live.on_delete or not view.nodes.are_known or not view.current_key:
+        return ""
+    placement = Placement.of(view, live)
+    waiting = {
+        pod.node
+        for pod in own_pods(view, live)
+        if pod.node in placement.behind and pod.ready and not pod.deleting and not is_new(view, pod)
+    }
+    if not waiting or placement.dead_present - placement.dead_ready < live.step:
+        return ""
+    limit = f"maxUnavailable ({live.max_unavailable})"
+    if live.surges:
+        limit = f"maxSurge ({live.max_surge})"
+    use = "uses" if placement.dead_present == 1 else "use"
+    nodes = "1 node still runs" if len(waiting) == 1 else f"{len(waiting)} nodes still run"
+    return f"{placement.name_dead(view)} {use} up {limit}: {nodes} another revision"

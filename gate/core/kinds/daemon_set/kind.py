@@ -1,0 +1,279 @@
+"""The DaemonSet as a kind of workload."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.core.checks.query_variables import WorkloadVariables
+from gate.core.kinds.controller_revision import (
+    CONTROLLER_REVISION,
+    ControllerRevision,
+    find_newest,
+)
+from gate.core.kinds.daemon_set import completion, faults, idleness
+from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
+from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
+from gate.core.kinds.daemon_set.reasons import DaemonSetReason
+from gate.core.model.objects import Condition, Pod
+from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.observations import Kind
+from gate.core.rollout.policy import FailFast, OnDelete, Policy
+from gate.core.rollout.workload_kind import (
+    BlockingPod,
+    LastWords,
+    PodCounts,
+    ProgressMarks,
+    Remark,
+    StatusCounts,
+    View,
+)
+
+VARIABLES: Final = WorkloadVariables("daemonset", "controllerrevision", "controller_revision_hash")
+SHORTEST_TOTAL_SECONDS: Final = 900.0
+LONGEST_TOTAL_SECONDS: Final = 7200.0
+ENOUGH_DOOMED_PODS: Final = 2
+"""A node is no version: what befalls the pods of two nodes is not of a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetKind:
+    """What `WorkloadKind` asks, for DaemonSets; a revision is a ControllerRevision.
+
+    Its key is the label of its pods, with the DaemonSet's uid.
+    """
+
+    api_version: str = API_VERSION
+    name: Kind = DAEMON_SET
+    revision_kind: Kind = CONTROLLER_REVISION
+    pods_show_progress: bool = True
+    has_way_back: bool = True
+    looks_at_nodes: bool = True
+    default_replicas: None = None
+    pause_field: str = ""
+    pause_word: str = ""
+    bookkeeping: frozenset[str] = BOOKKEEPING
+    variables: WorkloadVariables = VARIABLES
+    reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)
+    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
+
+    # -- its revisions and their pods --------------------------------------------------------------
+
+    def own_revisions(
+        self, live: DaemonSet, owned: tuple[ControllerRevision, ...]
+    ) -> tuple[ControllerRevision, ...]:
+        """Return its ControllerRevisions."""
+        return owned
+
+    def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
+        """Return the uid of the newest revision once the live template is observed, else "".
+
+        The controller numbers it before it reports the generation as observed (`constructHistory`,
+        `updateDaemonSetStatus`), but watches of two kinds have no common order: if another revision
+        keeps the live template, its new number is still on the way. The templates need not be equal
+        otherwise: a controller older than the server leaves out fields that it does not know.
+        """
+        if live.observed_generation < live.generation:
+            return ""
+        known = tuple(revisions)
+        newest = find_newest(known)
+        if newest is None:
+            return ""
+        same = {one.uid for one in known if one.template.body == live.template.body}
+        return "" if same and newest.uid not in same else newest.uid
+
+    def current_key(self, live: DaemonSet, current: ControllerRevision | None) -> str:
+        """Return the key of the revision that is rolled out, "" while there is none."""
+        return "" if current is None else self.key_of_revision(current)
+
+    def key_of_revision(self, revision: ControllerRevision) -> str:
+        """Return what the pods of a revision have in common."""
+        return f"{revision.owner_uid}/{revision.label_value}"
+
+    def key_of_pod(self, pod: Pod) -> str:
+        """Return the key of the revision that a pod is of."""
+        return key_of(pod)
+
+    def count_pods(self, view: View[ControllerRevision], revision: ControllerRevision) -> PodCounts:
+        """Count the pods of a revision; which of them are available, the status alone knows.
+
+        It counts those of all revisions together: at least what the others cannot be is of this.
+        """
+        live, key = view.live, self.key_of_revision(revision)
+        if not isinstance(live, DaemonSet):
+            return PodCounts()
+        mine = [pod for pod in own_pods(view, live) if key_of(pod) == key]
+        others = [pod for pod in own_pods(view, live) if key_of(pod) != key]
+        ready = sum(pod.ready for pod in mine)
+        available = min(ready, max(0, live.available - sum(pod.ready for pod in others)))
+        wanted = live.replicas if key == view.current_key else 0
+        return PodCounts(wanted, len(mine), ready, available)
+
+    def status_counts(self, live: DaemonSet) -> StatusCounts:
+        """Return the counters of its status."""
+        return StatusCounts(live.current, live.updated, live.ready, live.available)
+
+    def serves(self, view: View[ControllerRevision], live: DaemonSet) -> bool:
+        """Tell whether pods of the current revision are available, and of no other one ready.
+
+        One missing pod does not disqualify it, nor does one on a node that is not ready.
+        """
+        if view.current() is None or live.available < 1:
+            return False
+        return not any(pod.ready and not is_new(view, pod) for pod in own_pods(view, live))
+
+    # -- when it is done ---------------------------------------------------------------------------
+
+    def completion(
+        self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
+    ) -> AnyReason | None:
+        """Return why nothing is left to wait for, None if something is."""
+        waits = policy.requirement.on_delete is OnDelete.WAIT
+        if live.on_delete and live.updated < live.replicas and not waits:
+            return Reason.NO_ROLLOUT
+        if not completion.has_completed(view, live, policy):
+            return None
+        return Reason.COMPLETE if live.replicas else Reason.VACUOUS
+
+    def is_rolled_out(self, view: View[ControllerRevision], live: DaemonSet) -> bool:
+        """Tell whether no pod is left to replace or to add on a node that could run it."""
+        return completion.is_rolled_out(view, live)
+
+    def has_ended(self, live: DaemonSet) -> bool:
+        """Return False: a DaemonSet runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: DaemonSet) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: DaemonSet) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
+    def describe_counts(
+        self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
+    ) -> str:
+        """Describe the progress in one line, with the nodes that do not count or may not."""
+        return completion.describe_counts(view, live, which)
+
+    def describe_lag(self, view: View[ControllerRevision], live: DaemonSet) -> str:
+        """Say that only the DaemonSet's own counters are not there yet, "" otherwise."""
+        return completion.describe_lag(view, live)
+
+    def progress_marks(self, view: View[ControllerRevision], live: DaemonSet) -> ProgressMarks:
+        """Return how far the rollout is, by its pods."""
+        current = view.current()
+        mine = PodCounts() if current is None else self.count_pods(view, current)
+        old = sum(not is_new(view, pod) for pod in own_pods(view, live))
+        return ProgressMarks(mine.created, mine.ready, mine.available, old)
+
+    def remarks(self, view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ...]:
+        """Name the nodes of whose pods the verdict says nothing."""
+        return completion.remarks(view, live)
+
+    # -- what blocks it ----------------------------------------------------------------------------
+
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
+
+    def faults(
+        self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+    ) -> tuple[Fault, ...]:
+        """Return what keeps the controller from rolling out."""
+        return tuple(faults.faults(view, live, limits))
+
+    def find_blocking_pod(
+        self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+    ) -> BlockingPod | None:
+        """Return None: its controller replaces pods that are not available first."""
+        return None
+
+    def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
+        """Tell that a node was ready at our write, and is still there; unknown nodes are held so.
+
+        One that is not ready now counts: a version may be what took its node down.
+        """
+        nodes = view.nodes
+        if not nodes.are_known or not pod.node:
+            return True
+        return pod.node in nodes.present and nodes.was_ready_at_start(pod.node)
+
+    def last_words(self, view: View[ControllerRevision], live: DaemonSet) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
+
+    def may_fail_fast(
+        self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
+    ) -> bool:
+        """Tell whether two pods are beyond hope, or the only one, where another revision worked.
+
+        A single node says as much about itself, unless a pod of another revision was ready there
+        right before. Pods that are no evidence do not count.
+        """
+        if len(doomed) >= ENOUGH_DOOMED_PODS:
+            return True
+        tracks = (track for track in view.pods.values() if is_new(view, track.pod) and track.counts)
+        there = sum(self.is_evidence(view, track.pod) for track in tracks)
+        key = view.current_key
+        return there == 1 and all(view.nodes.has_run_others(pod.node, key) for pod in doomed)
+
+    def sign_of_idleness(
+        self, view: View[ControllerRevision], live: DaemonSet, ready_pods: int
+    ) -> str:
+        """Return what shows that the controller does not act, "" if nothing does."""
+        return idleness.sign_of_idleness(view, live)
+
+    def controller_counters(
+        self, view: View[ControllerRevision], live: DaemonSet
+    ) -> tuple[int, ...]:
+        """Return what the controller counts: a change shows that it acts."""
+        return idleness.controller_counters(live)
+
+    # -- its clocks --------------------------------------------------------------------------------
+
+    def deadline_seconds(self, live: DaemonSet, policy: Policy) -> float:
+        """Return the policy's progress deadline: a DaemonSet has none of its own."""
+        return policy.budgets.progress_deadline_seconds
+
+    def exceeded_deadline(self, live: DaemonSet) -> Condition | None:
+        """Return nothing: its controller writes no conditions."""
+        return None
+
+    def busy_until(self, view: View[ControllerRevision], live: DaemonSet) -> float:
+        """Return until when its pods may still terminate; nobody ends those of a dead node."""
+        dead = Placement.of(view, live).dead
+        own = (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
+        ends = (track.terminates_by for track in own if track.pod.node not in dead)
+        return max(ends, default=-math.inf)
+
+    def step_size(self, live: DaemonSet) -> int:
+        """Return how many nodes one step of the rollout replaces, at least 1."""
+        return live.step
+
+    def step_seconds(self, live: DaemonSet) -> float:
+        """Return its `minReadySeconds`."""
+        return float(live.min_ready_seconds)
+
+    def without_rolling_update(self, live: DaemonSet) -> DaemonSet:
+        """Return it as the strategy `OnDelete` has it."""
+        return replace(live, on_delete=True, max_surge="0", max_unavailable="0")
+
+    def longest_legal_seconds(self, live: DaemonSet, policy: Policy) -> float:
+        """Return how long the rollout can legally take: the total budget `auto`.
+
+        Steps x (progress deadline + minReadySeconds), between 15 minutes and 2 hours.
+        """
+        steps = math.ceil(max(1, live.replicas) / live.step)
+        a_step = policy.budgets.progress_deadline_seconds + live.min_ready_seconds
+        return min(LONGEST_TOTAL_SECONDS, max(SHORTEST_TOTAL_SECONDS, steps * a_step))
+
+    # -- its way back ------------------------------------------------------------------------------
+
+    def lasting_effect(self, live: DaemonSet) -> str:
+        """Return nothing: it keeps no data of its own."""
+        return ""

@@ -1,0 +1,63 @@
+"""DaemonSets as values.
+
+Field names follow the API (apps/v1); counters that the server omits are 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import Ref, Workload
+from gate.core.rollout.observations import Kind
+
+API_VERSION: Final = "apps/v1"
+DAEMON_SET: Final = Kind("DaemonSet")
+BOOKKEEPING: Final = frozenset({"deprecated.daemonset.template.generation"})
+"""What the API server counts up in the annotations of a DaemonSet, with each new template."""
+
+
+def daemon_set_ref(namespace: str, name: str) -> Ref:
+    """Name a DaemonSet."""
+    return Ref(API_VERSION, DAEMON_SET, namespace, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonSet(Workload):
+    """An apps/v1 DaemonSet; `replicas` is how many nodes are to run a pod.
+
+    The controller counts them (`desiredNumberScheduled`), and of several pods on a node the oldest.
+    `updated`, `ready` and `available` are nodes whose pod is of the newest revision, ready,
+    available; `misscheduled` are nodes that run a pod and are not to. `max_surge` and
+    `max_unavailable` are as the API gives them, a number or a percentage.
+    """
+
+    min_ready_seconds: int
+    on_delete: bool
+    max_surge: str
+    max_unavailable: str
+    current: int
+    misscheduled: int
+    updated: int
+    ready: int
+    available: int
+
+    @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no node is to run a pod."""
+        return "no node is to run a pod, and none does"
+
+    @property
+    def surges(self) -> bool:
+        """Whether a node gets its new pod before the old one goes."""
+        return bool(Share.parse(self.max_surge).of(self.replicas, round_up=True))
+
+    @property
+    def step(self) -> int:
+        """How many nodes may be without an available pod at a time, at least 1.
+
+        Both parameters are rounded up, and one of them is 0 (`updatedDesiredNodeCounts`).
+        """
+        share = Share.parse(self.max_surge if self.surges else self.max_unavailable)
+        return max(1, share.of(self.replicas, round_up=True))

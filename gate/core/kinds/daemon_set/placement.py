@@ -1,0 +1,87 @@
+"""Which nodes run which revision of a DaemonSet, by its pods: what its status only counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set.objects import DaemonSet
+from gate.core.model.objects import Pod
+from gate.core.rollout.workload_kind import View
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The nodes on which a DaemonSet has pods, by name.
+
+    `followed` are ready nodes on which each pod is a ready one of the new revision, `behind` the
+    other ready ones. `dead` are those that are not ready, or gone; of `dead_present`, the ones that
+    are there, the status counts `dead_updated` as updated and perhaps `dead_ready` as available.
+    Where nodes could not be read, each one is held to be ready.
+    """
+
+    followed: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
+    dead_present: int = 0
+    dead_updated: int = 0
+    dead_ready: int = 0
+
+    @classmethod
+    def of(cls, view: View[ControllerRevision], live: DaemonSet) -> Placement:
+        """Sort the nodes of a DaemonSet's pods; a pod that is for no node yet says nothing."""
+        places: dict[str, list[Pod]] = {}
+        for pod in own_pods(view, live):
+            if pod.node:
+                places.setdefault(pod.node, []).append(pod)
+        followed, behind, dead = [], [], []
+        for name, pods in sorted(places.items()):
+            if view.nodes.are_known and not view.nodes.is_ready(name):
+                dead.append(name)
+            elif all(pod.ready and not pod.deleting and is_new(view, pod) for pod in pods):
+                followed.append(name)
+            else:
+                behind.append(name)
+        present = [places[name] for name in dead if name in view.nodes.present]
+        return cls(
+            tuple(followed),
+            tuple(behind),
+            tuple(dead),
+            len(present),
+            sum(all(is_new(view, pod) for pod in pods) for pods in present),
+            sum(any(pod.ready for pod in pods) for pods in present),
+        )
+
+    def count_available(self, live: DaemonSet) -> int:
+        """Return on how many nodes that are not dead an available pod of the new revision is known.
+
+        Each of the two counters leaves out some nodes: at least what both have is both.
+        """
+        updated, available = live.updated - self.dead_updated, live.available - self.dead_ready
+        return max(0, updated + available - (live.replicas - self.dead_present))
+
+    def name_dead(self, view: View[ControllerRevision]) -> str:
+        """Name the nodes that are not ready, or gone."""
+        nodes = view.nodes.present
+        return ", ".join(
+            f"{name} ({'not Ready' if name in nodes else 'gone'})" for name in self.dead
+        )
+
+
+def own_pods(view: View[ControllerRevision], live: DaemonSet) -> Iterable[Pod]:
+    """Iterate the pods that a DaemonSet owns, also those on their way out."""
+    return (track.pod for track in view.pods.values() if track.pod.owner_uid == live.uid)
+
+
+def is_new(view: View[ControllerRevision], pod: Pod) -> bool:
+    """Tell whether a pod is of the new revision."""
+    return key_of(pod) == view.current_key != ""
+
+
+def key_of(pod: Pod) -> str:
+    """Return what the pods of a revision have in common.
+
+    The label has the bare hash of the template, which another DaemonSet's may have as well.
+    """
+    return f"{pod.owner_uid}/{pod.revision_label}" if pod.revision_label else ""

@@ -1,0 +1,11 @@
+"""The reasons that DaemonSets alone give."""
+
+from __future__ import annotations
+
+from gate.core.model.outcome import AnyReason
+
+
+class DaemonSetReason(AnyReason):
+    """What keeps a DaemonSet from rolling out."""
+
+    BLOCKED_BY_NODE = "BlockedByNode"

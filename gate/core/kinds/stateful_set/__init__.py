@@ -1,0 +1,3 @@
+"""StatefulSets: ordered pods with identities, their versions kept by ControllerRevisions."""
+
+__all__ = ["kind", "objects", "reasons"]

@@ -1,0 +1,123 @@
+"""When a StatefulSet's rollout is done, for its strategy and a policy."""
+
+from __future__ import annotations
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set.objects import StatefulSet
+from gate.core.kinds.stateful_set.reasons import StatefulSetReason
+from gate.core.model.int_or_percent import Share
+from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.policy import OnDelete, Policy, amount
+from gate.core.rollout.workload_kind import View
+
+
+def completion(
+    view: View[ControllerRevision], live: StatefulSet, policy: Policy
+) -> AnyReason | None:
+    """Return why nothing is left to wait for, None if something is.
+
+    The caller has checked that the controller observed our generation: it writes all of its status
+    at once. `availableReplicas` respects minReadySeconds.
+    """
+    if policy.requirement.wait_for_termination and _is_terminating(view, live):
+        return None
+    if live.replicas == 0:
+        return Reason.VACUOUS if live.status_replicas == 0 else None
+    to_update = live.to_update
+    if live.on_delete and policy.requirement.on_delete is OnDelete.WAIT:
+        to_update = live.replicas
+    if live.updated_replicas >= live.replicas:
+        to_update = live.replicas
+    if not to_update:
+        return Reason.NO_ROLLOUT if _is_whole(live) else None
+    needed = min(to_update, _count_needed_pods(live, policy))
+    if needed < to_update:
+        return _done(live, to_update) if count_new_available(live) >= needed else None
+    if live.updated_replicas < to_update or not _is_whole(live):
+        return None
+    if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
+        return None
+    return _done(live, to_update)
+
+
+def is_rolled_out(live: StatefulSet) -> bool:
+    """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
+    return live.updated_replicas >= live.to_update and _is_whole(live)
+
+
+def count_new_available(live: StatefulSet) -> int:
+    """Return how many pods of the new revision are available at least.
+
+    The status counts available pods of all revisions together: it may be any of them that is not.
+    """
+    others = live.status_replicas - live.updated_replicas
+    return max(0, min(live.updated_replicas, live.available_replicas - others))
+
+
+def describe_counts(live: StatefulSet, which: str = "new") -> str:
+    """Describe the progress in one line, by its status alone, whose counters are of one moment.
+
+    `which` names the pods: "new", "old" on the way back, "" if nothing has changed.
+    """
+    if not live.is_observed:
+        return "the controller has not seen the change yet"
+    others = max(0, live.status_replicas - live.updated_replicas)
+    if live.replicas and not live.to_update and others:
+        why = "OnDelete" if live.on_delete else f"partition {live.partition} of {live.replicas}"
+        runs = f"{live.updated_replicas} of {live.replicas} pods run the live template"
+        return f"{runs}, and the controller replaces none ({why})"
+    pods = f"{which} pods".strip()
+    wanted = live.to_update if others and live.to_update else live.replicas
+    parts = [f"{min(count_new_available(live), wanted)} of {wanted} {pods} available"]
+    if wanted < live.replicas:
+        stay = live.replicas - wanted
+        run = "pod stays" if stay == 1 else "pods stay"
+        parts.append(f"{stay} {run} at {live.current_revision or 'the revision before'}")
+        others -= stay
+    if others > 0:
+        other = "new" if which == "old" else "old"
+        parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
+    return ", ".join(parts)
+
+
+def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether the current revision serves, and no other does where it should.
+
+    A pod serves if it is ready. Below the partition pods stay at an older revision, and are as
+    they should be. A scaling in its midst or a missing pod do not disqualify it.
+    """
+    current = view.current()
+    if current is None or not live.is_observed or not live.available_replicas:
+        return False
+    own = live.own_pods(view.pods.values())
+    ready = [track.pod for track in own if track.pod.ready and track.counts]
+    held = set() if live.on_delete else set(range(live.partition))
+    in_reach = [pod for pod in ready if live.index_of(pod) not in held]
+    return bool(in_reach) and all(pod.revision_label == current.name for pod in in_reach)
+
+
+def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
+    """Return how many new pods have to be available: all, unless less was asked for."""
+    requirement = policy.requirement
+    if requirement.require_min_available:
+        unavailable = Share.parse(live.max_unavailable).of(live.replicas, round_up=True)
+        return max(1, live.replicas - unavailable)
+    return min(live.replicas, max(1, amount(requirement.require, live.replicas, live.replicas)))
+
+
+def _is_whole(live: StatefulSet) -> bool:
+    """Tell whether as many pods as wanted exist, and all are available."""
+    return live.status_replicas == live.available_replicas == live.replicas
+
+
+def _is_settled(live: StatefulSet) -> bool:
+    """Tell whether the controller has ended the update (`completeRollingUpdate`)."""
+    return bool(live.update_revision) and live.current_revision == live.update_revision
+
+
+def _done(live: StatefulSet, to_update: int) -> AnyReason:
+    return Reason.COMPLETE if to_update == live.replicas else StatefulSetReason.PARTITIONED
+
+
+def _is_terminating(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    return any(track.pod.deleting for track in live.own_pods(view.pods.values()))

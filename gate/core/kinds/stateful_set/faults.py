@@ -1,0 +1,41 @@
+"""What keeps a StatefulSet's controller from rolling out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set import blocking
+from gate.core.kinds.stateful_set.objects import StatefulSet
+from gate.core.model.objects import ClusterEvent
+from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.policy import FailFast
+from gate.core.rollout.workload_kind import View
+
+_UNCREATED: Final = re.compile(r"create Pod (\S+) in StatefulSet \S+ failed error: (.*)", re.DOTALL)
+"""The controller's event (`recordPodEvent`): a StatefulSet has no condition that says so."""
+
+
+def faults(
+    view: View[ControllerRevision], live: StatefulSet, limits: FailFast
+) -> tuple[Fault, ...]:
+    """Return what keeps the controller from rolling out; a denial of pods decides first."""
+    denials = (denial_of_pods(event.message, None, limits) for event in _denials(view, live))
+    found = next(denials, None)
+    blocked = blocking.find_blocking_pod(view, live, limits)
+    return (
+        *(() if found is None else (found,)),
+        *(() if blocked is None else (blocking.fault_of(blocked),)),
+    )
+
+
+def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[ClusterEvent]:
+    """Yield the events about pods that could not be created and are not there now."""
+    there = {track.pod.name for track in live.own_pods(view.pods.values())}
+    for event in view.events.values():
+        if event.about_uid == live.uid and event.reason == "FailedCreate":
+            found = _UNCREATED.match(event.message)
+            if found is not None and found[1] not in there:
+                yield event

@@ -1,0 +1,70 @@
+"""StatefulSets as values, and the places of their pods.
+
+Field names follow the API (apps/v1); counters that the server omits are 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.model.objects import Pod, Workload
+from gate.core.rollout.observations import Kind
+from gate.core.rollout.pod_history import PodTrack
+
+API_VERSION: Final = "apps/v1"
+STATEFUL_SET: Final = Kind("StatefulSet")
+DEFAULT_REPLICAS: Final = 1
+"""`spec.replicas` of a StatefulSet that does not set it (apps/v1 StatefulSetSpec)."""
+_ORDINAL: Final = re.compile(r".*-([0-9]{1,9})", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatefulSet(Workload):
+    """An apps/v1 StatefulSet.
+
+    `partition` is an index into the range of pods, whatever `first_ordinal` (`ordinals.start`) is.
+    `max_unavailable` is as the API gives it, a number or a percentage. `claims` are the names of
+    its `volumeClaimTemplates`. `grace_seconds` is how long its pods may take to terminate.
+    """
+
+    min_ready_seconds: int
+    on_delete: bool
+    parallel: bool
+    partition: int
+    max_unavailable: str
+    first_ordinal: int
+    grace_seconds: int
+    claims: tuple[str, ...]
+    deletes_scaled_claims: bool
+    status_replicas: int
+    ready_replicas: int
+    available_replicas: int
+    updated_replicas: int
+    current_revision: str
+    update_revision: str
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether its status is about its present spec."""
+        return self.observed_generation >= self.generation
+
+    @property
+    def to_update(self) -> int:
+        """How many pods the controller brings to a new version by itself."""
+        return 0 if self.on_delete else max(0, self.replicas - self.partition)
+
+    def index_of(self, pod: Pod) -> int | None:
+        """Return the place of a pod in the range, None for one outside of it.
+
+        A pod is named after its StatefulSet and its ordinal (`getPodName`).
+        """
+        found = _ORDINAL.fullmatch(pod.name)
+        index = int(found[1]) - self.first_ordinal if found is not None else -1
+        return index if 0 <= index < self.replicas else None
+
+    def own_pods(self, pods: Iterable[PodTrack]) -> list[PodTrack]:
+        """Return its pods among those of the namespace, those on their way out too."""
+        return [track for track in pods if track.pod.owner_uid == self.uid]

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gate.core.model.objects import Ref
+from gate.core.rollout.policy import BlockedPods
 from gate.kube.client import Client
 from gate.kube.failures import BadAnswer, NotFound
 from gate.kube.kinds import registry
 from gate.kube.kinds.kind import Right, WorkloadResources
-from gate.kube.kinds.pod import EVENT
+from gate.kube.kinds.pod import EVENT, REMOVING
 from gate.kube.resource import Resource
 from gate.kube.resources import (
     ACCESS_REVIEWS,
@@ -55,11 +56,13 @@ def list_needed(
     *,
     creates: Collection[Ref] | None = None,
     deletes: Collection[Ref] = (),
+    removes: BlockedPods = BlockedPods.EVICT,
 ) -> tuple[Permission, ...]:
     """Return what an attempt with these objects may need, its rollback included.
 
     `creates` are those that do not exist yet, None if that is not known: a server-side apply of a
     new object needs both create and patch. `deletes` are those that a rollback may delete.
+    `removes` is how pods that are in the way of a rollout are removed.
     """
     wanted: set[Permission] = set()
     for ref in objects:
@@ -74,6 +77,7 @@ def list_needed(
         workload = registry.find_workload(ref)
         if workload is not None:
             wanted |= following(namespace, workload)
+            wanted |= _removing(namespace, removes) if workload.can_be_blocked else set()
     return tuple(sorted(wanted))
 
 
@@ -116,6 +120,15 @@ def following(namespace: str, workload: WorkloadResources) -> set[Permission]:
     return {
         Permission(namespace, right.resource.group, right.plural, verb)
         for right in rights
+        for verb in right.verbs
+    }
+
+
+def _removing(namespace: str, how: BlockedPods) -> set[Permission]:
+    """Return what it takes to remove a pod that is in the way of its controller."""
+    return {
+        Permission(namespace, right.resource.group, right.plural, verb)
+        for right in REMOVING[how]
         for verb in right.verbs
     }
 

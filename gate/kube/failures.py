@@ -155,6 +155,12 @@ class TooManyRequests(ApiError):
     transient = True
 
 
+class DisruptionForbidden(ApiError):
+    """429 of an eviction: a PodDisruptionBudget forbids it now; no sign of load."""
+
+    advice = "the PodDisruptionBudget has to allow it, or the pod has to recover"
+
+
 class ServerFailure(ApiError):
     """5xx: from the server or something in front of it; nobody knows what it did."""
 

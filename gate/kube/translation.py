@@ -17,6 +17,7 @@ from gate.kube.failures import (
     AlreadyExists,
     ApiError,
     ContactBroken,
+    DisruptionForbidden,
     FieldConflict,
     FieldManagerConflict,
     FieldProblem,
@@ -67,6 +68,8 @@ def from_status(
 
 _UNMERGEABLE = ("failed to create typed patch object", "failed to convert new object")
 """How a server-side apply begins its 500 for a body that does not fit the schema."""
+_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
+"""An eviction of a pod with several of them, which the server does not support: a 500 for good."""
 _QUOTED = (
     (
         re.compile(
@@ -131,12 +134,19 @@ def _leaf(code: int, message: str, document: Mapping[str, Any], after: float | N
         case 422:
             return _invalid(message, document)
         case 429:
-            return TooManyRequests(message, retry_after_seconds=after)
-        case 500 if message.startswith(_UNMERGEABLE):
+            return _too_many(message, document, after)
+        case 500 if message.startswith(_UNMERGEABLE) or _SEVERAL_BUDGETS in message:
             return Rejected(message)
     if code >= 500:  # noqa: PLR2004 - the class of HTTP statuses
         return ServerFailure(message, retry_after_seconds=after)
     return Rejected(message)
+
+
+def _too_many(message: str, document: Mapping[str, Any], after: float | None) -> ApiError:
+    """Tell the no of a PodDisruptionBudget from a server that sheds load."""
+    if any(cause.get("reason") == "DisruptionBudget" for cause in _causes(document)):
+        return DisruptionForbidden(message)
+    return TooManyRequests(message, retry_after_seconds=after)
 
 
 _CANNOT = re.compile(r'cannot (\w+) resource "([^"]+)" in API group "([^"]*)"')

@@ -17,7 +17,7 @@ from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
@@ -130,6 +130,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "ref": ref(one.ref),
                 "baseline": _baseline(one.baseline),
                 "why": [cause(each) for each in one.why],
+                "removed": [[each.name, each.uid] for each in one.removed],
                 "phase": one.phase.value,
             }
             for one in record.followed
@@ -173,8 +174,12 @@ def _record_of(value: Mapping[str, Any]) -> Record:
 def _followed_of(value: Mapping[str, Any]) -> Followed:
     """Read a workload that was followed; an older gate named neither a failure nor a phase."""
     why = tuple(map(cause_of, value.get("why") or ()))
+    removed = tuple(
+        RemovedPod(clean_line(name), clean_line(uid)) for name, uid in value.get("removed") or ()
+    )
     phase = Phase(value.get("phase", Phase.MAIN))
-    return Followed(ref_of(value["ref"]), _baseline_of(value["baseline"]), why, phase)
+    baseline = _baseline_of(value["baseline"])
+    return Followed(ref_of(value["ref"]), baseline, why, removed, phase)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

@@ -32,6 +32,7 @@ from gate.wire.trace import (
     LISTED,
     MAX_FILE_BYTES,
     MEASURED,
+    REMOVED,
     RETURNED,
     SEEN,
     UNSEEN,
@@ -158,6 +159,10 @@ class Recorder:
     def record_seen(self, at: float) -> None:
         """Record that all was read again."""
         self._hand(0, lambda: {"t": self._since(at), "type": SEEN, "object": {}})
+
+    def record_removal(self, at: float, uid: str) -> None:
+        """Record that the run removed a pod at which a controller had stopped."""
+        self._hand(0, lambda: {"t": self._since(at), "type": REMOVED, "object": {"uid": uid}})
 
     def record_return(self, at: float) -> None:
         """Record that the run goes back, or stops its rollout: what follows is its own doing."""

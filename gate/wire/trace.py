@@ -4,14 +4,16 @@ Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deplo
 the first one; another kind has `workload` with its `kind` and `name`), `before` (the objects listed
 just before the apply), `applied` (the workload that the apply returned) and, if there is more to
 say, `also_applied` (the attempt's other workloads) and `policy` (options of the judge, as a
-configuration file has them). Each further line has `t`, the
-seconds since the apply returned, and a watch's `type` and `object`; or the type LISTED, a
-`namespace`, and as `object` a page of the list that a watch began with; or the type MEASURED, and
-as `object` the answer to one tick of a check; or the type UNSEEN: a request or a watch failed, as
-`object` says, so that facts may be missing until the type SEEN: then all of each Deployment was
-read again; or the type RETURNED: the run had decided, and what follows resulted from what it wrote
-then; or the type ENDED, and as `object` how the run ended: the last line, which is missing if the
-run was killed.
+configuration file has them). Each further line has `t`, the seconds since the apply returned, and
+a watch's `type` and `object`; or the type
+
+- LISTED, a `namespace` ("" for nodes), and as `object` a page of the list that a watch began with
+- MEASURED, and as `object` the answer to one tick of a check
+- UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
+  SEEN: then all of each workload was read again
+- REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
+- RETURNED: the run had decided, and what follows resulted from what it wrote then
+- ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ UNSEEN: Final = "UNSEEN"
 SEEN: Final = "SEEN"
 RETURNED: Final = "RETURNED"
 ENDED: Final = "ENDED"
+REMOVED: Final = "REMOVED"
 MAX_FILE_BYTES: Final = 1024 * 1024 * 1024
 
 _UNREADABLE: Final = (ValueError, RecursionError)
@@ -63,7 +66,15 @@ class Reached:
     at: float
 
 
-TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached
+@dataclass(frozen=True, slots=True)
+class PodRemoved:
+    """The run removed a pod at which a controller had stopped: that one begins anew."""
+
+    at: float
+    uid: str
+
+
+TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached | PodRemoved
 _Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
 
 
@@ -89,6 +100,10 @@ class _Why(Struct):
     why: str
 
 
+class _Removed(Struct):
+    uid: str
+
+
 class _OfKind(Struct):
     kind: str
 
@@ -96,6 +111,7 @@ class _OfKind(Struct):
 _HEADER: Final = Decoder(_Header)
 _LINE: Final = Decoder(_Line)
 _WHY: Final = Decoder(_Why)
+_REMOVED_POD: Final = Decoder(_Removed)
 _OF_KIND: Final = Decoder(_OfKind)
 _OBJECT: Final = Decoder(dict[str, Any])
 _ENDED: Final = f'"{ENDED}"'.encode()
@@ -166,6 +182,8 @@ class Recording:
             return (ContactFailed(at, clean_line(_WHY.decode(found.object).why)),)
         if found.type == SEEN:
             return (Seen(at),)
+        if found.type == REMOVED:
+            return (PodRemoved(at, _REMOVED_POD.decode(found.object).uid),)
         return _decode_watch_line(at, line)
 
     def _join_pages(self, at: float, line: _Line, pages: _Pages) -> tuple[TraceEvent, ...]:

@@ -75,7 +75,9 @@ def guard_namespace(context: CommandContext) -> None:
 def read_guarded(context: CommandContext, name: str) -> Live:
     """Check permissions and guards; return the Deployment and what it owns."""
     session = context.session
-    needs = list_needed(session.resources, [workload_ref(session.namespace, name)], creates=())
+    refs = [workload_ref(session.namespace, name)]
+    removes = context.settings.replace_blocked_pods
+    needs = list_needed(session.resources, refs, creates=(), removes=removes)
     wished = tuple(wished_permissions(context.settings, [session.namespace]))
     live = _read_with_rights(context, name, needs, wished, lambda: read_live(session, name))
     _refuse_guarded(context, live.object)
@@ -133,6 +135,7 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(context.console.warn)
     target = watching.target(ref)
     history = context.memory.history(ref)
     beside = return_target.read_beside(session, [history], [ref])
@@ -142,7 +145,8 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
     plan = return_target.with_target_set(session, plan, context.memory, beside)
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
-    needs = list_needed(session.resources, [ref, *restored], creates=())
+    removes = settings.replace_blocked_pods
+    needs = list_needed(session.resources, [ref, *restored], creates=(), removes=removes)
     wished = wished_permissions(settings, [session.namespace])
     first_questions.check_access(session, ref.name, needs, wished)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)

@@ -69,6 +69,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(context.console.warn)
 
     # Lay out the writes, and choose what a failure returns to; try that on the server, too.
     targets = tuple(watching.target(live.ref) for live in lives)
@@ -117,7 +118,8 @@ def _check_access(context: CommandContext, name: str, items: Items) -> None:
     """Refuse if permissions are missing for the objects that go back."""
     refs = [item.ref for item in items]
     new = [item.ref for item in items if item.live is None]
-    needs = list_needed(context.session.resources, refs, creates=new)
+    removes = context.settings.replace_blocked_pods
+    needs = list_needed(context.session.resources, refs, creates=new, removes=removes)
     secrets = {ref.namespace for ref in refs if ref.kind == "Secret"}
     wished = wished_permissions(context.settings, {ref.namespace for ref in refs}, secrets)
     first_questions.check_access(context.session, name, needs, wished)

@@ -74,7 +74,8 @@ def read_subject(context: CommandContext, name: str) -> UndoSubject:
     """Read what runs, and the live state of every object of the verified versions."""
     session, settings, memory = context.session, context.settings, context.memory
     ref = workload_ref(session.namespace, name)
-    needs = list_needed(session.resources, [ref], creates=())
+    removes = settings.replace_blocked_pods
+    needs = list_needed(session.resources, [ref], creates=(), removes=removes)
     try:
         live = read_live(session, name)
     except Forbidden:
@@ -102,7 +103,8 @@ def _refuse_unread(found: UndoSubject) -> None:
     if not unread:
         return
     session = found.session
-    needs = list_needed(session.resources, [found.ref, *unread], creates=())
+    removes = found.settings.replace_blocked_pods
+    needs = list_needed(session.resources, [found.ref, *unread], creates=(), removes=removes)
     wished = wished_permissions(found.settings, [session.namespace])
     first_questions.check_access(session, found.ref.name, needs, wished)
     ref, why = next(iter(unread.items()))

@@ -88,9 +88,9 @@ class Recovery:
         record = self._record(keeper, lock)
         refs = [one.ref for one in record.objects]
         refuse_protected_objects(_list_refs(record), self.context.settings.protected_namespace)
-        first_questions.check_access(
-            session, "recover", list_needed(session.resources, refs, creates=())
-        )
+        removes = record.policy.response.blocked_pods
+        needs = list_needed(session.resources, refs, creates=(), removes=removes)
+        first_questions.check_access(session, "recover", needs)
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
         watching = _watching(session, record, found)

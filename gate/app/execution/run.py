@@ -36,6 +36,7 @@ from gate.kube.client import Client
 from gate.kube.cluster import Cluster
 from gate.kube.evidence import Collector
 from gate.kube.failures import ApiError
+from gate.kube.pod_removal import PodRemover
 from gate.kube.reads import Reader
 from gate.kube.writes import Writer
 from gate.last_word import Word, last_word
@@ -130,6 +131,7 @@ def _performers(ready: Ready, has_written: threading.Event) -> Performers:
     reader = Reader(client, resources, clock, ready.selectors, insists=True)
     return Performers(
         write=write if tape is None else _record_writes(tape, write),
+        remove_pod=PodRemover(client, clock).perform,
         read=reader.perform,
         read_together=reader.perform_together,
         collect=Collector(client, clock, mask=session.secrets.mask).perform,

@@ -45,7 +45,8 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
     deletes = {*(new if _may_delete(settings) else ()), *replaceable(manifest)}
-    needs = list_needed(session.resources, refs, creates=new, deletes=deletes)
+    removes = settings.replace_blocked_pods
+    needs = list_needed(session.resources, refs, creates=new, deletes=deletes, removes=removes)
     first_questions.check_access(session, _about(manifest), needs, wished)
     return found
 
@@ -60,7 +61,8 @@ def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Pe
     """Return the permissions for a manifest while it is unknown which objects exist."""
     refs = [item.ref for item in manifest.objects]
     deletes = refs if _may_delete(settings) else replaceable(manifest)
-    return list_needed(session.resources, refs, creates=None, deletes=deletes)
+    removes = settings.replace_blocked_pods
+    return list_needed(session.resources, refs, creates=None, deletes=deletes, removes=removes)
 
 
 def _may_delete(settings: Settings) -> bool:

@@ -59,7 +59,7 @@ from gate.report.schema.result import CheckResult
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line
 from gate.wire.measurements import Measured
-from gate.wire.trace import Reached, Seen, TraceEvent
+from gate.wire.trace import PodRemoved, Reached, Seen, TraceEvent
 
 
 class Stands(enum.StrEnum):
@@ -211,7 +211,10 @@ class _Player:
     def play(self, event: TraceEvent) -> None:
         """Take the next line of the recording."""
         self._wake_until(event.at)
-        if isinstance(event, Reached):
+        if self.attempt.ended or isinstance(event, Reached):
+            return
+        if isinstance(event, PodRemoved):
+            self._restart_clock(event.uid)
             return
         if isinstance(event, Seen):
             self._see(event.at)
@@ -228,6 +231,17 @@ class _Player:
         """Let as much time pass as nothing may move in."""
         seconds = self.attempt.plan.policy.budgets.progress_deadline_seconds
         self._wake_until(self.attempt.now + seconds)
+
+    def _restart_clock(self, uid: str) -> None:
+        """Give the workload of a removed pod a whole deadline, as the run did."""
+        workloads = self.attempt.workloads
+        restarted = {
+            ref: rollout.restart_clock(self.attempt.now)
+            for ref, rollout in workloads.rollouts.items()
+            if uid in rollout.snapshot.pods
+        }
+        rollouts = workloads.rollouts.put_all(restarted)
+        self.attempt = replace(self.attempt, workloads=replace(workloads, rollouts=rollouts))
 
     def _see(self, at: float) -> None:
         """Answer the reads that waited while facts were missing: the run has its answers now."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gate.app.runtime.command_start import CommandStart
 from gate.clock import Clock
+from gate.core.attempt.replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.checks.questions import Answers, Errored
 from gate.core.checks.tick_grid import Tick
@@ -41,6 +42,7 @@ class Tape:
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
         self._missing = False
+        self._removed: set[str] = set()
 
     @property
     def complete(self) -> bool:
@@ -72,8 +74,15 @@ class Tape:
         if self.complete and is_workload(effect.ref):
             self._recorder.record_return(self._clock.now())
 
+    def _note_removals(self, attempt: Attempt) -> None:
+        for uid, one in attempt.workloads.replacements.items():
+            if one.stage is Stage.ACCEPTED and uid not in self._removed:
+                self._removed.add(uid)
+                self._recorder.record_removal(self._clock.now(), uid)
+
     def on_step(self, attempt: Attempt) -> None:
         """Take a step of the attempt: note when facts start or stop being missing."""
+        self._note_removals(attempt)
         missing = any(
             rollout.blindness.is_unseen for rollout in attempt.workloads.rollouts.values()
         )

@@ -22,6 +22,7 @@ from gate.core.protocol.effects import (
     FindUsers,
     Read,
     Release,
+    RemovePod,
     SaveRecord,
     Write,
 )
@@ -44,6 +45,7 @@ class Performers:
     """What performs each kind of effect and returns its answer."""
 
     write: Callable[[Write], Answer]
+    remove_pod: Callable[[RemovePod], Answer]
     read: Callable[[Read], Answer]
     read_together: Callable[[Sequence[Read]], Iterable[Answer]]
     collect: Callable[[Collect], Answer]
@@ -94,6 +96,9 @@ class Lanes:
             case Write():
                 self._sent[effect.ref] = None
                 self._lane(f"write {effect.effect_id % WRITE_LANES}").put(effect)
+            case RemovePod():
+                self._sent[effect.workload] = None
+                self._lane("remove pod").put(effect)
             case Read():
                 self._lane(f"read object {effect.effect_id % OBJECT_LANES}").put(effect)
             case Collect():
@@ -130,6 +135,8 @@ class Lanes:
         match effect:
             case Write():
                 return self._performers.write(effect)
+            case RemovePod():
+                return self._performers.remove_pod(effect)
             case Read():
                 return self._performers.read(effect)
             case Collect():

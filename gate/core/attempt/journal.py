@@ -12,7 +12,7 @@ from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.core.plan.journal_record import Followed, Kept, Reach, Record
+from gate.core.plan.journal_record import Followed, Kept, Reach, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
 from gate.core.plan.rollback_plan import content
@@ -60,7 +60,7 @@ def record_of(plan: Plan) -> Record:
 
 def record_now(attempt: Attempt) -> Record:
     """Return the record of an attempt as it is now; on the way back it has the reason."""
-    record = record_of(attempt.plan)
+    record = _with_removed(attempt, record_of(attempt.plan))
     if attempt.course.leg is Leg.FORWARD:
         return record
     followed = tuple(
@@ -72,6 +72,23 @@ def record_now(attempt: Attempt) -> Record:
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
+
+
+def _with_removed(attempt: Attempt, record: Record) -> Record:
+    """Return the record with the pods that are removed because they block a rollout."""
+    removals = attempt.workloads.replacements.values()
+    if not removals:
+        return record
+    followed = tuple(
+        replace(
+            one,
+            removed=tuple(
+                RemovedPod(each.pod, each.uid) for each in removals if each.workload == one.ref
+            ),
+        )
+        for one in record.followed
+    )
+    return replace(record, followed=followed)
 
 
 def _find_reach(attempt: Attempt, ref: Ref) -> Reach:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from gate.core.attempt import limits
 from gate.core.attempt.contact import Contact
 from gate.core.attempt.last_look import Finding, LeftObject
+from gate.core.attempt.replacement import Replacement
 from gate.core.attempt.transitions import State
 from gate.core.attempt.wait import Wait
 from gate.core.checks.run import CheckRun, Conclusion
@@ -133,14 +134,14 @@ class Workloads:
     """What is known of the Deployments, and how those that are followed progress.
 
     `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
-    `rulings` cache what the judge said: they follow from the rollouts and are excluded from
-    comparison.
+    `replacements` are pods that blocked a rollout, by uid. `rulings` cache what the judge said.
     """
 
     snapshots: FrozenMap[Ref, Snapshot] = field(default_factory=FrozenMap)
     rollouts: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     followed_before: FrozenMap[Ref, Rollout] = field(default_factory=FrozenMap)
     owners: Owners = field(default_factory=Owners)
+    replacements: FrozenMap[str, Replacement] = field(default_factory=FrozenMap)
     rulings: Rulings = field(default_factory=lambda: Rulings({}), compare=False, repr=False)
 
 

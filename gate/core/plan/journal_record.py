@@ -62,16 +62,26 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedPod:
+    """A pod that is removed, or was to be when the record was saved."""
+
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class Followed:
     """A workload whose rollout is followed; `baseline` is None if nothing served.
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
-    causes; empty if nothing was found against it.
+    causes; empty if nothing was found against it. `removed` are the pods that are removed because
+    they block it.
     """
 
     ref: Ref
     baseline: Baseline | None
     why: tuple[Cause, ...] = ()
+    removed: tuple[RemovedPod, ...] = ()
     phase: Phase = Phase.MAIN
 
 

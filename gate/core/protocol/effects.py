@@ -11,6 +11,7 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
+from gate.core.rollout.policy import BlockedPods
 from gate.core.versions.history import Closed
 
 
@@ -90,6 +91,20 @@ class FindUsers:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovePod:
+    """Evict or delete one pod of `workload`, for its controller to replace it.
+
+    `uid` is a precondition. The pod has its whole time to terminate.
+    """
+
+    effect_id: int
+    workload: Ref
+    pod: str
+    uid: str
+    how: BlockedPods
+
+
+@dataclass(frozen=True, slots=True)
 class Announce:
     """A line of the timeline: terminal, log and report all render this one."""
 
@@ -106,6 +121,6 @@ class Release:
     closed: Closed
 
 
-Effect = SaveRecord | Write | Read | Collect | Ask | FindUsers | Announce | Release
-Asking = SaveRecord | Write | Read | Collect | Ask | FindUsers | Release
+Asking = SaveRecord | Write | Read | RemovePod | Collect | Ask | FindUsers | Release
 """The effects that are answered."""
+Effect = Asking | Announce

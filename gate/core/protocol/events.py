@@ -6,6 +6,7 @@ Observations are legal in every state. An answer is legal only while the effect 
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from gate.core.checks import questions
@@ -240,6 +241,28 @@ class UsersFound:
     held: FrozenMap[Ref, str]
 
 
+class Removal(enum.StrEnum):
+    """What became of the removal of a pod; `GUARDED`: a PodDisruptionBudget forbids it for now."""
+
+    ACCEPTED = "accepted"
+    GUARDED = "guarded"
+    REFUSED = "refused"
+    UNANSWERED = "unanswered"
+
+
+@dataclass(frozen=True, slots=True)
+class PodRemoval:
+    """The answer to the removal of a pod; `message` is the server's, "" if it was accepted.
+
+    A pod that is gone, or another one under its name, counts as accepted.
+    """
+
+    at: float
+    effect_id: int
+    removal: Removal
+    message: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
     """The lock is released."""
@@ -259,6 +282,7 @@ Answer = (
     | Answered
     | Errored
     | UsersFound
+    | PodRemoval
     | Released
 )
 AttemptEvent = Observation | Answer

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from gate.core.attempt.following import applied_found, applied_of, start_following
 from gate.core.attempt.last_look import LeftObject
+from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
 from gate.core.model.body import FrozenMap
@@ -351,7 +352,18 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
     attempt = replace(attempt, result=replace(attempt.result, rejection=refusal))
     for target in attempt.plan.targets:
         attempt = _follow_target(attempt, target, written.get(target.ref))
-    return attempt
+    return replace(
+        attempt, workloads=replace(attempt.workloads, replacements=_removals_of(attempt, resumed))
+    )
+
+
+def _removals_of(attempt: Attempt, resumed: Resumed) -> FrozenMap[str, Replacement]:
+    """Return the pods whose removal the recorded attempt had decided: any may still be there."""
+    return FrozenMap(
+        (pod.uid, Replacement(one.ref, pod.name, pod.uid, Stage.RECORDED, attempt.now))
+        for one in resumed.record.followed
+        for pod in one.removed
+    )
 
 
 def _collect_left(

@@ -172,6 +172,11 @@ class Rollout:
         blindness = self.blindness.read_well(at)
         return self if blindness is self.blindness else replace(self, blindness=blindness)
 
+    def restart_clock(self, at: float) -> Rollout:
+        """Return the rollout with a whole deadline ahead: what stood in its way is removed."""
+        seconds = self.blindness.seconds(at)
+        return replace(self, progress=replace(self.progress, last_at=at, blind_seconds=seconds))
+
     def _after_pod(self, at: float, snapshot: Snapshot, uid: str) -> Rollout:
         """Look at one pod alone: the counters behind the progress marks did not change."""
         live = snapshot.live

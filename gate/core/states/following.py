@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
@@ -15,6 +16,7 @@ from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
+from gate.core.states import unblocking
 from gate.core.states.reads import read_all
 from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
@@ -49,11 +51,21 @@ class Following(WatchingState):
         """Go on with the first failure, or once everything is complete, to what is not ready."""
         if attempt.now < attempt.requests.not_before:
             return None
-        if has_failed(attempt, verdicts):
+        if has_failed(attempt, verdicts) and not unblocking.holds_failure(attempt, verdicts):
             return Trigger.FAILED
         if not are_all_complete(attempt, verdicts):
             return None
         return Trigger.BLOCKED if find_unready(attempt) else Trigger.COMPLETE
+
+    def ask(self, attempt: Attempt) -> Step:
+        """Ask for the removal of the pod that blocks, otherwise what is due anyhow."""
+        moved, asked = unblocking.ask_to_remove(attempt)
+        return (moved, asked) if moved is not attempt else super().ask(attempt)
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield also when a removal may be due."""
+        yield from super().wake_times(attempt)
+        yield from unblocking.wake_times(attempt)
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

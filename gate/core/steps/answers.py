@@ -21,6 +21,7 @@ from gate.core.protocol.effects import (
     FindUsers,
     Read,
     Release,
+    RemovePod,
     SaveRecord,
     Write,
 )
@@ -29,6 +30,7 @@ from gate.core.protocol.events import (
     Answered,
     Collected,
     Errored,
+    PodRemoval,
     ReadBack,
     Recorded,
     Released,
@@ -39,6 +41,7 @@ from gate.core.protocol.events import (
     Written,
 )
 from gate.core.rollout.observations import Observed
+from gate.core.states import unblocking
 from gate.core.states.read_answers import Facts
 from gate.core.states.table import STATES
 from gate.core.writes.lagging_server import is_lagging, repeat_later, with_served
@@ -58,6 +61,7 @@ _ANSWERS: dict[type[Answer], type[Asking]] = {
     Answered: Ask,
     Errored: Ask,
     UsersFound: FindUsers,
+    PodRemoval: RemovePod,
     Released: Release,
 }
 
@@ -81,6 +85,8 @@ def fold_answer(attempt: Attempt, answer: Answer) -> tuple[Attempt, Facts]:
             return _fold_rejection(attempt, Rejection(effect.ref, reason, message, paths)), ()
         case Read(), ReadBack():
             return STATES[attempt.course.state].fold_read(attempt, effect, answer)
+        case RemovePod(), PodRemoval():
+            return unblocking.fold_removal(attempt, effect, answer), ()
         case Ask(), Answered() | Errored():
             return health_checks.measure_answer(attempt, effect, answer), ()
         case _:

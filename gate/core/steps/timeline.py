@@ -16,6 +16,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.lines import Line, describe_refusals
+from gate.core.states.unblocking import describe_replacements
 
 
 def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
@@ -46,6 +47,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
         if ref not in before.interference.departures:
             yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
+    yield from describe_replacements(before, after)
     yield from _narrate_objects(before, after)
     yield from _narrate_measurements(before, after)
     was, now = before.workloads.rollouts, after.workloads.rollouts

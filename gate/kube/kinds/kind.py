@@ -44,12 +44,14 @@ class WorkloadResources:
 
     `children` are the kinds of what belongs to it: what holds its revisions, and Pods. `selector`
     returns which labels these have, for a live object or one that is to be created. `rights` are
-    those that following takes beyond watching and reading. `surroundings` are cluster-scoped kinds
+    those that following takes beyond watching and reading. `can_be_blocked` is whether a pod may
+    be in its way, which is removed then. `surroundings` are cluster-scoped kinds
     that its verdict looks at where they may be read.
     """
 
     watched: WatchedKind
     children: tuple[WatchedKind, ...]
     rights: tuple[Right, ...] = ()
+    can_be_blocked: bool = False
     surroundings: tuple[WatchedKind, ...] = ()
     selector: Callable[[Mapping[str, Any]], Mapping[str, Any]] = spec_selector

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from gate.core.rollout.observations import Kind
+from gate.core.rollout.policy import BlockedPods
 from gate.kube.kinds.kind import Right, WatchedKind
 from gate.kube.resource import Resource
 
@@ -16,3 +18,10 @@ EVENT: Final = WatchedKind(Kind.EVENT, EVENTS)
 
 LOGS: Final = Right(PODS, ("get",), "log")
 """What it takes to show the last words of a container."""
+
+REMOVING: Final[Mapping[BlockedPods, tuple[Right, ...]]] = {
+    BlockedPods.EVICT: (Right(PODS, ("create",), "eviction"),),
+    BlockedPods.DELETE: (Right(PODS, ("delete",)),),
+    BlockedPods.NEVER: (),
+}
+"""What it takes to remove a pod that is in the way of its controller."""

@@ -16,4 +16,5 @@ WORKLOAD: Final = WorkloadResources(
     watched=WatchedKind(STATEFUL_SET, STATEFUL_SETS),
     children=(CONTROLLER_REVISION, POD),
     rights=(LOGS,),
+    can_be_blocked=True,
 )

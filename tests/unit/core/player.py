@@ -33,6 +33,7 @@ from gate.core.protocol.effects import (
     FindUsers,
     Read,
     Release,
+    RemovePod,
     SaveRecord,
     Write,
 )
@@ -266,6 +267,8 @@ class Player:
                 return self.read(effect)
             case Write():
                 return self.server.perform(effect, now)
+            case RemovePod():
+                raise TypeError(f"no Deployment needs a pod removed: {effect}")
             case Ask(effect_id):
                 said = self.measure(effect)
                 if isinstance(said, questions.Errored):

@@ -22,7 +22,9 @@ from gate.core.protocol.effects import Announce, Collect, Read, Write
 from gate.core.protocol.events import (
     Answered,
     Collected,
+    PodRemoval,
     ReadBack,
+    Removal,
     UsersFound,
     Written,
 )
@@ -53,6 +55,7 @@ class Scene:
         self.together: list[tuple[int, ...]] = []
         performers = Performers(
             write=self.worker(lambda n: Written(5.0, n, None)),
+            remove_pod=self.worker(lambda n: PodRemoval(5.0, n, Removal.ACCEPTED)),
             read=self.worker(lambda n: ReadBack(5.0, n, Absent())),
             read_together=self.read_together,
             collect=self.worker(lambda n: Collected(5.0, n, ())),

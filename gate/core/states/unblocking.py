@@ -1,0 +1,249 @@
+"""Removes the one pod at which a controller stops, so that the controller replaces it.
+
+On both legs: a fix over a broken version needs it as much as a rollback does. A kind says which pod
+blocks and whether it may go (`WorkloadKind.find_blocking_pod`); here is when. It is noted in the
+record and read again before it is removed, with its uid as precondition, one pod at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gate.core.attempt.journal import record_now
+from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.state import Attempt, Step
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import RemovePod, SaveRecord
+from gate.core.protocol.events import PodRemoval, Removal
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.policy import BlockedPods
+from gate.core.rollout.progress import stalled_at
+from gate.core.rollout.workload_kind import BlockingPod
+from gate.core.states.reads import awaits_read, read_all
+from gate.core.states.verdicts import Verdicts, find_failed
+
+SETTLE_SECONDS = 5.0
+"""How long a controller gets, after the last progress, to replace a pod by itself."""
+REPEAT_SECONDS = 30.0
+"""How soon a removal that a PodDisruptionBudget forbade, or that had no answer, is tried again."""
+
+LEAD_SECONDS = 5.0
+"""How long before a standstill would end the leg a pod is given up: a removal takes some time."""
+
+_STAGES = {
+    Removal.ACCEPTED: Stage.ACCEPTED,
+    Removal.GUARDED: Stage.GUARDED,
+    Removal.REFUSED: Stage.REFUSED,
+    Removal.UNANSWERED: Stage.UNANSWERED,
+}
+
+
+def holds_failure(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether all that has failed is a standstill that a removal may end."""
+    failed = find_failed(verdicts)
+    return bool(failed) and all(
+        (verdict := verdicts[ref]) is not None
+        and verdict.reason is Reason.PROGRESS_DEADLINE_EXCEEDED
+        and attempt.now < attempt.workloads.rollouts[ref].ends_at
+        and (_is_under_way(attempt, ref) or _find_due(attempt, ref) is not None)
+        for ref in failed
+    )
+
+
+def ask_to_remove(attempt: Attempt) -> Step:
+    """Return the next request for the removal of a pod, the attempt unchanged if none is due."""
+    if not _may_remove(attempt) or attempt.awaits(RemovePod):
+        return attempt, ()
+    decided = next((one for one in _replacements(attempt) if one.stage is Stage.DECIDED), None)
+    if decided is not None:
+        waits = attempt.awaits(SaveRecord) or awaits_read(attempt, (decided.workload,))
+        return (attempt, ()) if waits else _send(attempt, decided)
+    for ref in attempt.workloads.rollouts:
+        blocking = _find_due(attempt, ref)
+        if blocking is not None:
+            return _decide(attempt, ref, blocking)
+    return attempt, ()
+
+
+def wake_times(attempt: Attempt) -> Iterator[float]:
+    """Yield when a removal may be due (monotonic seconds)."""
+    if not _may_remove(attempt):
+        return
+    for ref, rollout in attempt.workloads.rollouts.items():
+        blocking = _find_blocking_pod(attempt, ref)
+        if blocking is None:
+            continue
+        yield from (
+            rollout.blindness.time_of(clock, attempt.now)
+            for clock in (_settled_at(rollout), _condemned_at(attempt, ref, rollout, blocking))
+        )
+        known = attempt.workloads.replacements.get(blocking.pod.uid)
+        if known is not None:
+            yield known.at + REPEAT_SECONDS
+
+
+def fold_removal(attempt: Attempt, effect: RemovePod, answer: PodRemoval) -> Attempt:
+    """Return the attempt after the answer to a removal; a refused one restarts no clock."""
+    known = attempt.workloads.replacements[effect.uid]
+    stage = _STAGES[answer.removal]
+    after = replace(known, stage=stage, at=attempt.now, message=answer.message)
+    attempt = _with(attempt, after)
+    if stage in (Stage.ACCEPTED, Stage.UNANSWERED) or known.progress is None:
+        return attempt
+    rollout = attempt.workloads.rollouts.get(effect.workload)
+    if rollout is None or rollout.progress.last_at > known.at:
+        return attempt
+    return _with_rollout(attempt, replace(rollout, progress=known.progress))
+
+
+def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
+    """Note the removal, read everything again, and give the controller a deadline from now on."""
+    rollout, pod = attempt.workloads.rollouts[ref], blocking.pod
+    one = Replacement(ref, pod.name, pod.uid, Stage.DECIDED, attempt.now, progress=rollout.progress)
+    attempt = _with(_with_rollout(attempt, rollout.restart_clock(attempt.now)), one)
+    attempt, reads = read_all(attempt, (ref,))
+    save = SaveRecord(attempt.requests.next_id, record_now(attempt))
+    said = f": {blocking.trouble.message}" if blocking.trouble is not None else ""
+    line = (
+        f"{attempt.plan.name_of(ref)}: {pod.name} of revision {pod.revision_label} is in the way,"
+        f" and will be replaced{said}"
+    )
+    return attempt.with_effect(save), (attempt.say("blocked", line), *reads, save)
+
+
+def _send(attempt: Attempt, decided: Replacement) -> Step:
+    """Ask for the removal if the pod still blocks; another verdict may have come with the read."""
+    ref = decided.workload
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or blocking.pod.uid != decided.uid:
+        gone = attempt.workloads.replacements.drop(decided.uid)
+        return replace(attempt, workloads=replace(attempt.workloads, replacements=gone)), ()
+    how = attempt.plan.policy.response.blocked_pods
+    effect = RemovePod(attempt.requests.next_id, ref, decided.pod, decided.uid, how)
+    sent = _with(attempt, replace(decided, stage=Stage.SENT, at=attempt.now))
+    return sent.with_effect(effect), (effect,)
+
+
+def _find_due(attempt: Attempt, ref: Ref) -> BlockingPod | None:
+    """Return the pod of a workload that is to be removed now."""
+    if not _may_remove(attempt):
+        return None
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or not _may_try(attempt, blocking):
+        return None
+    rollout = attempt.workloads.rollouts[ref]
+    clock = rollout.blindness.clock(attempt.now)
+    due_at = max(_settled_at(rollout), _condemned_at(attempt, ref, rollout, blocking))
+    return blocking if clock >= due_at else None
+
+
+def _may_remove(attempt: Attempt) -> bool:
+    """Tell whether this attempt may remove pods: it writes, and nothing ends it."""
+    policy = attempt.plan.policy
+    return (
+        attempt.plan.may_retreat
+        and not policy.observe
+        and policy.response.blocked_pods is not BlockedPods.NEVER
+        and attempt.interference.signal_number is None
+        and attempt.interference.lock_lost is None
+    )
+
+
+def _may_try(attempt: Attempt, blocking: BlockingPod) -> bool:
+    """Tell whether a removal may be asked for again: not while it takes effect, nor if refused."""
+    known = attempt.workloads.replacements.get(blocking.pod.uid)
+    if known is None or known.stage is Stage.RECORDED:
+        return True
+    repeats = known.stage in (Stage.GUARDED, Stage.UNANSWERED)
+    return repeats and attempt.now >= known.at + REPEAT_SECONDS
+
+
+def _is_under_way(attempt: Attempt, ref: Ref) -> bool:
+    under_way = (Stage.DECIDED, Stage.SENT)
+    return any(one.workload == ref and one.stage in under_way for one in _replacements(attempt))
+
+
+def _find_blocking_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
+    """Return the pod that blocks a workload which is still ours, by facts that are not missing."""
+    rollout = attempt.workloads.rollouts[ref]
+    live = rollout.snapshot.live
+    if live is None or ref in attempt.interference.departures:
+        return None
+    if rollout.blindness.facts_missing or rollout.applied.find_departure(live) is not None:
+        return None
+    if live.generation < rollout.applied.generation:
+        return None
+    limits = rollout.policy.fail_fast
+    return rollout.kind.find_blocking_pod(rollout.snapshot, live, limits)
+
+
+def _settled_at(rollout: Rollout) -> float:
+    """Return when the controller has had its time, by the clock that stops while blind."""
+    return rollout.progress.last_clock + SETTLE_SECONDS
+
+
+def _condemned_at(attempt: Attempt, ref: Ref, rollout: Rollout, blocking: BlockingPod) -> float:
+    """Return when a pod is given up: by its trouble, its version's verdict, or a standstill.
+
+    A controller replaces a pod of another version itself once that is ready: one that recovers
+    its log needs nothing.
+    """
+    if _has_version_failed(attempt, ref) or blocking.pod.uid in attempt.workloads.replacements:
+        return -math.inf
+    live = rollout.snapshot.live
+    if live is None:
+        return math.inf
+    stalled = stalled_at(
+        rollout.progress,
+        live,
+        rollout.deadline_seconds,
+        rollout.kind.busy_until(rollout.snapshot, live),
+    )
+    still_at = stalled - min(LEAD_SECONDS, rollout.deadline_seconds / 2)
+    return min(still_at, blocking.trouble.ripe_at if blocking.trouble is not None else math.inf)
+
+
+def _has_version_failed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the way out has found against the version whose pods now stand in the way."""
+    if attempt.course.leg is not Leg.BACK:
+        return False
+    if ref in attempt.result.failures:
+        return True
+    resumed = attempt.plan.resumed
+    followed = resumed.record.followed if resumed is not None else ()
+    return any(one.ref == ref and one.why for one in followed)
+
+
+def _replacements(attempt: Attempt) -> Iterator[Replacement]:
+    return iter(attempt.workloads.replacements.values())
+
+
+def _with(attempt: Attempt, one: Replacement) -> Attempt:
+    known = attempt.workloads.replacements.put(one.uid, one)
+    return replace(attempt, workloads=replace(attempt.workloads, replacements=known))
+
+
+def _with_rollout(attempt: Attempt, rollout: Rollout) -> Attempt:
+    rollouts = attempt.workloads.rollouts.put(rollout.ref, rollout)
+    return replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
+
+
+def describe_replacements(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    """Yield a line of the timeline for each answer to a removal."""
+    for uid, one in after.workloads.replacements.items():
+        known = before.workloads.replacements.get(uid)
+        if known is None or known.stage is one.stage:
+            continue
+        name = f"{after.plan.name_of(one.workload)}: {one.pod}"
+        how = after.plan.policy.response.blocked_pods
+        if one.stage is Stage.ACCEPTED:
+            done = "evicted" if how is BlockedPods.EVICT else "deleted"
+            yield "unblocked", f"{name} was {done}, for the controller to replace it"
+        elif one.stage in (Stage.GUARDED, Stage.REFUSED):
+            yield "blocked", f"{name} was not replaced: {one.message}"
+        elif one.stage is Stage.UNANSWERED:
+            yield "blocked", f"{name}: its removal has no answer: {one.message}"

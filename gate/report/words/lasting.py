@@ -14,6 +14,12 @@ from gate.report.words.object_names import list_own_objects, some_names, workloa
 MOST_NAMED = 3
 
 
+def has_failed_for_good(workload: WorkloadResult) -> bool:
+    """Tell whether it failed itself, and nothing takes back what it did."""
+    is_own = workload["outcome"] == Outcome.FAILED and not is_innocent(workload)
+    return is_own and bool(of_entry(workload).fails)
+
+
 def describe_lasting_failure(result: Result) -> str:
     """Say that it failed, what stays of it, and what became of the rest; "" if nothing such did.
 

@@ -10,7 +10,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref, Revision
-from gate.core.model.outcome import LOCK_REASONS, Outcome
+from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
@@ -207,6 +207,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
+            return _find_running_as_seen(attempt, ref)
+        case Outcome.VERIFIED if attempt.result.endings[ref].reason is Reason.NO_ROLLOUT:
             return _find_running_as_seen(attempt, ref)
         case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
             return "none" if is_scaled_to_zero(attempt, ref) else "new"

@@ -57,6 +57,7 @@ def plan_apply(context: CommandContext, manifest: Manifest) -> Ready:
     trials = _try_writes(context, manifest, items)
     preflight.guard_outcome(settings, items, trials, paused)
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(context.console.warn)
 
     # Lay out the writes, and choose what a failure returns to; try that on the server, too.
     plan = _lay_out(context, items, trials, watching, paused)

@@ -135,6 +135,7 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
     watching = Watching(session, {ref: selector_of(live.object)})
     watching.start()
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(context.console.warn)
     target = watching.target(ref)
     history = context.memory.history(ref)
     beside = return_target.read_beside(session, [history], [ref])

@@ -69,6 +69,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(context.console.warn)
 
     # Lay out the writes, and choose what a failure returns to; try that on the server, too.
     targets = tuple(watching.target(live.ref) for live in lives)

@@ -121,6 +121,7 @@ def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
     watching.start()
     watching.settle(settings.connect_timeout)
+    watching.warn_of_unread(console.warn)
     _expect_images(watching, refs, settings.expect_image)
     histories = {live.ref: recall_history(session, live.ref) for live in lives}
     beside = read_beside(session, histories.values(), refs)

@@ -52,7 +52,7 @@ def replicas_of(
     *,
     is_autoscaled: bool,
 ) -> Replicas | None:
-    """Return the replica numbers of an existing Deployment; None for others.
+    """Return the replica numbers of an existing workload; None for others, and without the field.
 
     Also None for kinds without replicas, and if `spec.replicas` is no number, which the server
     will reject.

@@ -76,6 +76,19 @@ class Watching:
         for event in sorted(events, key=_rank):
             self._take_in(event)
 
+    def warn_of_unread(self, warn: Callable[[str], None]) -> None:
+        """Warn of what may not be read although verdicts would look at it."""
+        blind = [
+            str(snapshot.ref)
+            for snapshot in self._snapshots.values()
+            if snapshot.kind.looks_at_nodes and not snapshot.nodes.are_known
+        ]
+        if blind:
+            warn(
+                f"nodes may not be read (it takes list and watch on nodes): {', '.join(blind)} has"
+                " to follow on each one, also where it is not Ready"
+            )
+
     def target(self, ref: Ref) -> Target:
         """Return what is known of a Deployment now, with its baseline."""
         snapshot = self._snapshots[ref]

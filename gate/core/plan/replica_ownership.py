@@ -103,9 +103,12 @@ def without_replicas(value: dict[str, Any]) -> dict[str, Any]:
 def with_live_replicas(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
     """Return an apply's body with the `spec.replicas` of `live`.
 
-    Leaving out a field that only the gate owns would reset it to its default, 1.
+    Leaving out a field that only the gate owns would reset it to its default, 1. A kind without
+    that field has none to keep.
     """
     replicas = live.body.thaw().get("spec", {}).get("replicas")
+    if replicas is None:
+        return value
     return {**value, "spec": {**value.get("spec", {}), "replicas": replicas}}
 
 

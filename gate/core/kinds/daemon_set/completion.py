@@ -57,15 +57,16 @@ def _follow_all_ready(
     """Tell whether all nodes that are ready follow, and only others are left; at least one is.
 
     Pods tell nodes apart, but only the status knows which of them have been ready for
-    `minReadySeconds`, and whether each node has a pod: both have to agree. Where a node runs a pod
-    and is not to, that makes them agree a little too early at most.
+    `minReadySeconds`, and whether each node has a pod: both have to agree. Which nodes run a pod
+    and are not to, it does not say: as many as that may be among those that follow.
     """
     if not view.nodes.are_known or placement.behind or not placement.followed:
         return False
     there = len(placement.followed) + placement.dead_present
     if live.current != live.replicas or there != live.replicas + live.misscheduled:
         return False
-    alive = len(placement.followed) - live.misscheduled
+    least = live.replicas - placement.dead_present
+    alive = max(least, len(placement.followed) - live.misscheduled)
     is_updated = live.updated >= alive + placement.dead_updated
     return is_updated and live.available >= alive + placement.dead_ready
 
@@ -83,7 +84,7 @@ def describe_counts(view: View[ControllerRevision], live: DaemonSet, which: str)
         return f"{runs} another revision until somebody deletes its pods: the strategy is OnDelete"
     placement = Placement.of(view, live)
     pod = f"{which} pod".strip()
-    available = placement.count_available(live)
+    available = placement.count_seen(live)
     nodes = "node has" if live.replicas == 1 else "nodes have"
     parts = [f"{available} of {live.replicas} {nodes} an available {pod}"]
     parts += [f"not on {placement.name_dead(view)}"] if placement.dead else []

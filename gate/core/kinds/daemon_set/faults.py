@@ -61,6 +61,9 @@ def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
         for pod in own_pods(view, live)
         if pod.node in placement.behind and pod.ready and not pod.deleting and not is_new(view, pod)
     }
+    if placement.dead_present and placement.followed and not placement.behind:
+        has = "has" if len(placement.dead) == 1 else "have"
+        return f"{placement.name_dead(view)} {has} no available pod of it, and every other node has"
     if not waiting or placement.dead_present - placement.dead_ready < live.step:
         return ""
     limit = f"maxUnavailable ({live.max_unavailable})"

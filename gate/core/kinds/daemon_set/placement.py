@@ -16,9 +16,10 @@ class Placement:
     """The nodes on which a DaemonSet has pods, by name.
 
     `followed` are ready nodes on which each pod is a ready one of the new revision, `behind` the
-    other ready ones. `dead` are those that are not ready, or gone; of `dead_present`, the ones that
-    are there, the status counts `dead_updated` as updated and perhaps `dead_ready` as available.
-    Where nodes could not be read, each one is held to be ready.
+    other ready ones, `behind_ready` of which have a ready pod. `dead` are those that are not ready,
+    or gone; of `dead_present`, the ones that are there, the status counts `dead_updated` as updated
+    and perhaps `dead_ready` as available. Where nodes could not be read, each one is held to be
+    ready.
     """
 
     followed: tuple[str, ...] = ()
@@ -27,6 +28,7 @@ class Placement:
     dead_present: int = 0
     dead_updated: int = 0
     dead_ready: int = 0
+    behind_ready: int = 0
 
     @classmethod
     def of(cls, view: View[ControllerRevision], live: DaemonSet) -> Placement:
@@ -51,15 +53,23 @@ class Placement:
             len(present),
             sum(all(is_new(view, pod) for pod in pods) for pods in present),
             sum(any(pod.ready for pod in pods) for pods in present),
+            sum(any(pod.ready for pod in places[name]) for name in behind),
         )
 
     def count_available(self, live: DaemonSet) -> int:
         """Return on how many nodes that are not dead an available pod of the new revision is known.
 
-        Each of the two counters leaves out some nodes: at least what both have is both.
+        Each of the two counters leaves out some nodes: at least what both have is both. A dead node
+        may be one that is not to run a pod any more, which the status does not count at all.
         """
         updated, available = live.updated - self.dead_updated, live.available - self.dead_ready
-        return max(0, updated + available - (live.replicas - self.dead_present))
+        desired = live.replicas - max(0, self.dead_present - live.misscheduled)
+        return max(0, updated + available - desired)
+
+    def count_seen(self, live: DaemonSet) -> int:
+        """Return as much as `count_available` does, or more where pods show it a moment early."""
+        others = self.dead_ready + self.behind_ready
+        return max(self.count_available(live), min(len(self.followed), live.available - others))
 
     def name_dead(self, view: View[ControllerRevision]) -> str:
         """Name the nodes that are not ready, or gone."""

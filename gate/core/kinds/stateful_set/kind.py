@@ -59,6 +59,7 @@ class StatefulSetKind:
     looks_at_nodes: bool = False
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = ""
+    pause_word: str = ""
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(StatefulSetReason)

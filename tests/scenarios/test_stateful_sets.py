@@ -1,4 +1,4 @@
-"""Rollouts of StatefulSets: good, partitioned, left to whoever deletes the pods, failed, blocked."""
+"""Rollouts of StatefulSets: good, partitioned, left to others, failed, blocked and freed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def evictions(audit: Trail) -> list[str]:
 
 
 def assert_blocked(result: Result, *words: str) -> None:
-    """Assert that a pod is a cause, with these words, and the cause's message names its revision."""
+    """Assert that a pod is a cause, which names its revision and has these words."""
     causes = result.document["workloads"][0]["causes"]
     (said,) = (each["message"] for each in causes if each["reason"] == "BlockedByPod")
     missing = [word for word in ("of revision db-", *words) if word not in said]

@@ -172,7 +172,7 @@ def _image(pod: JSON) -> str:
 
 @pytest.mark.contract("B928")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
-    """`verify`, `restart`, `undo`, `status` and `history` of `sts/db`; `pause` has nothing to do."""
+    """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
     assert_verified(scene.apply(stateful_set(image="shop/db:2")))
     ask = scene.gate

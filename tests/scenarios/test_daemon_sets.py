@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import pytest
 import yaml
@@ -51,13 +52,13 @@ class Agents:
         self.nodes = nodes
         self.names = nodes.join(3)
 
-    def version(self, number: int = 1, max_unavailable: int = 1, **given: str | int | bool) -> JSON:
+    def version(self, number: int = 1, max_unavailable: int = 1, **given: Any) -> JSON:
         """Return a version, by which so many nodes at a time are without a pod."""
         rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max_unavailable}}
         made: JSON = {"updateStrategy": rolling, **given}
         return daemon_set(image=f"shop/agent:{number}", pool=self.nodes.pool, **made)
 
-    def serve(self, **given: str | int | bool) -> None:
+    def serve(self, **given: Any) -> None:
         """Let the first version run on all nodes, as a run of the gate would have left it."""
         self.scene.apply_as(OURS, self.version(**given))
         self.scene.objects.wait_for("daemonsets", "agent", is_rolled_out)

@@ -22,8 +22,7 @@ MOST_PREFIX_CHARACTERS: Final = 63 - _DIGITS
 def with_generated_names(manifest: Manifest, attempt_id: str) -> Manifest:
     """Return the manifest with a name for each object that has only the prefix of one."""
     objects = tuple(
-        _with_name(item, attempt_id) if item.is_name_generated else item
-        for item in manifest.objects
+        _with_name(item, attempt_id) if item.name_prefix else item for item in manifest.objects
     )
     return dataclasses.replace(manifest, objects=objects)
 
@@ -37,4 +36,4 @@ def _with_name(item: ManifestObject, attempt_id: str) -> ManifestObject:
     metadata = {**item.body["metadata"], "name": name}
     metadata.pop("generateName")
     body = {**item.body, "metadata": metadata}
-    return dataclasses.replace(item, name=name, body=body, is_name_generated=False)
+    return dataclasses.replace(item, name=name, body=body)

@@ -20,8 +20,8 @@ class ManifestObject:
 
     `body` is plain JSON and shared: to change it, take a `body_copy()`. It is left out of the repr,
     since it may hold secrets. `namespace` is None if the manifest names none. `root` is the node
-    that it was read from, None if it was not read from text. If `is_name_generated`, `name` is only
-    its prefix (`metadata.generateName`).
+    that it was read from, None if it was not read from text. `name_prefix` is what its name begins
+    with if that is made for each attempt (`metadata.generateName`); until then it is the name.
     """
 
     api_version: str
@@ -31,7 +31,7 @@ class ManifestObject:
     body: Mapping[str, Any] = field(repr=False, hash=False)
     source: Source
     root: Node | None = field(default=None, repr=False, compare=False)
-    is_name_generated: bool = False
+    name_prefix: str = ""
 
     @property
     def group(self) -> str:
@@ -42,6 +42,11 @@ class ManifestObject:
     def ref(self) -> Ref:
         """The identity that the core knows it by."""
         return Ref(self.api_version, self.kind, self.namespace or "", self.name)
+
+    @property
+    def lasting_ref(self) -> Ref:
+        """The identity that is the same in each attempt."""
+        return Ref(self.api_version, self.kind, self.namespace or "", self.name_prefix or self.name)
 
     @property
     def known_kind(self) -> Kind | None:

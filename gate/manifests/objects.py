@@ -72,7 +72,8 @@ def _object(node: MapNode, body: dict[str, Any]) -> ManifestObject:
     place = Source(at.file, at.line)
     if api_version.partition("/")[0] == _RBAC:
         _refuse_role_ref(place, body)
-    return ManifestObject(api_version, kind, namespace, name, body, place, node, generates)
+    prefix = name if generates else ""
+    return ManifestObject(api_version, kind, namespace, name, body, place, node, prefix)
 
 
 def _generates_name(body: dict[str, Any]) -> bool:

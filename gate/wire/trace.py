@@ -1,18 +1,19 @@
 """Reads recordings of rollouts: what the watchers of a namespace saw, one JSON object a line.
 
 Line 1 is the header: `trace` (1), `scenario`, `kubernetes`, `namespace`, `deployment` (the name of
-the first one; another kind has `workload` with its `kind` and `name`), `before` (the objects
-listed just before the apply), `applied` (the workload that the apply returned) and, if there is
-more to say, `also_applied` (the attempt's other workloads) and `policy` (options of the judge, as
-a configuration file has them). Each further line has `t`, the seconds since the apply returned,
-and a watch's `type` and `object`; or the type LISTED, a `namespace` ("" for nodes), and as
-`object` a page of the list that a watch began with; or the type MEASURED, and as `object` the
-answer to one tick of a check; or the type UNSEEN: a request or a watch failed, as `object` says,
-so that facts may be missing until the type SEEN: then all of each workload was read again; or the
-type REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout;
-or the type RETURNED: the run had decided, and what follows resulted from what it wrote then; or
-the type ENDED, and as `object` how the run ended: the last line, which is missing if the run was
-killed.
+the first one; another kind has `workload` with its `kind` and `name`), `before` (the objects listed
+just before the apply), `applied` (the workload that the apply returned) and, if there is more to
+say, `also_applied` (the attempt's other workloads) and `policy` (options of the judge, as a
+configuration file has them). Each further line has `t`, the seconds since the apply returned, and
+a watch's `type` and `object`; or the type
+
+- LISTED, a `namespace` ("" for nodes), and as `object` a page of the list that a watch began with
+- MEASURED, and as `object` the answer to one tick of a check
+- UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
+  SEEN: then all of each workload was read again
+- REMOVED: the run removed the pod whose `uid` the `object` has, since it blocked the rollout
+- RETURNED: the run had decided, and what follows resulted from what it wrote then
+- ENDED, and as `object` how the run ended: the last line, which is missing if the run was killed.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
             return end_dry_run(ready.plan, "a dry run: nothing was written")
 
         # Lock: the first writes, to the Leases of the Deployments.
-        context = context.with_locks(locks_of(refs, context.session.namespace))
+        locked = [item.lasting_ref for item in manifest.objects]
+        context = context.with_locks(locks_of(locked, context.session.namespace))
 
     # Recover: finish what a gate that died under these locks left.
     ended = cut_off(finish_open_records(Recovery(context)))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gate.app.preflight.managers import signs_of_management
 from gate.app.preflight.server_dry_run import Prepared
 from gate.cluster_name import ClusterName
+from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -41,10 +42,18 @@ def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Nami
 
 
 def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str = _RESUME) -> None:
-    """Refuse paused Deployments: no rollout would ever start."""
+    """Refuse paused workloads: no rollout would ever start.
+
+    In `hint`, `{field}` stands for the field that pauses the kind.
+    """
     for live in lives:
         if live.workload is not None and live.workload.paused:
-            raise RefusedError(f"{name(live.ref)} is paused", reason=Reason.PAUSED, hint=hint)
+            kind = kind_of(live.ref)
+            raise RefusedError(
+                f"{name(live.ref)} is {kind.pause_word}",
+                reason=Reason.PAUSED,
+                hint=hint.format(field=f"spec.{kind.pause_field}"),
+            )
 
 
 def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:

@@ -126,7 +126,7 @@ def guard_outcome(
         refuse_empty(items, trials, name)
     if not settings.resume:
         others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
-        refuse_paused(others, name, hint="take spec.paused out of the manifest, or --resume")
+        refuse_paused(others, name, hint="take {field} out of the manifest, or --resume")
 
 
 def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:

@@ -105,9 +105,9 @@ def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
     Such a workload has no say in whether what was there before is back, and neither has one that
     nothing takes back, as a Job.
     """
-    beside: tuple[Outcome, ...] = (Outcome.REFUSED, Outcome.INCONCLUSIVE)
+    beside = {Outcome.REFUSED, Outcome.INCONCLUSIVE}
     if not has_way_back(ref):
-        beside = (*beside, Outcome.FAILED, Outcome.VERIFIED)
+        beside |= {Outcome.FAILED, Outcome.VERIFIED}
     return attempt.course.leg is Leg.BACK and ending.outcome in beside
 
 

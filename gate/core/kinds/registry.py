@@ -58,10 +58,12 @@ def is_workload(ref: Ref) -> bool:
 def locks_of(refs: Iterable[Ref], namespace: str) -> tuple[Lock, ...]:
     """Return the locks for objects that are written together, in the order of taking.
 
-    The first keeps the record. Without a workload there is one lock (`lock_of_objects`).
+    The first keeps the record. Without a workload there is one lock (`lock_of_objects`). What has
+    no versions, as a Job, is locked with what it comes with: it has a lock only where it is alone.
     """
     objects = tuple(refs)
-    workloads = {ref for ref in objects if is_workload(ref)}
+    objects = tuple(filter(has_way_back, objects)) or objects
+    workloads = {ref for ref in objects if is_workload(ref) and has_way_back(ref)}
     if workloads:
         return tuple(sorted(map(lock_of, workloads)))
     return (lock_of_objects(objects, namespace),)

@@ -308,7 +308,7 @@ class Rollout:
         ):
             return None
         kind = VerdictKind.FAILED if now >= self.ends_at else VerdictKind.HELD
-        said = CleanText(f"the {self.ref.kind} is paused")
+        said = CleanText(f"the {self.ref.kind} is {self.kind.pause_word}")
         return Verdict(kind, Reason.PAUSED, said, self.causes(now))
 
     def _fatal(self, live: Workload, now: float) -> Cause | None:

@@ -310,6 +310,10 @@ class WorkloadKind(Protocol[W, R_contra]):
     def pause_field(self) -> str:
         """The boolean of `spec` that holds its rollout, "" if it cannot be paused."""
 
+    @property
+    def pause_word(self) -> str:
+        """What people call it while its pause holds it, as "paused"."""
+
     def lasting_effect(self, live: W) -> str:
         """Return what of it stays although it goes back, as `the data in its volumes`, else ""."""
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref, Revision
-from gate.core.model.outcome import LOCK_REASONS, Outcome
+from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
@@ -197,6 +198,8 @@ def _image_ids(snapshot: Snapshot, revision: Revision | None) -> list[str]:
 
 def running(attempt: Attempt, ref: Ref) -> Running:
     """Return whose pods run now, as far as the outcome or the last snapshot shows it."""
+    if _has_ended(attempt, ref):
+        return "none"
     match attempt.result.endings[ref].outcome:
         case Outcome.LOST_CONTACT | Outcome.INTERNAL_ERROR:
             return "unknown"
@@ -208,12 +211,21 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
             return _find_running_as_seen(attempt, ref)
+        case Outcome.VERIFIED if attempt.result.endings[ref].reason is Reason.NO_ROLLOUT:
+            return _find_running_as_seen(attempt, ref)
         case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
             return "none" if is_scaled_to_zero(attempt, ref) else "new"
         case Outcome.INTERRUPTED:
             return _find_running_if_interrupted(attempt, ref)
         case _:
             return _find_running_as_seen(attempt, ref)
+
+
+def _has_ended(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload ran to its end, as a Job does: no pod of it runs any more."""
+    snapshot = latest_snapshot(attempt, ref)
+    live = snapshot.live if snapshot is not None else None
+    return live is not None and kind_of(ref).has_ended(live)
 
 
 def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:

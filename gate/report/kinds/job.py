@@ -34,7 +34,8 @@ JOB: Final = WorkloadWords(
         ),
         Reason.TIMEOUT: (
             Advice(
-                "it may still run: wait for it, or delete it before another one does the same:",
+                "it may still run, with the configuration that is there now: wait for it, or delete"
+                " it before another one does the same:",
                 "rollout-gate status {name} {place}",
             ),
         ),

@@ -30,6 +30,7 @@ from gate.report.words.half_applied import (
     nothing_held,
     stays_as_created,
 )
+from gate.report.words.lasting import describe_lasting_failure
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
     kinds_of,
@@ -132,6 +133,9 @@ def _of_outcome(result: Result) -> str:
 
 def _of_workloads(result: Result) -> str:
     workloads = result["workloads"]
+    lasting = describe_lasting_failure(result)
+    if lasting:
+        return lasting
     half = how_it_ended(result)
     if half and result["outcome"] == Outcome.ROLLED_BACK:
         return f"{half}; {_taken_back(result)}"

@@ -54,6 +54,7 @@ class DaemonSetKind:
     looks_at_nodes: bool = True
     default_replicas: None = None
     pause_field: str = ""
+    pause_word: str = ""
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)

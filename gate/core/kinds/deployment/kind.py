@@ -54,6 +54,7 @@ class DeploymentKind:
     has_way_back: bool = True
     default_replicas: int = DEFAULT_REPLICAS
     pause_field: str = PAUSE_FIELD
+    pause_word: str = "paused"
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables | None = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)

@@ -48,6 +48,7 @@ class JobKind:
     has_way_back: bool = False
     default_replicas: int | None = None
     pause_field: str = SUSPEND_FIELD
+    pause_word: str = "suspended"
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables | None = None
     reasons: tuple[AnyReason, ...] = tuple(JobReason)

@@ -1,0 +1,311 @@
+"""Jobs of a manifest: before its workloads and behind them, and what stays of one that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gate.app.rehearsal.virtual_world import Handle
+from sandbox.face import Answer, Request
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage
+from tests.bed.invariants import CANARY
+from tests.bed.scene import Scene, settings, web
+from tests.cluster import manifests
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.played.bed import sandbox_bed, scene_through
+
+pytestmark = pytest.mark.sandbox_only("its kubelet plays the pods of Jobs, to their end")
+
+PHASE, REPLACE = "rollout-gate.dev/phase", "rollout-gate.dev/replace-failed"
+CRASH = "crash=1;code=3"
+
+
+def job(
+    name: str = "migrate",
+    *,
+    behaviour: str = "complete=1",
+    env: str = "",
+    annotations: JSON | None = None,
+    **spec: object,
+) -> JSON:
+    """Return a Job of one pod, which is not tried again."""
+    variables = {"PASSWORD": env} if env else None
+    whole = manifests.deployment(name, image="shop/migrate:1", behaviour=behaviour, env=variables)
+    template = whole["spec"]["template"]
+    del template["metadata"]["labels"]
+    template["spec"]["restartPolicy"] = "Never"
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, **({"annotations": annotations} if annotations else {})},
+        "spec": {"backoffLimit": 0, "template": template, **spec},
+    }
+
+
+def cron_job() -> JSON:
+    """Return a CronJob whose image has no version."""
+    template = {"spec": {"template": job()["spec"]["template"]}}
+    template["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/report"
+    spec = {"schedule": "0 3 * * *", "jobTemplate": template}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "report"},
+        "spec": spec,
+    }
+
+
+def ended(result: Result) -> tuple[int, str, str]:
+    """Return the exit code, and how the document says that the run and its reason were."""
+    return result.exit_code, result.document["outcome"], result.document["reason"]
+
+
+def entry(result: Result, name: str) -> JSON:
+    """Return what the document says of one workload."""
+    found: JSON = next(one for one in result.document["workloads"] if one["name"] == name)
+    return found
+
+
+def written(result: Result) -> list[str]:
+    """Return the objects in the order in which they were written on the way out."""
+    lines = result.document["timeline"]
+    return [line["message"].split()[0] for line in lines if line["event"] == "applied"]
+
+
+def mode(scene: Scene) -> str:
+    """Return what the ConfigMap says."""
+    return str(scene.objects.get("configmaps", "settings")["data"]["mode"])
+
+
+@pytest.mark.contract("B955", "B957", "B958", "B970")
+def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
+    """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
+    scene.serve(settings("one"), web())
+    smoke = job("smoke", annotations={PHASE: "after"})
+    result = scene.apply(web(2), smoke, job(), settings("two"))
+    assert ended(result) == (0, "verified", "Complete")
+    assert written(result) == ["configmap/settings", "job/migrate", "deployment/web", "job/smoke"]
+    assert "deployment/web waits for job/migrate" in result.stderr
+    assert "job/smoke waits for deployment/web" in result.stderr
+    assert entry(result, "migrate")["running"] == "none"
+    assert_runs(scene.objects, "shop/web:2")
+
+    leases = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
+    assert leases == ["rollout-gate.deployment.web"]
+
+    again = scene.apply(web(2), smoke, job(), settings("two"))
+    assert ended(again) == (0, "verified", "NoChange")
+    assert len(scene.objects.list_all("jobs")) == 2
+
+
+@pytest.mark.contract("B955", "B956", "B959", "B961")
+@pytest.mark.parametrize(
+    ("failing", "reason", "words"),
+    [
+        (job(behaviour=CRASH), "JobFailed", ("BackoffLimitExceeded", "exit code 3", "schema")),
+        (job(behaviour="ready", activeDeadlineSeconds=5), "JobFailed", ("DeadlineExceeded",)),
+        (
+            job(
+                behaviour=CRASH,
+                podFailurePolicy={
+                    "rules": [
+                        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
+                    ]
+                },
+            ),
+            "JobFailed",
+            ("PodFailurePolicy", "exit code 3"),
+        ),
+        (job(behaviour="image-pull"), "ImagePull", ("not found",)),
+        (job(behaviour="config-error"), "ContainerConfig", ("migrate",)),
+    ],
+    ids=["back-off", "deadline", "failure-policy", "image", "config"],
+)
+def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
+    scene: Scene, failing: JSON, reason: str, words: tuple[str, ...]
+) -> None:
+    """Exit 4; the Deployment is never written, and the report says that what the Job did stays."""
+    scene.serve(settings("one"), web())
+    uid = scene.objects.get("deployments", "web")["metadata"]["resourceVersion"]
+    result = scene.apply(
+        settings("two"), failing, web(2), flags=["--fail-fast", "container-config=20s"]
+    )
+    assert ended(result) == (4, "rolled-back", reason)
+    assert all(word in result.document["message"] for word in words), result.document["message"]
+    assert written(result) == ["configmap/settings", "job/migrate"]
+    assert scene.objects.get("deployments", "web")["metadata"]["resourceVersion"] == uid
+    assert mode(scene) == "one"
+    failed = entry(result, "migrate")
+    assert (failed["outcome"], failed["reason"]) == ("failed", reason)
+    assert any("what the Job did stays" in line for line in result.document["warnings"])
+    assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
+    logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
+    assert bool(logs) == ("exit code 3" in words)
+
+
+@pytest.mark.contract("B956")
+def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -> None:
+    """`FailureTarget` decides; a pod that takes 20 s to go keeps its configuration until then."""
+    scene.serve(settings("one"), web())
+    slow = job(behaviour="ready, slow-termination=20", activeDeadlineSeconds=5)
+    with scene.applying(settings("two"), slow, web(2)) as running:
+        running.wait_for_line("1 pod terminating")
+        assert mode(scene) == "two"
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "JobFailed")
+    at = {line["event"]: line["at_seconds"] for line in result.document["timeline"]}
+    assert at["restored"] > 20
+    conditions = scene.objects.get("jobs", "migrate")["status"]["conditions"]
+    assert [one["type"] for one in conditions] == ["FailureTarget", "Failed"]
+
+
+@pytest.mark.contract("B958", "B961")
+def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
+    """What it tested goes back with its configuration; the Job itself stays as it ended."""
+    scene.serve(settings("one"), web())
+    smoke = job("smoke", behaviour=CRASH, annotations={PHASE: "after"})
+    result = scene.apply(settings("two"), web(2), smoke)
+    assert ended(result) == (4, "rolled-back", "JobFailed")
+    assert entry(result, "smoke")["outcome"] == "failed"
+    assert entry(result, "web")["outcome"] == "rolled-back"
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B960")
+def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) -> None:
+    """Configuration goes back beneath it, and the advice says so."""
+    scene.serve(settings("one"), web())
+    slow = job(behaviour="ready")
+    result = scene.apply(settings("two"), slow, web(2), flags=["--timeout", "20s"])
+    assert ended(result) == (4, "rolled-back", "Timeout")
+    assert entry(result, "migrate")["running"] == "new"
+    assert "1 pod running" in result.document["message"]
+    assert mode(scene) == "one"
+    assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
+    text = scene.gate("apply", "-f", scene.manifest(slow, web(3)), "--timeout", "20s").stdout
+    assert "job/migrate did not complete, and its pods may run on" in " ".join(text.split())
+    assert "it may still run, with the configuration that is there now" in " ".join(text.split())
+
+
+@pytest.mark.contract("B962")
+def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
+    """Exit 3 with both ways out; of the server's 422 the fields alone are shown."""
+    scene.serve(settings("one"), web())
+    assert ended(scene.apply(job()))[0] == 0
+    result = scene.apply(settings("two"), job(behaviour="complete=2", env=CANARY), web(2))
+    assert_refused(result, "Rejected", "another spec.template, which cannot change")
+    assert "metadata.generateName" in result.stderr
+    assert "a name with the version in it" in result.stderr
+    assert "Containers" not in result.stderr
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B963", "B964")
+def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
+    scene: Scene,
+) -> None:
+    """The server would answer 200 and run nothing."""
+    assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
+    uid = scene.objects.get("jobs", "migrate")["metadata"]["uid"]
+    refused = scene.apply(job(behaviour=CRASH))
+    assert_refused(refused, "Rejected", "has failed before (BackoffLimitExceeded")
+    assert f'{REPLACE}: "true"' in refused.stderr
+
+    better = job(annotations={REPLACE: "true"})
+    assert ended(scene.apply(better)) == (0, "verified", "Complete")
+    now = scene.objects.get("jobs", "migrate")
+    assert now["metadata"]["uid"] != uid
+    assert ended(scene.apply(better)) == (0, "verified", "NoChange")
+    assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == now["metadata"]["uid"]
+
+
+class LostAnswer:
+    """Stands before the server: the answer to the first write of a Job is lost on its way."""
+
+    def __init__(self) -> None:
+        """Have lost none."""
+        self.names: list[str] = []
+
+    def __call__(self, request: Request, handle: Handle) -> Answer:
+        """Let a write be done, and break off instead of its answer."""
+        answer = handle(request)
+        is_write = request.method == "PATCH" and dict(request.query).get("dryRun") != "All"
+        if is_write and "/jobs/" in request.path:
+            self.names.append(request.path.rpartition("/")[2])
+            if len(self.names) == 1:
+                return Answer(504, b"the proxy gave up", {"content-type": "text/plain"})
+        return answer
+
+
+@pytest.mark.contract("B965")
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, *, lost: bool) -> None:
+    """A request that is repeated after a lost answer names the same Job; the next apply another."""
+    body = job()
+    body["metadata"] = {"generateName": "migrate-"}
+    proxy = LostAnswer()
+    if not lost:
+        proxy.names.append("none")
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, proxy)
+        first = scene.apply(body)
+        assert ended(first) == (0, "verified", "Complete")
+        (made,) = scene.objects.list_all("jobs")
+        assert made["metadata"]["name"].startswith("migrate-")
+        assert len(made["metadata"]["name"]) == len("migrate-") + 10
+        assert set(proxy.names) <= {"none", made["metadata"]["name"]}
+        assert ended(scene.apply(body)) == (0, "verified", "Complete")
+        assert len(scene.objects.list_all("jobs")) == 2
+
+
+@pytest.mark.contract("B966")
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (job(annotations={PHASE: "soon"}), ("job/migrate", f'{PHASE}: "soon"')),
+        (job(annotations={REPLACE: "yes"}), ("job/migrate", f'{REPLACE}: "yes"')),
+        (web(annotations={PHASE: "after"}), ("deployment/web", "for Jobs alone")),
+    ],
+)
+def test_a_wrong_annotation_ends_with_its_place(
+    scene: Scene, body: JSON, words: tuple[str, ...]
+) -> None:
+    """Exit 2 in one line, and nothing is written."""
+    result = scene.apply(settings("two"), body)
+    assert_usage(result, "manifest-0.yaml:", *words)
+    assert not scene.objects.list_all("configmaps")
+
+
+@pytest.mark.contract("B967")
+def test_a_suspended_job_is_refused_as_a_paused_deployment(scene: Scene) -> None:
+    """It would never end."""
+    result = scene.apply(job(suspend=True))
+    assert_refused(result, "Paused", "job/migrate is suspended")
+    assert "take spec.suspend out of the manifest" in result.stderr
+
+
+@pytest.mark.contract("B968")
+def test_a_cron_job_is_linted_and_never_called_verified(scene: Scene) -> None:
+    """It is applied; its schedule makes the next Job."""
+    result = scene.apply(cron_job())
+    assert ended(result) == (0, "applied", "Complete")
+    assert "cronjob/report" in result.stderr
+    assert "[mutable-tag]" in result.stderr
+    assert "not judged: cronjob/report" in result.stderr
+
+
+@pytest.mark.contract("B969")
+def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) -> None:
+    """`ttlSecondsAfterFinished` 0 deletes it right away, as somebody may before it ends."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(), web(2), job("x", behaviour="ready=9")) as running:
+        running.wait_for_line("job/migrate: 1 pod has succeeded")
+        scene.objects.delete("jobs", "migrate")
+        running.wait_for_line("job/x: 0 of 1 completions, 1 pod running")
+        scene.objects.delete("jobs", "x")
+        result = running.wait()
+    assert entry(result, "migrate")["reason"] == "Complete"
+    assert entry(result, "x")["reason"] == "Deleted"

@@ -1,0 +1,142 @@
+"""Jobs are judged by their conditions, and stay as they ended, by the states of a real one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gate.core.attempt.following import applied_of
+from gate.core.kinds.check_variables import is_measured
+from gate.core.kinds.job.kind import JobKind
+from gate.core.kinds.job.objects import JOB, Job
+from gate.core.kinds.registry import has_way_back, unseen
+from gate.core.model.field_manager import FIELD_MANAGER
+from gate.core.model.objects import Pod
+from gate.core.model.outcome import Reason
+from gate.core.rollout.judge import Rollout
+from gate.core.rollout.observations import Observed, Vanished
+from gate.core.rollout.policy import Policy
+from gate.core.rollout.verdict import VerdictKind
+from gate.wire import trace as traces
+
+TRACES = Path(__file__).parents[4] / "traces"
+
+
+def followed(name: str) -> tuple[Rollout, list[Observed]]:
+    """Return the rollout of a recorded Job at its write, and what was observed of it then."""
+    recording = traces.read(TRACES / f"{name}.jsonl")
+    (live,) = recording.applied
+    rollout = Rollout.start(
+        applied_of(0.0, None, live, FIELD_MANAGER), unseen(live.ref), Policy(), total_seconds=600.0
+    )
+    return rollout, [event for event in recording.events() if isinstance(event, Observed)]
+
+
+def played(name: str) -> Rollout:
+    """Return the rollout after all that was observed."""
+    rollout, events = followed(name)
+    for event in events:
+        rollout = rollout.observe(event)
+    return rollout
+
+
+def last(name: str) -> Job:
+    """Return the last state of a recorded Job."""
+    live = played(name).snapshot.live
+    assert isinstance(live, Job)
+    return live
+
+
+@pytest.mark.contract("B957")
+def test_nothing_but_the_condition_complete_is_success() -> None:
+    """Not the pod's success, not `succeeded`, not `SuccessCriteriaMet`."""
+    rollout, events = followed("job-good")
+    for event in events:
+        rollout = rollout.observe(event)
+        live = rollout.snapshot.live
+        ruled = rollout.ruling(event.at)
+        is_complete = live is not None and live.condition("Complete") is not None
+        assert (ruled is not None) == is_complete
+    counted = replace(last("job-good"), conditions=(), resource_version="9999")
+    ruled = rollout.observe(Observed(3.0, counted)).ruling(3.0)
+    assert ruled is None
+
+
+@pytest.mark.contract("B969")
+@pytest.mark.parametrize("goes", ["at once", "in the foreground"])
+def test_what_was_seen_to_end_counts_when_it_is_gone(goes: str) -> None:
+    """What deletes Jobs after their time to live does so in the foreground: a mark comes first."""
+    rollout, live = played("job-good"), last("job-good")
+    if goes == "in the foreground":
+        going = replace(live, deleting=True, resource_version="9998")
+        rollout = rollout.observe(Observed(3.0, going))
+        assert_complete(rollout)
+    assert_complete(rollout.observe(Vanished(4.0, JOB, live.uid)))
+
+
+def assert_complete(rollout: Rollout) -> None:
+    """Assert that the rollout is complete."""
+    ruled = rollout.ruling(5.0)
+    assert ruled is not None
+    assert (ruled.kind, ruled.reason) == (VerdictKind.COMPLETE, Reason.COMPLETE)
+
+
+@pytest.mark.contract("B969")
+def test_one_that_is_gone_before_it_ended_was_deleted() -> None:
+    """Nobody knows how it would have ended."""
+    rollout, events = followed("job-good")
+    for event in events[:5]:
+        rollout = rollout.observe(event)
+    live = rollout.snapshot.live
+    assert live is not None
+    ruled = rollout.observe(Vanished(0.5, JOB, live.uid)).ruling(0.5)
+    assert ruled is not None
+    assert ruled.reason is Reason.DELETED
+
+
+@pytest.mark.contract("B961")
+def test_crashes_are_left_to_the_back_off_limit() -> None:
+    """A pod that is restarted in place may fail `backoffLimit` times, however many that are."""
+    rollout, events = followed("job-failed")
+    for event in events:
+        if isinstance(event.object, Pod) and event.object.containers:
+            crashing = tuple(
+                replace(one, restarts=5, ready=False, running=False)
+                for one in event.object.containers
+            )
+            pod = replace(event.object, phase="Running", containers=crashing)
+            rollout = rollout.observe(replace(event, object=pod))
+        elif not isinstance(event.object, Job) or event.object.failure is None:
+            rollout = rollout.observe(event)
+    assert rollout.ruling(30.0) is None
+
+
+@pytest.mark.contract("B967")
+def test_a_suspended_job_is_held() -> None:
+    """As a paused Deployment: whoever suspended it has to let it go on."""
+    rollout, events = followed("job-good")
+    live = next(event.object for event in events if isinstance(event.object, Job))
+    held = rollout.observe(Observed(1.0, replace(live, paused=True, resource_version="9999")))
+    ruled = held.ruling(1.0)
+    assert ruled is not None
+    assert (ruled.kind, ruled.reason) == (VerdictKind.HELD, Reason.PAUSED)
+    assert ruled.message == "the Job is suspended"
+
+
+@pytest.mark.contract("B960")
+def test_its_own_deadline_makes_the_total_longer() -> None:
+    """A total that ended before would call a Job late that may run."""
+    kind, live = JobKind(), last("job-good")
+    assert kind.longest_legal_seconds(live, Policy()) == 900.0
+    own = replace(live, active_deadline_seconds=7200)
+    assert kind.longest_legal_seconds(own, Policy()) > 7200.0
+
+
+@pytest.mark.contract("B970")
+def test_checks_and_rollbacks_are_not_about_it() -> None:
+    """Nothing of it serves, and nothing takes it back."""
+    ref = last("job-good").ref
+    assert not is_measured(ref)
+    assert not has_way_back(ref)

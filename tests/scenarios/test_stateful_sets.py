@@ -1,10 +1,16 @@
-"""Rollouts of StatefulSets: good, partitioned, left to whoever deletes the pods, failed, blocked."""
+"""Rollouts of StatefulSets: good, partitioned, left to others, failed, blocked and freed."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, warned
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_usage,
+    assert_verified,
+    warned,
+)
 from tests.bed.scene import OURS, Scene
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
@@ -35,7 +41,7 @@ def evictions(audit: Trail) -> list[str]:
 
 
 def assert_blocked(result: Result, *words: str) -> None:
-    """Assert that a pod is a cause, with these words, and the cause's message names its revision."""
+    """Assert that a pod is a cause, which names its revision and has these words."""
     causes = result.document["workloads"][0]["causes"]
     (said,) = (each["message"] for each in causes if each["reason"] == "BlockedByPod")
     missing = [word for word in ("of revision db-", *words) if word not in said]
@@ -156,3 +162,19 @@ def test_pods_are_deleted_where_that_is_asked_for(scene: Scene, audit: Trail) ->
 def _image(pod: JSON) -> str:
     image: str = pod["spec"]["containers"][0]["image"]
     return image
+
+
+@pytest.mark.contract("B928")
+def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
+    """`verify`, `restart`, `undo`, `status` and `history` of `sts/db`; `pause` has nothing to do."""
+    scene.apply(stateful_set())
+    assert_verified(scene.apply(stateful_set(image="shop/db:2")))
+    ask = scene.gate
+    assert ask("verify", "sts/db", "--output", "json").exit_code == 0
+    assert ask("status", "statefulset/db").exit_code == 0
+    assert "shop/db:1" in ask("history", "sts/db").stdout
+    assert_verified(ask("undo", "sts/db", "--output", "json"))
+    assert images(scene) == all_run(1)
+    assert_verified(ask("restart", "sts/db", "--output", "json"))
+    assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
+    assert ask("verify", "db", "--output", "json").exit_code == 3

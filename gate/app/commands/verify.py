@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -42,8 +42,9 @@ from gate.core.versions.undo_choice import choose_version, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
-from gate.kube.access import following
+from gate.kube.access import Permission, following
 from gate.kube.kinds import registry
+from gate.kube.kinds.kind import WorkloadResources
 from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
 from gate.manifests.source import escape_line
@@ -96,12 +97,18 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     session, settings = context.session, context.settings
     first_questions.announce(context)
     first_questions.check_cluster(context, [session.namespace])
+    refs = (workload_ref(session.namespace, name) for name in names)
+    kinds = list(dict.fromkeys(map(registry.workload_of, refs)))
     needs, wished = (
-        following(session.namespace, registry.DEFAULT),
+        _needs(session.namespace, kinds or [registry.DEFAULT]),
         wished_permissions(settings, [session.namespace]),
     )
     first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
+
+
+def _needs(namespace: str, kinds: Iterable[WorkloadResources]) -> set[Permission]:
+    return {need for kind in kinds for need in following(namespace, kind)}
 
 
 def role(context: CommandContext) -> str:

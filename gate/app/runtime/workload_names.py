@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gate.core.model.objects import Ref
-from gate.kube.kinds.registry import DEFAULT
+from gate.kube.kinds.registry import DEFAULT, WORKLOADS
+
+_BY_KIND = {one.watched.resource.kind.lower(): one for one in WORKLOADS}
 
 
 def workload_ref(namespace: str, name: str) -> Ref:
-    """Return the workload of that name; a name alone means one of the default kind."""
-    resource = DEFAULT.watched.resource
-    return Ref(resource.api_version, resource.kind, namespace, name)
+    """Return the workload of that name; a name without a kind means one of the default kind."""
+    kind, _, bare = name.rpartition("/")
+    resource = _BY_KIND.get(kind, DEFAULT).watched.resource
+    return Ref(resource.api_version, resource.kind, namespace, bare)

@@ -1,30 +1,33 @@
-"""`NAME` on the command line: `web`, `deployment/web` or `deploy/web`."""
+"""`NAME` on the command line: `web`, `deployment/web`, or with another kind, as in `sts/db`."""
 
 from __future__ import annotations
-
-from typing import Final
 
 import click
 
 from gate.core.model.objects import SUBDOMAIN
 
-_KINDS: Final = ("deployment", "deploy")
 
+def workload_name(text: str) -> str:
+    """Return the workload that `text` means; BadParameter if it means none.
 
-def deployment_name(text: str) -> str:
-    """Return the name of the Deployment that `text` means; BadParameter where it means none."""
-    kind, slash, name = text.rpartition("/")
-    if slash and kind not in _KINDS:
+    A Deployment is its name alone, another one has its kind before it, as in `statefulset/db`.
+    """
+    from gate.kube.kinds import registry
+
+    word, slash, name = text.rpartition("/")
+    kind = registry.find_by_word(word) if slash else registry.DEFAULT
+    if kind is None:
+        words = [one for known in registry.WORKLOADS for one in known.words]
         raise click.BadParameter(
-            f"{text} is not a Deployment name; use web, deployment/web or deploy/web"
+            f"{text} is no workload that is judged; use web, or {', '.join(words)} before a slash"
         )
     if not SUBDOMAIN.fullmatch(name):
-        raise click.BadParameter(f"{text} cannot be the name of a Deployment")
-    return name
+        raise click.BadParameter(f"{text} cannot be the name of a {kind.watched.kind}")
+    return name if kind is registry.DEFAULT else f"{kind.words[0]}/{name}"
 
 
 def _one(ctx: click.Context, param: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
-    return deployment_name(value)
+    return workload_name(value)
 
 
 def _several(
@@ -32,14 +35,14 @@ def _several(
     param: click.Parameter,  # noqa: ARG001
     value: tuple[str, ...],
 ) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(deployment_name, value)))
+    return tuple(dict.fromkeys(map(workload_name, value)))
 
 
 def name_argument() -> click.Argument:
-    """Return the argument of commands about one Deployment."""
+    """Return the argument of commands about one workload."""
     return click.Argument(["name"], metavar="NAME", callback=_one)
 
 
 def names_argument() -> click.Argument:
-    """Return the argument of commands about several Deployments, each taken once."""
+    """Return the argument of commands about several workloads, each taken once."""
     return click.Argument(["names"], metavar="[NAME]...", nargs=-1, callback=_several)

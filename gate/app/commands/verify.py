@@ -42,7 +42,7 @@ from gate.core.versions.undo_choice import choose_version, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
-from gate.kube.access import following
+from gate.kube.access import Permission, following
 from gate.kube.kinds import registry
 from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
@@ -97,11 +97,18 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     first_questions.announce(context)
     first_questions.check_cluster(context, [session.namespace])
     needs, wished = (
-        following(session.namespace, registry.DEFAULT),
+        _following(session.namespace, names),
         wished_permissions(settings, [session.namespace]),
     )
     first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
+
+
+def _following(namespace: str, names: tuple[str, ...]) -> set[Permission]:
+    """Return the rights to follow what is named, or what a selector may find."""
+    refs = [workload_ref(namespace, name) for name in names]
+    kinds = [registry.workload_of(ref) for ref in refs] or [registry.DEFAULT]
+    return {right for kind in kinds for right in following(namespace, kind)}
 
 
 def role(context: CommandContext) -> str:

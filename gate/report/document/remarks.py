@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
+from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -46,6 +47,8 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
             yield f"{name(ref)} has 0 replicas: no pod ran, so nothing was shown to work"
+        elif ending.outcome is Outcome.VERIFIED and ending.reason in kind_of(ref).unproven:
+            yield f"{name(ref)}: no pod runs what was applied, so nothing was shown to work"
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
             yield f"{name(ref)} went back to 0 replicas: {nothing}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from gate.report.schema.result import WorkloadResult, Result
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
 
 

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from gate.cli.main import run
-from gate.cli.names import deployment_name
+from gate.cli.names import workload_name
 from tests.unit.cli.listener import App
 
 
@@ -14,21 +14,35 @@ from tests.unit.cli.listener import App
 @pytest.mark.parametrize("text", ["web", "deployment/web", "deploy/web"])
 def test_three_forms_name_a_deployment(text: str) -> None:
     """What kubectl users type means the same here."""
-    assert deployment_name(text) == "web"
+    assert workload_name(text) == "web"
+
+
+@pytest.mark.contract("B1034")
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("statefulset/db", "statefulset/db"),
+        ("sts/db", "statefulset/db"),
+        ("ds/agent", "daemonset/agent"),
+    ],
+)
+def test_a_kind_before_the_name_means_that_kind(text: str, canonical: str) -> None:
+    """In kubectl's words; the name alone means a Deployment as before."""
+    assert workload_name(text) == canonical
 
 
 @pytest.mark.contract("B180", "B205")
 @pytest.mark.parametrize(
     "text",
     [
-        *("statefulset/web", "Deployment/web", "/web", "deploy/", "", "deploy/web/x", "../secrets"),
+        *("pod/web", "Deployment/web", "/web", "deploy/", "", "deploy/web/x", "../secrets"),
         *("Web", "-web", "web.", "a..b", "web\n", "w" * 254, "web?x=1"),
     ],
 )
 def test_anything_else_is_refused(text: str) -> None:
     """Another kind, and what no Deployment can be called: it would become part of a URL."""
     with pytest.raises(click.BadParameter):
-        deployment_name(text)
+        workload_name(text)
 
 
 @pytest.mark.contract("B180")
@@ -38,7 +52,7 @@ def test_a_wrong_name_is_one_line(app: App, capsys: pytest.CaptureFixture[str]) 
     assert not app.calls
     first, hint = capsys.readouterr().err.splitlines()
     assert first.startswith("error: rollout-gate status: ")
-    assert "pod/web is not a Deployment" in first
+    assert "pod/web is no workload that is judged" in first
     assert hint == "hint: rollout-gate status --help"
 
 

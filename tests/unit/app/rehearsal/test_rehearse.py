@@ -93,6 +93,20 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.contract("B305", "B988")
+def test_a_load_balancer_is_not_waited_for(played: Played, manifest: Write) -> None:
+    """Nobody on the stage gives it an address; it stood there before, and is not changed."""
+    service = """\
+        ---
+        apiVersion: v1
+        kind: Service
+        metadata: {name: web}
+        spec: {type: LoadBalancer, ports: [{port: 80}], selector: {app: web}}
+        """
+    code, [row] = rows(played, manifest(service), with_="good")
+    assert (code, row["outcome"]) == (0, "verified")
+
+
 @pytest.mark.contract("B305", "B306")
 @pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), longer([], 0)])
 def test_of_all_kinds_one_that_is_judged_wrongly_counts(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.object_names import list_own_objects, some_names, workload_name
 
@@ -35,7 +36,7 @@ def _failures(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
         if one["running"] == "new":
             yield f"{name} did not complete, and its pods may run on; what it does stays"
         else:
-            yield of_entry(one).fails.format(name=name)
+            yield of_entry(one).fails.format(name=name, did=verb_of(one))
 
 
 def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:

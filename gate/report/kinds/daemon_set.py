@@ -20,8 +20,8 @@ DAEMON_SET: Final = WorkloadWords(
     steps={
         Reason.NO_ROLLOUT: (
             Advice(
-                "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
-                " wait waits for that); which pod has which:",
+                "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"
+                " with --on-delete wait waits for that); which pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash -o wide",
             ),
         ),
@@ -35,8 +35,8 @@ DAEMON_SET: Final = WorkloadWords(
         ),
         Reason.PROGRESS_DEADLINE_EXCEEDED: (
             Advice(
-                "if its pods merely take long to start, raise --progress-deadline; see which nodes"
-                " it waits for:",
+                "if its pods merely take long to start, apply with a longer --progress-deadline;"
+                " see which nodes it waits for:",
                 "rollout-gate status {name} {place}",
             ),
         ),

@@ -24,8 +24,9 @@ STATEFUL_SET: Final = WorkloadWords(
         ),
         Reason.NO_ROLLOUT: (
             Advice(
-                "a pod takes the applied revision when somebody deletes it (OnDelete; --on-delete"
-                " wait waits for that), or when the partition is lowered; which pod has which:",
+                "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"
+                " with --on-delete wait waits for that), or when the partition is lowered; which"
+                " pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash",
             ),
         ),
@@ -36,14 +37,14 @@ STATEFUL_SET: Final = WorkloadWords(
                 "kubectl delete {subject} {place}",
             ),
             Advice(
-                "or let the gate replace {subject}: apply or recover with --replace-blocked-pods"
-                " evict; with delete instead, no PodDisruptionBudget is asked"
+                "or let the gate replace {subject}: apply again with --replace-blocked-pods evict;"
+                " with delete instead, no PodDisruptionBudget is asked"
             ),
         ),
         Reason.PROGRESS_DEADLINE_EXCEEDED: (
             Advice(
-                "if its pods merely take long to start, raise --progress-deadline; see what it"
-                " waits for:",
+                "if its pods merely take long to start, apply with a longer --progress-deadline;"
+                " see what it waits for:",
                 "rollout-gate status {name} {place}",
             ),
         ),

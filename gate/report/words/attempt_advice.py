@@ -44,7 +44,8 @@ WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.PAUSED: (Step("when whoever paused it agrees, an apply with --resume resumes it"),),
     Reason.OBJECT_NOT_READY: (
         Step(
-            "see what its conditions and its controller say; --wait-for workloads leaves it aside"
+            "see what its conditions and its controller say; an apply with --wait-for workloads"
+            " leaves it aside"
         ),
     ),
     Reason.APPLY_REJECTED: (Step("correct what the server names, then apply again"),),

@@ -54,7 +54,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.OBJECT_NOT_READY: (
-        "look at the conditions and the controller of that object; --wait-for workloads skips it",
+        (
+            "look at the conditions and the controller of that object; an apply with --wait-for"
+            " workloads skips it"
+        ),
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

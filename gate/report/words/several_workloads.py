@@ -38,8 +38,6 @@ def of_several(result: Result) -> str:
     names = names_of(result, deciding)
     share = f"{len(alike)} of {len(workloads)} {kinds_of(workloads)}"
     match result["outcome"]:
-        case Outcome.ROLLED_BACK if not alike:
-            return _describe_return_of_others(result)
         case Outcome.ROLLED_BACK:
             failed = [one for one in workloads if one["outcome"] == Outcome.FAILED]
             runs = [describe_run(result, one) for one in failed if _runs_once(one)]
@@ -60,15 +58,6 @@ def of_several(result: Result) -> str:
 
 def _runs_once(workload: WorkloadResult) -> bool:
     return registry.of_entry(workload).runs_once
-
-
-def _describe_return_of_others(result: Result) -> str:
-    """Say what failed, where no workload had anything to go back to but other objects did."""
-    failed = [one for one in result["workloads"] if one["outcome"] == Outcome.FAILED]
-    once = [describe_run(result, one) for one in failed if _runs_once(one)]
-    others = [one for one in failed if not _runs_once(one)]
-    did = [*once, *([what_each_did(result, others)] if others else [])]
-    return "; ".join([*did, "what was written besides went back", *_never_written(result)])
 
 
 def _never_written(result: Result) -> Iterator[str]:

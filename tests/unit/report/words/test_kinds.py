@@ -15,7 +15,7 @@ from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.table import each
-from tests.unit.report.results import result_of, workload_result
+from tests.unit.report.results import object_result, result_of, workload_result
 
 ONE_LINE = Style(width=10_000)
 
@@ -98,12 +98,13 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     job = of_kind("Job", Outcome.FAILED, "JobFailed")
     web = workload_result(Outcome.REFUSED, Reason.SIBLING_FAILED, "baseline")
     web["changed"], web["new"]["name"] = False, ""
-    line = said(job, web, outcome=Outcome.ROLLED_BACK, exit_code=4)
+    settings = object_result(action="restored")
+    back = {"outcome": Outcome.ROLLED_BACK, "exit_code": 4, "objects": [settings]}
+    line = said(job, web, **back)
     assert line.endswith(
-        "job/db failed, and what it did stays; what was written besides went back;"
+        "job/db failed, and what it did stays; what else was written went back;"
         " deployment/web was never written"
     )
-    assert said(job, outcome=Outcome.ROLLED_BACK, exit_code=4).endswith("besides went back")
     assert "not taken back" not in said(job, web)
     text = verdict_text(result_of(job), ONE_LINE)
     assert "ran       revision 4, shop/web:4" in text

@@ -6,6 +6,7 @@ import pytest
 
 from tests.bed.expectations import (
     assert_ended,
+    assert_refused,
     assert_rolled_back,
     assert_usage,
     assert_verified,
@@ -288,3 +289,14 @@ def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
     assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
     assert warned(result, "more than one PodDisruptionBudget")
     assert evictions(audit) == ["db-2"]
+
+
+@pytest.mark.contract("B929")
+def test_a_field_that_never_changes_is_refused_by_its_name(scene: Scene, audit: Trail) -> None:
+    """The server lists what may change; the field that may not is the gate's to find."""
+    scene.serve(stateful_set(volumeClaimTemplates=[CLAIM]))
+    body = stateful_set(image="shop/db:2", serviceName="other", volumeClaimTemplates=[CLAIM])
+    result = scene.gate("apply", "-f", str(scene.manifest(body)))
+    assert_refused(result, "Rejected")
+    assert "spec.serviceName of statefulset/db cannot change once it exists" in result.stderr
+    assert images(scene) == all_run(1)

@@ -306,10 +306,7 @@ def _other(result: Result, workload: WorkloadResult) -> str:
 
 
 def _nothing(result: Result, workload: WorkloadResult) -> str:
-    """Say which others run, or why no pod was seen.
-
-    An object that may have been written has an action all the same.
-    """
+    """Say which others run; an object that may have been written has an action all the same."""
     if workload["pod_shares"]:
         return pods_by_version(workload)
     if not is_unwritten(workload):

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.app.preflight.server_dry_run import Prepared
+from gate.core.attempt.journal import contains
 from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.ssa.unions import value_at
 from gate.errors import RefusedError
 from gate.kube.failures import FieldProblem, Invalid, Rejected
+from gate.manifests.kinds.kind import Kind
 from gate.manifests.kinds.registry import find
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.places import place_of
@@ -53,11 +55,23 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     fixed = tuple(one for one in problems if any(words in one.message for words in _IMMUTABLE))
     if not fixed:
         return "", ()
-    named = ", ".join(dict.fromkeys(one.path for one in fixed))
     kind = find(item.ref.api_version.rpartition("/")[0], item.ref.kind)
+    changed = _changed_fixed_fields(item, kind) if kind is not None else ()
+    named = ", ".join(changed or dict.fromkeys(one.path for one in fixed))
     known = kind.instead if kind is not None else ""
     other = known or "or delete the object first, if it may be gone meanwhile"
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
+
+
+def _changed_fixed_fields(item: Prepared, kind: Kind) -> tuple[str, ...]:
+    """Return which of the fields that never change the manifest changes: the server may not say."""
+    sent = item.body.get("spec") or {}
+    live = item.live.body.thaw().get("spec") or {} if item.live is not None else {}
+    return tuple(
+        f"spec.{field}"
+        for field in kind.fixed_fields
+        if field in sent and not contains(sent[field], live.get(field))
+    )
 
 
 _PATH: Final = r"((?:\.[^\s.\[\]]+|\[[^\]]*\])+)"

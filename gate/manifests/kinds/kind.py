@@ -46,7 +46,8 @@ class Kind:
     """One kind; `versions` are those that supported servers serve, newest first.
 
     `pod_spec` is the path to the spec of the pods that an object of this kind makes, or empty.
-    `instead` says what else can be done where the server refuses to change an object. The rollout
+    `instead` says what else can be done where the server refuses to change an object, and
+    `fixed_fields` are fields of `spec` that it never changes. The rollout
     of a `workload` is followed to a verdict, unless that says otherwise.
     """
 
@@ -59,6 +60,7 @@ class Kind:
     usual: bool = False
     pod_spec: tuple[str, ...] = ()
     instead: str = ""
+    fixed_fields: tuple[str, ...] = ()
     workload: Workload | None = None
 
     @property

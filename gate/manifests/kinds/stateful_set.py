@@ -16,5 +16,6 @@ from gate.manifests.kinds.rules import (
 STATEFUL_SET: Final = replace(
     usual("apps/v1", "StatefulSet", "statefulsets", Rank.WORKLOADS, *POD_TEMPLATE),
     instead="or delete it first, which leaves its pods alone with --cascade=orphan",
+    fixed_fields=("serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"),
     workload=Workload(rules=(MUTABLE_TAGS, READINESS_PROBES, MIN_READY_SECONDS, SEVERAL_REPLICAS)),
 )

@@ -29,7 +29,12 @@ from gate.report.words.advice import next_steps
 from gate.report.words.fault import verb_of
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
-from gate.report.words.headline import headline, is_changed_by_others, version_words
+from gate.report.words.headline import (
+    headline,
+    is_changed_by_others,
+    pods_by_version,
+    version_words,
+)
 from gate.report.words.moment import moment
 from gate.report.words.object_names import (
     list_own_objects,
@@ -302,7 +307,9 @@ def _other(result: Result, workload: WorkloadResult) -> str:
 
 
 def _nothing(result: Result, workload: WorkloadResult) -> str:
-    """Say why no pod was seen; an object that may have been written has an action all the same."""
+    """Say which others run; an object that may have been written has an action all the same."""
+    if workload["pod_shares"]:
+        return pods_by_version(workload)
     if not is_unwritten(workload):
         return "no pod"
     if any(one["action"] in ("created", "changed") for one in list_own_objects(result, workload)):

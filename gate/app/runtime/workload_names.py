@@ -13,3 +13,9 @@ def workload_ref(namespace: str, name: str) -> Ref:
     kind, _, bare = name.rpartition("/")
     resource = _BY_KIND.get(kind, DEFAULT).watched.resource
     return Ref(resource.api_version, resource.kind, namespace, bare)
+
+
+def spell_name(ref: Ref) -> str:
+    """Return the name by which a command finds a workload: `workload_ref` reads it."""
+    is_default = ref.kind == DEFAULT.watched.resource.kind
+    return ref.name if is_default else str(ref)

@@ -1,37 +1,29 @@
-"""`NAME` on the command line: `web`, `deployment/web` or, of another kind, `statefulset/db`."""
+"""`NAME` on the command line: `web`, `deployment/web`, or with another kind, as in `sts/db`."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Final
 
 import click
 
 from gate.core.model.objects import SUBDOMAIN
 
-_KINDS: Final[Mapping[str, str]] = {
-    "": "",
-    "deployment": "",
-    "deploy": "",
-    "statefulset": "statefulset/",
-    "sts": "statefulset/",
-    "daemonset": "daemonset/",
-    "ds": "daemonset/",
-}
-"""What each kind, as kubectl has it, is before a name inside: a name alone is a Deployment's."""
-
 
 def workload_name(text: str) -> str:
-    """Return how the gate names the workload that `text` means; BadParameter if it means none."""
-    kind, slash, name = text.rpartition("/")
-    if kind not in _KINDS or bool(kind) != bool(slash):
+    """Return the workload that `text` means; BadParameter if it means none.
+
+    A Deployment is its name alone, another one has its kind before it, as in `statefulset/db`.
+    """
+    from gate.kube.kinds import registry
+
+    word, slash, name = text.rpartition("/")
+    kind = registry.find_by_word(word) if slash else registry.DEFAULT
+    if kind is None:
+        words = [one for known in registry.WORKLOADS for one in known.words]
         raise click.BadParameter(
-            f"{text} is not the name of a workload; use web, deployment/web, statefulset/db or"
-            " daemonset/agent"
+            f"{text} is no workload that is judged; use web, or {', '.join(words)} before a slash"
         )
     if not SUBDOMAIN.fullmatch(name):
-        raise click.BadParameter(f"{text} cannot be the name of a workload")
-    return f"{_KINDS[kind]}{name}"
+        raise click.BadParameter(f"{text} cannot be the name of a {kind.watched.kind}")
+    return name if kind is registry.DEFAULT else f"{kind.words[0]}/{name}"
 
 
 def _one(ctx: click.Context, param: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's

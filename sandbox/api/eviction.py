@@ -40,7 +40,7 @@ def evict(write: Write, key: Key, options: DeleteOptions) -> JSON:
     if not write.dry_run:
         check_preconditions(write.resource, key, live, options)
         options = replace(options, resource_version=None)
-        write.registry.keep(key, _marked(live, write.registry.timers.wall()))
+        write.registry.keep(key, _mark(live, write.registry.timers.wall()))
     delete(write, key, options)
     return dict(SUCCESS)
 
@@ -136,7 +136,7 @@ def with_allowance(status: JSON, now: str, failure: str = "") -> JSON:
     return {**status, "conditions": [*(each for each in found if each is not before), made]}
 
 
-def _marked(pod: JSON, now: str) -> JSON:
+def _mark(pod: JSON, now: str) -> JSON:
     """Return a pod with the condition that tells why it goes."""
     status = pod.get("status") or {}
     others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]

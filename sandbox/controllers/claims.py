@@ -36,7 +36,7 @@ class ClaimController:
 
     def _on_pod(self, change: Change) -> None:
         if change.after is None and change.before is not None:
-            for name in _mounted(change.before):
+            for name in _list_mounted_claims(change.before):
                 self._queue.add(Key(RESOURCE, change.key.namespace, name))
 
     def _sync(self, key: Key) -> None:
@@ -64,14 +64,14 @@ class ClaimController:
     def _release(self, key: Key, claim: JSON) -> None:
         held = claim["metadata"].get("finalizers") or []
         pods = (pod for pod in self._pods.all() if pod["metadata"]["namespace"] == key.namespace)
-        if PROTECTION in held and not any(key.name in _mounted(pod) for pod in pods):
+        if PROTECTION in held and not any(key.name in _list_mounted_claims(pod) for pod in pods):
             left = [name for name in held if name != PROTECTION]
             self._api.patch(
                 key, Patch(PatchType.MERGE, {"metadata": {"finalizers": left or None}}), CLAIMS
             )
 
 
-def _mounted(pod: JSON) -> set[str]:
+def _list_mounted_claims(pod: JSON) -> set[str]:
     """Return the names of the claims that a pod mounts."""
     volumes = pod["spec"].get("volumes") or ()
     return {dig(each, "persistentVolumeClaim", "claimName") or "" for each in volumes} - {""}

@@ -54,7 +54,7 @@ class Revisions:
     every: list[JSON]
     collisions: int
 
-    def named(self, name: str) -> JSON | None:
+    def find(self, name: str) -> JSON | None:
         """Return the revision of a name."""
         return next((each for each in self.every if each["metadata"]["name"] == name), None)
 

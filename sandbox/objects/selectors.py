@@ -43,7 +43,7 @@ def selector_text(selector: JSON) -> str:
         (name, f"{name}={value}") for name, value in (selector.get("matchLabels") or {}).items()
     ]
     terms += [(term["key"], _expression(term)) for term in selector.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(terms))
+    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0]))
 
 
 def _holds(expression: JSON, labels: Labels) -> bool:

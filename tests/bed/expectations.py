@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects, is_complete
@@ -12,23 +13,23 @@ REVISION = "deployment.kubernetes.io/revision"
 def assert_ended(
     result: Result, code: int, outcome: str, reason: str, *, running: str = "", cause: str = ""
 ) -> JSON:
-    """Assert how a run with `--output json` ended; return the document of its first Deployment.
+    """Assert how a run with `--output json` ended; return the document of its first workload.
 
     `cause` is the reason of the first cause; "" asserts nothing about causes.
     """
     document: JSON = result.document
     found = (result.exit_code, document["outcome"], document["reason"])
     assert found == (code, outcome, reason), str(result)
-    assert document["deployments"], str(result)
-    deployment: JSON = document["deployments"][0]
-    assert not running or deployment["running"] == running, str(result)
-    causes = [each["reason"] for each in deployment["causes"]]
+    assert document["workloads"], str(result)
+    workload: JSON = document["workloads"][0]
+    assert not running or workload["running"] == running, str(result)
+    causes = [each["reason"] for each in workload["causes"]]
     assert not cause or causes[:1] == [cause], str(result)
-    return deployment
+    return workload
 
 
 def assert_verified(result: Result, reason: str = "Complete", *, running: str = "new") -> JSON:
-    """Assert that the new version runs, verified; return the document of its first Deployment."""
+    """Assert that the new version runs, verified; return the document of its first workload."""
     return assert_ended(result, 0, "verified", reason, running=running)
 
 
@@ -69,6 +70,19 @@ def assert_runs(objects: Objects, image: str, *, replicas: int = 2, revision: in
     pods = [pod for pod in objects.list_all("pods", "app=web") if not is_going(pod)]
     assert [each["spec"]["containers"][0]["image"] for each in pods] == [image] * replicas
     return live
+
+
+def changes(audit: Trail) -> list[str]:
+    """Return what the gate has changed, in its order, as `patch statefulsets/db`.
+
+    What the server refused has its status behind it; what the gate keeps for itself is left out.
+    """
+    return [
+        f"{each.verb} {each.resource}/{each.name}"
+        + (f"/{each.subresource}" if each.subresource else "")
+        + ("" if each.succeeded else f" {each.code}")
+        for each in audit.requests().writes().of_objects()
+    ]
 
 
 def is_going(pod: JSON) -> bool:

@@ -135,6 +135,10 @@ def _strikes_out(request: Request) -> bool:
     return metadata.get("annotations", {}).get("rollout-gate/attempt", "") is None
 
 
+_CLUSTER_SCOPED = ("CustomResourceDefinition",)
+"""Kinds of the tests without a namespace."""
+
+
 def key_of(item: JSON, namespace: str) -> Key:
     """Return where an object of a manifest is found."""
     kind = str(item["kind"]).lower()
@@ -143,7 +147,8 @@ def key_of(item: JSON, namespace: str) -> Key:
     )
     metadata = item["metadata"]
     name = metadata.get("name") or f"{metadata['generateName']}{ANY_NAME}"
-    return Key(plural, metadata.get("namespace") or namespace, name)
+    place = "" if item["kind"] in _CLUSTER_SCOPED else metadata.get("namespace") or namespace
+    return Key(plural, place, name)
 
 
 def _key_called(word: str, namespace: str) -> Key:

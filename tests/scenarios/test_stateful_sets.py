@@ -15,10 +15,16 @@ from tests.bed.scene import OURS, Scene
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.rollouts import is_observed
 from tests.cluster.workloads import disruption_budget, stateful_set
 
 CRASH = "crash=0.1"
 NEVER = "never-ready"
+DEADLINE = "ProgressDeadlineExceeded"
+CLAIM: JSON = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
 SOON = ("--progress-deadline", "30s")
 
 
@@ -69,7 +75,7 @@ def test_a_partition_ends_with_the_pods_above_it(scene: Scene) -> None:
     """One of three pods runs the new version: that is what was asked for."""
     scene.serve(stateful_set())
     result = scene.apply(stateful_set(image="shop/db:2", partition=2))
-    assert_verified(result, "Partitioned")
+    assert_verified(result, "Partitioned", running="mixed")
     assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
 
 
@@ -84,7 +90,7 @@ def test_a_strategy_that_replaces_no_pod_is_no_rollout(scene: Scene, spec: JSON)
     scene.serve(stateful_set(**spec))
     result = scene.apply(stateful_set(image="shop/db:2", **spec))
     assert_verified(result, "NoRollout", running="baseline")
-    assert warned(result, "nothing rolls")
+    assert warned(result, "no pod runs what was applied")
     assert images(scene) == all_run(1)
 
 
@@ -166,7 +172,7 @@ def _image(pod: JSON) -> str:
 
 @pytest.mark.contract("B928")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
-    """`verify`, `restart`, `undo`, `status` and `history` of `sts/db`; `pause` has nothing to do."""
+    """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
     assert_verified(scene.apply(stateful_set(image="shop/db:2")))
     ask = scene.gate
@@ -178,3 +184,71 @@ def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> Non
     assert_verified(ask("restart", "sts/db", "--output", "json"))
     assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
     assert ask("verify", "db", "--output", "json").exit_code == 3
+
+
+@pytest.mark.contract("B929")
+def test_a_partition_beyond_the_replicas_is_named_before_the_write(scene: Scene) -> None:
+    """The server accepts it, and no pod is ever updated."""
+    scene.serve(stateful_set())
+    result = scene.apply(stateful_set(image="shop/db:2", partition=5), flags=["--dry-run"])
+    assert warned(result, "its partition 5 is larger than its 3 replicas: no pod is updated")
+
+
+@pytest.mark.contract("B929")
+def test_a_way_back_deletes_no_claims(scene: Scene) -> None:
+    """With `whenScaled: Delete` the template goes back, and the pods that came stay."""
+    claims: JSON = {
+        "volumeClaimTemplates": [CLAIM],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"},
+    }
+    scene.serve(stateful_set(replicas=2, **claims))
+    broken = stateful_set(image="shop/db:2", replicas=3, behaviour=CRASH, **claims)
+    result = scene.apply(broken)
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "a failure does not scale it down again")
+    assert images(scene) == all_run(1)
+    names = {one["metadata"]["name"] for one in scene.objects.list_all("persistentvolumeclaims")}
+    assert names == {f"data-db-{number}" for number in range(3)}
+
+
+@pytest.mark.contract("B924")
+def test_a_gate_that_dies_before_the_removal_leaves_it_to_recover(scene: Scene) -> None:
+    """The way back was written, the pod still blocks: whoever recovers removes it."""
+    scene.serve(stateful_set())
+    broken = stateful_set(image="shop/db:2", behaviour=NEVER)
+    with scene.applying(broken, flags=("--progress-deadline", "10s")) as running:
+        scene.objects.wait_for("statefulsets", "db", lambda one: one["metadata"]["generation"] == 3)
+        running.kill()
+    result = scene.gate("recover", "sts/db", "--output", "json")
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert images(scene) == all_run(1)
+
+
+@pytest.mark.contract("B276", "B927")
+def test_a_recorded_rollout_is_judged_as_it_was(scene: Scene) -> None:
+    """Also where the gate's own clock decided, and where it removed a pod on the way."""
+    scene.serve(stateful_set())
+    scene.apply_as(OURS, stateful_set(image="shop/db:2", behaviour=NEVER))
+    scene.objects.wait_for("pods", "db-2", lambda pod: _image(pod) == "shop/db:2")
+    for number, version, verdict in (
+        (1, stateful_set(image="shop/db:3"), ("complete", "Complete")),
+        (2, stateful_set(image="shop/db:4", behaviour=NEVER), ("failed", DEADLINE)),
+    ):
+        recording = f"recorded-{number}.jsonl"
+        scene.apply(version, flags=(*SOON, "--record", recording))
+        document = scene.gate("replay", recording, "--output", "json").document
+        assert (document["verdict"], document["reason"]) == verdict
+
+
+@pytest.mark.contract("B923")
+def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
+    """With `--on-delete wait` it is complete once somebody has deleted each pod."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    scene.serve(stateful_set(**on_delete))
+    flags = ("--on-delete", "wait")
+    with scene.applying(stateful_set(image="shop/db:2", **on_delete), flags=flags) as running:
+        scene.objects.wait_for("statefulsets", "db", is_observed)
+        for name in all_run(1):
+            scene.objects.delete("pods", name)
+        assert_verified(running.wait())
+    assert images(scene) == all_run(2)

@@ -17,6 +17,18 @@ DOUBT = ("--smoke-test", "sh -c 'exit 75'")
 KEPT = "--keep-verified-secrets"
 
 
+@pytest.mark.contract("B1022")
+@pytest.mark.parametrize("versions", [1, 2])
+def test_verify_advises_no_undo_where_there_is_one_revision(scene: Scene, versions: int) -> None:
+    """It would be refused: `history` shows what there is."""
+    for version in range(1, versions + 1):
+        assert_verified(scene.apply(web(version)))
+    text = scene.gate("verify", "web", "--smoke-test", "false").stdout
+    assert ("rollout-gate undo web" in text) is (versions > 1)
+    assert ("rollout-gate history web" in text) is (versions == 1)
+    assert undo(scene).exit_code == (0 if versions > 1 else 3)
+
+
 def advised(scene: Scene, result: Result) -> tuple[str, list[str]]:
     """Return what a person reads of a result, and the words of the undo that it advises."""
     shown = report(scene, result)

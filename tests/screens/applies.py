@@ -167,6 +167,13 @@ def rolled_back_check_failed(stage: Stage) -> None:
         stage.measurements["errors"] = 0.9
 
 
+def rolled_back_object_not_ready(stage: Stage) -> None:
+    """A load balancer never gets an address; the version itself runs."""
+    stage.scene.serve(web())
+    body = service()
+    stage.apply({**body, "spec": {**body["spec"], "type": "LoadBalancer"}}, web(2), page=True)
+
+
 def rolled_back_apply_rejected(stage: Stage) -> None:
     """The second object is rejected after the first was written."""
     stage.scene.serve(web(), settings())

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from tests.screens import applies, commands, refusals
+from tests.screens import applies, commands, kinds, refusals
 from tests.screens.stage import Play, staged
 
 GOLDEN: Final = Path(__file__).parent / "golden"
@@ -26,7 +26,7 @@ def _of(module: ModuleType) -> dict[str, Play]:
     }
 
 
-SCREENS: Final[dict[str, Play]] = {**_of(applies), **_of(refusals), **_of(commands)}
+SCREENS: Final[dict[str, Play]] = {**_of(applies), **_of(refusals), **_of(commands), **_of(kinds)}
 
 
 def shown(name: str) -> str:

@@ -24,11 +24,13 @@ from gate.config import object_wait, policy
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan
+from gate.core.readiness.rules import may_change, readiness_of
+from gate.core.rollout.policy import WaitFor
 from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.manifests.kinds.rules import LintCode
 from gate.manifests.lint import lint
-from gate.manifests.manifest import Manifest
+from gate.manifests.manifest import Manifest, ManifestObject
 
 Items = tuple[Prepared, ...]
 
@@ -101,13 +103,26 @@ def _lay_out(
 def _announce(plan: Plan, manifest: Manifest, console: Console) -> None:
     """Announce what a failure would return to, what is not judged, and the timeout."""
     return_target.describe(plan, console.note, console.caution)
-    unjudged = [plan.name_of(item.ref) for item in manifest.objects if not item.judged]
-    if unjudged:
-        console.note("objects", f"applied, not judged: {', '.join(unjudged)}")
+    others = [item for item in manifest.objects if not item.judged]
+    waited = [item for item in others if _is_waited_for(plan, item)]
+    unjudged = [item for item in others if item not in waited]
+    for items, how in ((waited, "waited for where its status tells"), (unjudged, "not judged")):
+        if items:
+            names = ", ".join(plan.name_of(item.ref) for item in items)
+            console.note("objects", f"applied, {how}: {names}")
     for skipped in manifest.skipped:
         console.note("objects", f"skipped: {skipped.object}: {skipped.why}")
     if plan.policy.budgets.timeout_seconds is not None:
         console.note("budget", f"timeout {format_seconds(plan.policy.budgets.timeout_seconds)}")
+
+
+def _is_waited_for(plan: Plan, item: ManifestObject) -> bool:
+    """Tell whether an object may be waited for: it begins without a status that says it is ready.
+
+    Of a custom kind nobody knows whether it will have one.
+    """
+    is_wanted = plan.policy.object_wait.wait_for is WaitFor.ALL
+    return is_wanted and (readiness_of(item.body).is_waited_for or may_change(item.ref))
 
 
 def _note_resumptions(plan: Plan, items: Items, paused: Collection[Ref], console: Console) -> None:
@@ -134,6 +149,7 @@ def _warn(
         memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
     replicas.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
+    preflight.warn_of_strategies(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         timeout_seconds = plan.policy.budgets.timeout_seconds
         preflight.warn_of_short_timeout(timeout_seconds, items, trials, console.warn)

@@ -70,7 +70,8 @@ def _choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...
     everything = all_checks(settings)
     if not names or settings.file:
         return everything
-    return tuple(one for one in everything if one.deployment in ("", *names))
+    bare = {name.rpartition("/")[2] for name in names}
+    return tuple(one for one in everything if one.deployment in ("", *bare))
 
 
 def _refs(
@@ -82,8 +83,9 @@ def _refs(
     """
     listed = read_manifest(settings, stdin, "").deployments if settings.file else ()
     refs = [item.ref for item in listed if is_measured(item.ref)]
-    there = {ref.name for ref in refs}
-    refs += [workload_ref("", name) for name in names if name not in there]
+    there = {(ref.kind, ref.name) for ref in refs}
+    named = [workload_ref("", name) for name in names]
+    refs += [ref for ref in named if (ref.kind, ref.name) not in there]
     if not refs:
         refs = [workload_ref("", one.deployment) for one in wanted if one.deployment]
     return list(dict.fromkeys(refs))

@@ -17,7 +17,7 @@ from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import write_safely
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.app.runtime.world import World
 from gate.cluster_name import ClusterName
 from gate.config import Settings
@@ -26,6 +26,7 @@ from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
 from gate.errors import RefusedError, UsageError
 from gate.kube.failures import Forbidden
+from gate.kube.kinds.registry import find_by_word
 from gate.kube.lease import Held, Leases
 from gate.processes import Processes
 from gate.report.views.locks import LockRow, locks_table
@@ -70,9 +71,11 @@ def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
 
 def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
     """Return the command that finishes a lock's record: by name where a name alone means it."""
-    name = locks.partition("/")[2]
-    is_meant = str(lock_of(workload_ref(namespace, name))) == locks
-    return recovery_command(cluster, name if is_meant else "", namespace)
+    word, _, name = locks.partition("/")
+    is_workload = find_by_word(word) is not None
+    ref = workload_ref(namespace, locks) if is_workload else workload_ref(namespace, name)
+    is_meant = str(lock_of(ref)) == locks
+    return recovery_command(cluster, argument_of(ref) if is_meant else "", namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
@@ -179,10 +182,9 @@ def _iter_release_lines(
 
 
 def _parse_lock(namespace: str, name: str) -> Lock:
-    name = name.rpartition("/")[2]
-    return (
-        Lock(namespace, name) if name.startswith(PREFIX) else lock_of(workload_ref(namespace, name))
-    )
+    bare = name.rpartition("/")[2]
+    is_lock = bare.startswith(PREFIX)
+    return Lock(namespace, bare) if is_lock else lock_of(workload_ref(namespace, name))
 
 
 def ask_for_consent(world: World, held: Held) -> bool:

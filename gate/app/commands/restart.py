@@ -12,7 +12,7 @@ from gate.app.preflight.guards import refuse_paused
 from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import spell_name
+from gate.app.runtime.workload_names import argument_of
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.core.model.body import Body
@@ -83,5 +83,5 @@ def _try_restart(
 
 def _resume_command(session: Session, ref: Ref) -> str:
     """Return the command that resumes a Deployment, ready to paste."""
-    words = ("rollout-gate", "resume", spell_name(ref))
+    words = ("rollout-gate", "resume", argument_of(ref))
     return session.connection.cluster.command(*words, namespace=ref.namespace)

@@ -13,7 +13,7 @@ from gate.app.preflight import first_questions, return_target
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import spell_name, workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.config import Settings
 from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Fact, Known, Unknown
@@ -61,7 +61,7 @@ class UndoSubject:
 
     def command(self, verb: str, *flags: str) -> str:
         """Return a command about the Deployment, ready to paste."""
-        words = ("rollout-gate", verb, spell_name(self.ref), *flags)
+        words = ("rollout-gate", verb, argument_of(self.ref), *flags)
         return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -44,7 +44,6 @@ from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError, RefusedError, UsageError
 from gate.kube.access import Permission, following
 from gate.kube.kinds import registry
-from gate.kube.kinds.kind import WorkloadResources
 from gate.kube.label_selector import find_wrong_term
 from gate.kube.lists import list_all
 from gate.manifests.source import escape_line
@@ -97,18 +96,19 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     session, settings = context.session, context.settings
     first_questions.announce(context)
     first_questions.check_cluster(context, [session.namespace])
-    refs = (workload_ref(session.namespace, name) for name in names)
-    kinds = list(dict.fromkeys(map(registry.workload_of, refs)))
     needs, wished = (
-        _needs(session.namespace, kinds or [registry.DEFAULT]),
+        _following(session.namespace, names),
         wished_permissions(settings, [session.namespace]),
     )
     first_questions.check_access(session, _ABOUT, needs, wished)
     return _refs(session, settings, names)
 
 
-def _needs(namespace: str, kinds: Iterable[WorkloadResources]) -> set[Permission]:
-    return {need for kind in kinds for need in following(namespace, kind)}
+def _following(namespace: str, names: tuple[str, ...]) -> set[Permission]:
+    """Return the rights to follow what is named, or what a selector may find."""
+    refs = [workload_ref(namespace, name) for name in names]
+    kinds = [registry.workload_of(ref) for ref in refs] or [registry.DEFAULT]
+    return {right for kind in kinds for right in following(namespace, kind)}
 
 
 def role(context: CommandContext) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
@@ -50,7 +51,7 @@ def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
     followed = [target.ref for target in plan.targets]
     if is_locked:
         namespace = next((ref.namespace for ref in (*followed, *_objects(plan))), "")
-        names = [ref.name for ref in followed[:1]]
+        names = [argument_of(ref) for ref in followed[:1]]
         return cluster.command("rollout-gate", "recover", *names, namespace=namespace)
     if not followed and plan.command == "apply":
         return "apply again"
@@ -60,7 +61,7 @@ def _next(plan: Plan, cluster: ClusterName, *, is_locked: bool) -> str:
         names = [ref.name for ref in refs if ref.namespace == namespace][:1]
         return cluster.command("rollout-gate", "status", *names, namespace=namespace)
     first = followed[0]
-    names = [ref.name for ref in followed if ref.namespace == first.namespace]
+    names = [argument_of(ref) for ref in followed if ref.namespace == first.namespace]
     return cluster.command("rollout-gate", "verify", *names, namespace=first.namespace)
 
 

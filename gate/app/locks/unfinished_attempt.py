@@ -6,6 +6,7 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.lock_state import LockState, state_of
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
@@ -34,7 +35,7 @@ def _recovery(session: Session, ref: Ref, place: Held, processes: Processes) -> 
     holder = place.holder.held_last_by if state is LockState.RELEASED else place.holder.identity
     if state is LockState.HELD:
         return ""
-    command = recovery_command(session.connection.cluster, ref.name, ref.namespace)
+    command = recovery_command(session.connection.cluster, argument_of(ref), ref.namespace)
     return recovery_line(str(ref), state, holder, command)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.app.preflight.managers import signs_of_management
 from gate.app.preflight.server_dry_run import Prepared
-from gate.app.runtime.workload_names import spell_name
+from gate.app.runtime.workload_names import argument_of
 from gate.cluster_name import ClusterName
 from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
@@ -32,7 +32,7 @@ def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Nami
     for live in lives:
         signs = signs_of_management(live)
         if signs:
-            words = ("rollout-gate", "verify", spell_name(live.ref))
+            words = ("rollout-gate", "verify", argument_of(live.ref))
             verify = cluster.command(*words, namespace=live.ref.namespace)
             raise RefusedError(
                 f"{name(live.ref)} is managed by something else ({'; '.join(signs)})",

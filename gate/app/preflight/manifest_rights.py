@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gate.app.command_context import CommandContext
 from gate.app.locks import verified_bodies
@@ -16,6 +16,8 @@ from gate.config import Settings
 from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent
 from gate.core.model.lock import lock_of
+from gate.core.model.objects import Ref
+from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFirstFailure
 from gate.kube.access import Permission, granting, list_needed, looking_around
 from gate.kube.failures import Forbidden
@@ -44,7 +46,7 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
         raise
     new = {ref for ref, fact in found.lives.items() if isinstance(fact, Absent)}
     refs = [item.ref for item in manifest.objects]
-    deletes = {*(new if _may_delete(settings) else ()), *replaceable(manifest)}
+    deletes = {*(_list_deletable(new) if _may_delete(settings) else ()), *replaceable(manifest)}
     removes = settings.replace_blocked_pods
     needs = list_needed(session.resources, refs, creates=new, deletes=deletes, removes=removes)
     first_questions.check_access(session, _about(manifest), needs, wished)
@@ -60,9 +62,14 @@ def _about(manifest: Manifest) -> str:
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:
     """Return the permissions for a manifest while it is unknown which objects exist."""
     refs = [item.ref for item in manifest.objects]
-    deletes = refs if _may_delete(settings) else replaceable(manifest)
+    deletes = {*(_list_deletable(refs) if _may_delete(settings) else ()), *replaceable(manifest)}
     removes = settings.replace_blocked_pods
     return list_needed(session.resources, refs, creates=None, deletes=deletes, removes=removes)
+
+
+def _list_deletable(refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    """Return those of `refs` that a way back may delete at all."""
+    return tuple(ref for ref in refs if not why_kept(ref))
 
 
 def _may_delete(settings: Settings) -> bool:

@@ -16,10 +16,10 @@ MARGIN_SECONDS: Final = 10.0
 """Time for reports and a last read beyond the budgets (contract, "Failing: clocks")."""
 
 
-def longest_seconds(settings: Settings, deployments: Sequence[JSON]) -> float:
-    """Return the sum of the budgets in seconds, for Deployments as the server stores them."""
+def longest_seconds(settings: Settings, workloads: Sequence[JSON]) -> float:
+    """Return the sum of the budgets in seconds, for workloads as the server stores them."""
     limits = policy(settings)
-    legal = max((_legal_seconds(body, limits) for body in deployments), default=0.0)
+    legal = max((_legal_seconds(body, limits) for body in workloads), default=0.0)
     timeout = settings.timeout if settings.timeout is not None else legal
     back = settings.rollback_timeout if settings.rollback_timeout is not None else timeout
     return timeout + limits.budgets.longest_bake_seconds + back + MARGIN_SECONDS

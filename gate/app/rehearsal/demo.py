@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from pathlib import Path
 from typing import Final
 
 import yaml
@@ -26,10 +29,25 @@ from sandbox.face import JSON, Cluster, Key, Names, Timers
 SPEED: Final = 10.0
 USUAL: Final = "crash"
 GOOD, BAD = "1.4.0", "1.5.0"
+_PROGRAM: Final = "rollout-gate"
 _LAST: Final = (
-    "That was the gate. What would it make of your manifest?\n"
-    "$ rollout-gate rehearse -f deploy.yaml --all"
+    "That was the gate. What would it make of your manifest?\n$ {} rehearse -f deploy.yaml --all"
 )
+
+
+def program_name(started: str, path: str | None) -> str:
+    """Return what a shell has to be given to run this program again.
+
+    `started` is the program as it was started (`sys.argv[0]`), `path` the PATH of the shell: from a
+    checkout, as by `make demo`, the program's name alone is not found.
+    """
+    program = Path(started)
+    if (program.parent.name, program.name) == ("gate", "__main__.py"):
+        return "python -m gate"
+    if program.name != _PROGRAM or shutil.which(_PROGRAM, path=path):
+        return _PROGRAM
+    shown = program.absolute()
+    return str(shown.relative_to(Path.cwd()) if shown.is_relative_to(Path.cwd()) else shown)
 
 
 def demo(world: World, settings: Settings, name: str) -> int:
@@ -57,6 +75,7 @@ class _Show:
         self._settings = settings.with_values(**silent)
         self._console = console
         self._world = world
+        self._program = program_name(sys.argv[0], world.environ.get("PATH"))
         web = Actor(Key("deployments.apps", "default", "web"), _web(BAD))
         self._stage = Stage(played, [web])
 
@@ -76,9 +95,9 @@ class _Show:
         return self._decide_exit_code(trouble, self._deploy(BAD))
 
     def _deploy(self, version: str) -> int:
-        command = "rollout-gate apply -f web.yaml"
+        command = f"{self._program} apply -f web.yaml"
         if version != GOOD:
-            command = f"sed s/{GOOD}/{version}/ web.yaml | rollout-gate apply -f -"
+            command = f"sed s/{GOOD}/{version}/ web.yaml | {self._program} apply -f -"
         self._say(f"$ {command}")
         manifest = yaml.safe_dump(_web(version), sort_keys=False).encode()
         world = self._world
@@ -103,7 +122,7 @@ class _Show:
         caught = code in {EXIT_CODES[outcome] for outcome in CAUGHT}
         if not trouble.end.is_met(verified=verified, caught=caught):
             return EXIT_CODES[Outcome.FAILED]
-        self._say(_LAST)
+        self._say(_LAST.format(self._program))
         return EXIT_CODES[Outcome.VERIFIED]
 
     def _say(self, line: str) -> None:

@@ -27,9 +27,10 @@ from gate.manifests.images import with_images
 from gate.manifests.load import load
 from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
 from gate.signals import SIGNAL_BASE, Signalled
-from sandbox.face import Cluster, Names, Scenario, Timers, fits, load_scenario
+from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits, load_scenario
 
 DEFAULT_NAMESPACE = "default"
+_NO_PAUSE = "of all workloads a Deployment alone can be paused"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"
@@ -65,16 +66,18 @@ class Rehearsing:
         require_allowed(manifest, settings.allow_kind)
         placed = with_images(manifest, settings.image).objects
         self._actors = tuple(actors_of(placed, settings.namespace or DEFAULT_NAMESPACE))
-        self._deployments = [actor for actor in self._actors if actor.is_workload]
-        if not self._deployments:
-            raise UsageError("nothing to rehearse: the manifest has no Deployment")
+        self._workloads = [actor for actor in self._actors if actor.is_workload]
+        if not self._workloads:
+            raise UsageError("nothing to rehearse: the manifest has no workload")
 
     def lacks(self, trouble: Trouble) -> str:
         """Return what the manifest or its checks lack to have the trouble; "" for nothing."""
         if trouble.checks is not None and not trouble.checks(self._checks):
             return _NO_CHECK if self._checks else _UNCHECKED
+        if trouble.pauses and not unlucky(self._workloads).can_be_paused:
+            return _NO_PAUSE
         late = trouble.before is Before.TIMED_OUT
-        able = not late or any(actor.can_time_out for actor in self._deployments)
+        able = not late or any(actor.can_time_out for actor in self._workloads)
         return "" if able else _NO_DEADLINE
 
     def of(self, trouble: Trouble, lines: TextIO, scenario: Scenario | None = None) -> Rehearsed:
@@ -88,7 +91,9 @@ class Rehearsing:
         # Start at a whole second: conditions have no fractions of seconds, so the fraction at which
         # a run begins would shift its verdict.
         started = self._world.clock.wall().replace(microsecond=0)
-        played = Played.of(Cluster(Timers(started), Names()))
+        nodes = (scenario or Scenario()).nodes
+        cluster = Cluster(Timers(started), Names(), ClusterOptions(nodes=nodes))
+        played = Played.of(cluster)
         try:
             stage = Stage(played, self._actors)
             stage.set_up(trouble.before)
@@ -106,23 +111,23 @@ class Rehearsing:
             played.clock.end()
 
     def _at_fault(self, trouble: Trouble, result: dict[str, Any]) -> list[str]:
-        """Return which of several Deployments it went wrong in; empty if there is only one.
+        """Return which of several workloads it went wrong in; empty if there is only one.
 
-        Trouble with an image affects each Deployment that runs it, even if the run ended before
-        that Deployment had a verdict.
+        Trouble with an image affects each workload that runs it, even if the run ended before
+        that workload had a verdict.
         """
-        if len(self._deployments) == 1 or not (found := at_fault(result)):
+        if len(self._workloads) == 1 or not (found := at_fault(result)):
             return []
-        image = unlucky(self._deployments).images[:1] if trouble.pods else ()
+        image = unlucky(self._workloads).images[:1] if trouble.pods else ()
         return [
             actor.called
-            for actor in self._deployments
+            for actor in self._workloads
             if actor.called in found or any(one in actor.images for one in image)
         ]
 
     def _iter_missing(self, scenario: Scenario) -> Iterator[str]:
         """Yield a warning for each image and check of the scenario that does not exist."""
-        images = [image for actor in self._deployments for image in actor.images]
+        images = [image for actor in self._workloads for image in actor.images]
         for rule in scenario.images.rules:
             if not any(fits(rule.pattern, image) for image in images):
                 yield f"the scenario's {rule.pattern} fits no image of the manifest"
@@ -177,7 +182,7 @@ def _all(rehearsing: Rehearsing) -> Rehearsals:
 
 
 def _subject(found: Sequence[Rehearsed]) -> str:
-    """Name each Deployment that it went wrong in during any of these."""
+    """Name each workload that it went wrong in during any of these."""
     return ", ".join(dict.fromkeys(name for each in found for name in each.at_fault))
 
 

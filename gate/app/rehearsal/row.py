@@ -47,7 +47,7 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
 
 
 def at_fault(result: dict[str, Any]) -> list[str]:
-    """Return the Deployments that it went wrong in, by their own results."""
+    """Return the workloads that it went wrong in, by their own results."""
     found = (one for one in result["workloads"] if not _is_good(one) and not is_innocent(one))
     return [registry.of_entry(one).call(one["name"]) for one in found]
 

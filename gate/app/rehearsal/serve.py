@@ -10,7 +10,7 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import World
 from gate.config import Settings
-from sandbox.face import Cluster, Names, Play, Timers, load_scenario
+from sandbox.face import Cluster, ClusterOptions, Names, Play, Scenario, Timers, load_scenario
 from sandbox.server import Endpoint, ServeOptions, serve_until_signalled
 
 
@@ -24,9 +24,10 @@ def sandbox(world: World, settings: Settings) -> int:
         return 0
 
     def serve_cluster(console: Console) -> None:
-        cluster = Cluster(Timers(), Names())
+        scenario = load_scenario(settings.scenario) if settings.scenario else Scenario()
+        cluster = Cluster(Timers(), Names(), ClusterOptions(nodes=scenario.nodes))
         if settings.scenario:
-            Play(load_scenario(settings.scenario), cluster.api, cluster.kubelet).start()
+            Play(scenario, cluster.api, cluster.kubelet).start()
 
         def ready(endpoint: Endpoint) -> None:
             console.note("sandbox", f"listens on {endpoint.server}, time x {settings.speed:g}")

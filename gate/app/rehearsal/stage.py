@@ -45,6 +45,9 @@ PATIENCE_SECONDS: Final = 7 * 86_400.0
 NO_DEADLINE: Final = 2**31 - 1
 """The `progressDeadlineSeconds` that never ends (Deployment controller, HasProgressDeadline)."""
 
+_JUDGED_BY_CONTROLLER: Final = ("deployments.apps",)
+"""Whose progress is judged, and can be paused (apps/v1: `progressDeadlineSeconds`, `paused`)."""
+
 _BEFORE, _TIMED_OUT = "before", "timed-out"
 _WRITER: Final = Writer("system:admin", FIELD_MANAGER)
 
@@ -73,6 +76,12 @@ class Actor:
         return f"{self.body['kind'].lower()}/{self.key.name}"
 
     @property
+    def comes_to_an_end(self) -> bool:
+        """Whether its pods do: what has ended is replaced by no later version (Jobs)."""
+        policy = dig(self.body, "spec", "template", "spec", "restartPolicy")
+        return self.is_workload and policy in {"OnFailure", "Never"}
+
+    @property
     def has_pods(self) -> bool:
         """Whether it is a workload that asks for pods; without a number it gets one."""
         return self.is_workload and dig(self.body, "spec", "replicas") != 0
@@ -80,11 +89,18 @@ class Actor:
     @property
     def can_time_out(self) -> bool:
         """Whether a rollout of it can end in the deadline condition."""
-        return self.has_pods and dig(self.body, "spec", "progressDeadlineSeconds") != NO_DEADLINE
+        deadline_seconds = dig(self.body, "spec", "progressDeadlineSeconds")
+        is_held = self.key.resource in _JUDGED_BY_CONTROLLER and deadline_seconds != NO_DEADLINE
+        return is_held and self.has_pods
+
+    @property
+    def can_be_paused(self) -> bool:
+        """Whether a rollout of it can be."""
+        return self.key.resource in _JUDGED_BY_CONTROLLER
 
     @property
     def images(self) -> tuple[str, ...]:
-        """The images of a Deployment's template, init containers last."""
+        """The images of a workload's template, init containers last."""
         return tuple(each.get("image", "") for each in _containers(self.body))
 
     def of_version(self, tag: str) -> JSON:
@@ -106,8 +122,8 @@ class Stage:
         self._scripts: Scripts = lambda _: None
 
     @property
-    def deployments(self) -> tuple[Actor, ...]:
-        """The Deployments, in the manifest's order."""
+    def workloads(self) -> tuple[Actor, ...]:
+        """The workloads, in the manifest's order."""
         return tuple(actor for actor in self._actors if actor.is_workload)
 
     @property
@@ -117,9 +133,9 @@ class Stage:
 
     @property
     def stored(self) -> list[JSON]:
-        """The Deployments as the server has them; one that was deleted is left out."""
+        """The workloads as the server has them; one that was deleted is left out."""
         store = self._played.cluster.api.store
-        found = (store.get(actor.key) for actor in self.deployments)
+        found = (store.get(actor.key) for actor in self.workloads)
         return [body for body in found if body is not None]
 
     def set_up(self, before: Before) -> None:
@@ -128,22 +144,23 @@ class Stage:
             self._make_namespace(namespace)
         if before is Before.NOTHING:
             return
-        for actor in self._actors:
+        there = [actor for actor in self._actors if not actor.comes_to_an_end]
+        for actor in there:
             self._apply(actor.key, actor.of_version(_BEFORE))
-        self._wait(self.deployments, _complete, "get ready")
+        self._wait([actor for actor in there if actor.is_workload], _complete, "get ready")
         if before is Before.TIMED_OUT:
             self.time_out()
 
     def play_out(self, trouble: Trouble, checks: Sequence[Check] = ()) -> Play:
-        """Start a trouble: for the first image of the `unlucky` Deployment, or for checks."""
-        actor = unlucky(self.deployments)
+        """Start a trouble: for the first image of the `unlucky` workload, or for checks."""
+        actor = unlucky(self.workloads)
         scenario = trouble.scenario(actor.images, actor.key.name, self.pods, checks)
         return self.play(scenario, outranks_annotations=True)
 
     def play(self, scenario: Scenario, *, outranks_annotations: bool = False) -> Play:
         """Start a scenario."""
         cluster = self._played.cluster
-        namespace = unlucky(self.deployments).key.namespace
+        namespace = unlucky(self.workloads).key.namespace
         play = Play(
             scenario,
             cluster.api,
@@ -192,7 +209,7 @@ class Stage:
         stuck = Series.constant(behaviour.parse("never-ready"))
         scenario = Scenario(Images((ImageRule(f"*:{_TIMED_OUT}", stuck),)))
         Play(scenario, cluster.api, cluster.kubelet, outranks_annotations=True).start()
-        late = [actor for actor in self.deployments if actor.can_time_out]
+        late = [actor for actor in self.workloads if actor.can_time_out]
         for actor in late:
             self._apply(actor.key, actor.of_version(_TIMED_OUT))
         self._wait(late, _timed_out, "time out")
@@ -225,9 +242,13 @@ class Stage:
             raise UsageError(problem, hint=hint)
 
 
-def unlucky(deployments: Sequence[Actor]) -> Actor:
-    """Return the Deployment that gets the trouble: the first one with pods, or else the first."""
-    return next((actor for actor in deployments if actor.has_pods), deployments[0])
+def unlucky(workloads: Sequence[Actor]) -> Actor:
+    """Return the workload that gets the trouble: the first with pods that serve, if there is one.
+
+    Else the first one with pods, or else the first.
+    """
+    able = [actor for actor in workloads if actor.has_pods] or list(workloads)
+    return next((actor for actor in able if not actor.comes_to_an_end), able[0])
 
 
 def actors_of(objects: Sequence[ManifestObject], namespace: str) -> Iterator[Actor]:
@@ -257,11 +278,20 @@ def _with_tag(image: str, tag: str) -> str:
     return f"{folder}{slash}{last.partition(':')[0]}:{tag}"
 
 
-def _complete(deployment: JSON) -> bool:
-    wanted = dig(deployment, "spec", "replicas")
-    status = deployment.get("status", {})
-    counters = ("replicas", "updatedReplicas", "availableReplicas")
-    observed = status.get("observedGeneration", 0) >= dig(deployment, "metadata", "generation")
+_OF_REPLICAS: Final = ("replicas", "updatedReplicas", "availableReplicas")
+_OF_NODES: Final = ("updatedNumberScheduled", "numberAvailable")
+
+
+def _complete(workload: JSON) -> bool:
+    """Whether all pods that are wanted are of the version and available.
+
+    How many that is a DaemonSet's status says.
+    """
+    status = workload.get("status", {})
+    by_node = status.get("desiredNumberScheduled")
+    wanted = dig(workload, "spec", "replicas") if by_node is None else by_node
+    counters = _OF_REPLICAS if by_node is None else _OF_NODES
+    observed = status.get("observedGeneration", 0) >= dig(workload, "metadata", "generation")
     return observed and all(status.get(counter, 0) == wanted for counter in counters)
 
 

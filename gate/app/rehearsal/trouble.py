@@ -40,7 +40,7 @@ class End(enum.Enum):
 
 
 class Before(enum.Enum):
-    """The state of a Deployment before the gate runs."""
+    """The state of a workload before the gate runs."""
 
     SERVES = "a version serves"
     NOTHING = "it was never deployed"
@@ -52,8 +52,9 @@ class Trouble:
     """One thing that can go wrong.
 
     `pods` is what the new version's pods do, `event` what somebody else does meanwhile (`{name}`
-    is the Deployment, `{pods}` the number of pods before), `checks` the answers to health checks.
-    `at` is when it begins, in seconds of the rollout.
+    is the workload, `{pods}` the number of pods before), `checks` the answers to health checks.
+    `pauses` says that it needs a workload that can be paused. `at` is when it begins, in seconds
+    of the rollout.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Trouble:
     checks: measured.Answering | None = None
     before: Before = Before.SERVES
     end: End = End.CAUGHT
+    pauses: bool = False
     at: float = 0.0
 
     def __str__(self) -> str:
@@ -77,7 +79,7 @@ class Trouble:
     def scenario(
         self, images: tuple[str, ...], deployment: str, pods: int, checks: Iterable[Check] = ()
     ) -> Scenario:
-        """Return its scenario for the first of `images` (the new version's) and one Deployment."""
+        """Return its scenario for the first of `images` (the new version's) and one workload."""
         rules: list[ImageRule] = []
         events: list[Event] = []
         if self.pods and images:
@@ -113,8 +115,8 @@ _ALL: Final = (
         end=End.EITHER,
     ),
     Trouble("superseded", "somebody sets another image", event="supersede {name} other:1"),
-    Trouble("paused", "somebody pauses the rollout", event="pause {name}"),
-    Trouble("deleted", "somebody deletes the Deployment", event="delete {name}"),
+    Trouble("paused", "somebody pauses the rollout", event="pause {name}", pauses=True),
+    Trouble("deleted", "somebody deletes the workload", event="delete {name}"),
     Trouble(
         "stale-deadline",
         "the deadline condition of a failed version before still stands",

@@ -1,21 +1,25 @@
-"""Which workload a name means that somebody gave to a command."""
+"""Which workload a name means that somebody gave to a command, and what names it in turn."""
 
 from __future__ import annotations
 
 from gate.core.model.objects import Ref
-from gate.kube.kinds.registry import DEFAULT, WORKLOADS
-
-_BY_KIND = {one.watched.resource.kind.lower(): one for one in WORKLOADS}
+from gate.errors import UsageError
+from gate.kube.kinds.registry import DEFAULT, find_by_word
 
 
 def workload_ref(namespace: str, name: str) -> Ref:
-    """Return the workload of that name; a name without a kind means one of the default kind."""
-    kind, _, bare = name.rpartition("/")
-    resource = _BY_KIND.get(kind, DEFAULT).watched.resource
+    """Return the workload of a name as in `sts/db`; a name alone means one of the default kind.
+
+    UsageError for a kind that is not judged.
+    """
+    word, slash, bare = name.rpartition("/")
+    kind = find_by_word(word) if slash else DEFAULT
+    if kind is None:
+        raise UsageError(f"{name}: there is no kind {word} whose rollouts are judged")
+    resource = kind.watched.resource
     return Ref(resource.api_version, resource.kind, namespace, bare)
 
 
-def spell_name(ref: Ref) -> str:
-    """Return the name by which a command finds a workload: `workload_ref` reads it."""
-    is_default = ref.kind == DEFAULT.watched.resource.kind
-    return ref.name if is_default else str(ref)
+def argument_of(ref: Ref) -> str:
+    """Return what names a workload on the command line: with its kind unless the name means it."""
+    return ref.name if ref.kind == DEFAULT.watched.resource.kind else str(ref)

@@ -359,19 +359,6 @@ class Attempt:
         """Whether the end of the bake window no longer waits for measurements."""
         return self.now >= self.bake_ends_at + limits.ANSWER_SECONDS
 
-    @property
-    def inspection_ends_at(self) -> float:
-        """When the last look stops waiting for answers, monotonic seconds."""
-        return min(self.course.inspecting_since + limits.INSPECTION_SECONDS, self.gives_up_at)
-
-    @property
-    def closes_at(self) -> float:
-        """When the attempt stops waiting for the release of the lock (monotonic seconds)."""
-        since, further = self.course.closing_since, max(0, len(self.plan.targets) - 1)
-        longer = min(since + further * limits.MORE_CLOSING_SECONDS, self.gives_up_at)
-        own = max(since, longer) + limits.CLOSING_SECONDS
-        return min(own, self.interference.interrupted_at + limits.INTERRUPTED_CLOSING_SECONDS)
-
     def past_head(self) -> Attempt:
         """Return the attempt without the write at the head of the queue."""
         queue, aside = self.writes.queue[1:], self.writes.set_aside

@@ -10,7 +10,7 @@ from gate.core.model.fact import Absent, Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.plan.plan import Plan, PlannedObject
-from gate.core.plan.rollback_plan import content, goes_back, without_target
+from gate.core.plan.rollback_plan import content, find_versions, goes_back, without_target
 from gate.core.plan.taken_fields import removes_taken_fields
 
 
@@ -35,7 +35,7 @@ def may_restore(plan: Plan) -> bool:
         if has_way_back(one.ref) and (one.ref in returned or _would_change(plan, one))
     }
     restorable = mine - without_target(plan)
-    rolled_out = {target.ref for target in plan.targets if target.ref in mine}
+    rolled_out = find_versions(plan, mine)
     return bool(restorable) and goes_back(plan, rolled_out, restorable)
 
 

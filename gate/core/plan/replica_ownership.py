@@ -118,3 +118,11 @@ def autoscaled_body(value: dict[str, Any], live: LiveObject) -> dict[str, Any]:
     if any(manager != FIELD_MANAGER for manager, _ in owners):
         return without_replicas(value)
     return with_live_replicas(value, live)
+
+
+def would_lose_data(before: LiveObject, after: LiveObject) -> bool:
+    """Tell whether a return to the replicas of before would delete data: they stay then."""
+    was, is_now = before.workload, after.workload
+    if was is None or is_now is None or is_now.replicas <= was.replicas:
+        return False
+    return was.loses_by_scaling_down or is_now.loses_by_scaling_down

@@ -20,9 +20,10 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan, PlannedWrite, failed_first
-from gate.core.plan.replica_ownership import with_live_replicas
+from gate.core.plan.replica_ownership import with_live_replicas, would_lose_data
 from gate.core.plan.target_set import TargetSet
 from gate.core.plan.workload_body import pause_body, without_pause
+from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa import managed_fields
 from gate.core.ssa.applied_fields import named_body
@@ -148,7 +149,7 @@ def _rollback(
         and (written[ref].changed or ref in returns_to.bodies)
     }
     restorable = mine.keys() - without_target(plan)
-    rolled_out = _find_versions(plan, mine)
+    rolled_out = find_versions(plan, mine)
     is_return = goes_back(plan, rolled_out, restorable)
     back: list[PlannedWrite] = []
     if is_return:
@@ -164,7 +165,7 @@ def _rollback(
     return tuple(back)
 
 
-def _find_versions(plan: Plan, changed: Mapping[Ref, WrittenObject]) -> set[Ref]:
+def find_versions(plan: Plan, changed: Collection[Ref]) -> set[Ref]:
     """Return the changed workloads whose version decides: none that comes before the others."""
     followed = (target.ref for target in plan.targets if target.phase is not Phase.BEFORE)
     return {ref for ref in followed if ref in changed}
@@ -269,7 +270,7 @@ def irreversible(
         for ref, w in written.items()
         if ref not in departed and has_way_back(ref) and w.changed
     }
-    rolled_out = _find_versions(plan, mine)
+    rolled_out = find_versions(plan, mine)
     if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()
     reasons = ((ref, why_not_restored(object_)) for ref, object_ in mine.items())
@@ -340,7 +341,7 @@ def _first_failure(plan: Plan, ref: Ref, object_: WrittenObject) -> tuple[Planne
 
 
 def _may_be_deleted(object_: WrittenObject) -> bool:
-    return object_.created and not object_.creator_unknown
+    return object_.created and not object_.creator_unknown and not why_kept(object_.after.ref)
 
 
 def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:
@@ -361,6 +362,8 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     )
     if _would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
+    if would_lose_data(before, object_.after):
+        value = with_live_replicas(value, object_.after)
     body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
 

@@ -12,12 +12,16 @@ _API_SERVICE: Final = ("apiregistration.k8s.io", "APIService")
 _NAMESPACE: Final = ("", "Namespace")
 CLAIM: Final = ("", "PersistentVolumeClaim")
 
-UNDELETABLE: Final[Mapping[tuple[str, str], str]] = {
+_KEPT: Final[Mapping[tuple[str, str], str]] = {
     _DEFINITION: "all objects of its kind would be deleted with it",
     _NAMESPACE: "everything in it would be deleted with it",
     CLAIM: "its data could be deleted with it",
 }
-"""Kinds that the gate never deletes, by group and name, and why."""
+
+
+def why_kept(ref: Ref) -> str:
+    """Return why the gate never deletes an object of that kind, "" if it may."""
+    return _KEPT.get(kind_key(ref), "")
 
 
 def kind_key(ref: Ref) -> tuple[str, str]:

@@ -118,5 +118,6 @@ def _describe_wait(attempt: Attempt, verdicts: Verdicts) -> str:
         return (
             f"{name(queue[0].ref)} waits for {', '.join(map(name, find_unmet(attempt, verdicts)))}"
         )
-    unready = [ref for ref in find_unready(attempt) if readiness_of(attempt, ref).is_waited_for]
-    return f"waiting for {', '.join(map(name, unready))}" if unready else ""
+    unready = ((ref, readiness_of(attempt, ref)) for ref in find_unready(attempt))
+    said = [f"{name(ref)} ({found.why})" for ref, found in unready if found.is_waited_for]
+    return f"waiting for {', '.join(said)}" if said else ""

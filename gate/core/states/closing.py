@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gate.core.attempt import limits
 from gate.core.attempt.history_entries import closed_of
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
@@ -41,12 +42,12 @@ class Closing(StateBehaviour):
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once the lock is released, or its time is up."""
-        overdue = attempt.now >= attempt.closes_at
+        overdue = attempt.now >= closes_at(attempt)
         return Trigger.CLOSED if overdue or not attempt.awaits(Release) else None
 
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield when the release is no longer waited for."""
-        yield attempt.closes_at
+        yield closes_at(attempt)
 
 
 def _without_writes(attempt: Attempt) -> Attempt:
@@ -73,3 +74,11 @@ class Ended(StateBehaviour):
     def next_trigger(self, _attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Stay: nothing follows the end."""
         return None
+
+
+def closes_at(attempt: Attempt) -> float:
+    """Return when the attempt stops waiting for the release of the lock, monotonic seconds."""
+    since, further = attempt.course.closing_since, max(0, len(attempt.plan.targets) - 1)
+    longer = min(since + further * limits.MORE_CLOSING_SECONDS, attempt.gives_up_at)
+    own = max(since, longer) + limits.CLOSING_SECONDS
+    return min(own, attempt.interference.interrupted_at + limits.INTERRUPTED_CLOSING_SECONDS)

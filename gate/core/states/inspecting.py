@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.core.attempt import limits
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
@@ -29,15 +30,21 @@ class Inspecting(StateBehaviour):
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once all reads are answered, their time is up, or a signal came."""
         interrupted = attempt.interference.signal_number is not None
-        over = attempt.now >= attempt.inspection_ends_at or not attempt.awaits(Read)
+        over = attempt.now >= _ends_at(attempt) or not attempt.awaits(Read)
         return Trigger.INSPECTED if interrupted or over else None
 
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield when the reads are no longer waited for."""
-        yield attempt.inspection_ends_at
+        yield _ends_at(attempt)
 
     def fold_read(self, attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
         """Keep what was found; it is no observation, since no verdict may change any more."""
         live = answer.fact.value if isinstance(answer.fact, Known) else None
         stale = live is not None and is_stale(attempt, live)
         return take_in(attempt, effect.ref, answer, stale=stale), ()
+
+
+def _ends_at(attempt: Attempt) -> float:
+    """Return when the last look stops waiting for answers, monotonic seconds."""
+    since = attempt.course.inspecting_since
+    return min(since + limits.INSPECTION_SECONDS, attempt.gives_up_at)

@@ -199,7 +199,7 @@ def describe_rollback(before: Attempt, after: Attempt, verdicts: Verdicts) -> It
     yield from _describe_unwritten(before)
     queue = after.writes.queue
     said = (_describe_write(after, write) for write in queue if write.verb is not Verb.TAKE_OVER)
-    yield "rollback", "; ".join(said) or "nothing has to be written for it"
+    yield "rollback", "; ".join(said) or "nothing that was written has a state to go back to"
     yield from describe_refusals(before, after)
 
 

@@ -18,6 +18,9 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements
 
+_MOST_EVENT_CHARACTERS = 10
+"""The width of the column of events."""
+
 
 def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     """Return the lines for what is new in `after`."""
@@ -231,8 +234,9 @@ def _count(rollout: Rollout) -> str:
 
 
 def _event(snapshot: Snapshot) -> str:
-    """Return the event of lines about revisions: their kind, as in `replicaset`."""
-    return snapshot.kind.revision_kind.lower()
+    """Return the event of lines about revisions: their kind, as in `replicaset`, if it is short."""
+    name = snapshot.kind.revision_kind.lower()
+    return name if len(name) <= _MOST_EVENT_CHARACTERS else "revision"
 
 
 def _revision_name(snapshot: Snapshot, revision: Revision) -> str:

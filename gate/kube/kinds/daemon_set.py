@@ -18,4 +18,5 @@ WORKLOAD: Final = WorkloadResources(
     children=(CONTROLLER_REVISION, POD),
     rights=(LOGS,),
     surroundings=(NODE,),
+    short_name="ds",
 )

@@ -16,4 +16,5 @@ WORKLOAD: Final = WorkloadResources(
     watched=WatchedKind(DEPLOYMENT, DEPLOYMENTS),
     children=(WatchedKind(REPLICA_SET, REPLICA_SETS), POD),
     rights=(LOGS,),
+    short_name="deploy",
 )

@@ -47,6 +47,7 @@ class WorkloadResources:
     those that following takes beyond watching and reading. `can_be_blocked` is whether a pod may
     be in its way, which is removed then. `surroundings` are cluster-scoped kinds
     that its verdict looks at where they may be read.
+    `short_name` is what kubectl takes for its kind, "" if there is nothing short.
     """
 
     watched: WatchedKind
@@ -55,3 +56,9 @@ class WorkloadResources:
     can_be_blocked: bool = False
     surroundings: tuple[WatchedKind, ...] = ()
     selector: Callable[[Mapping[str, Any]], Mapping[str, Any]] = spec_selector
+    short_name: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a command line may say for its kind, the usual one first."""
+        return tuple(filter(None, (self.watched.kind.lower(), self.short_name)))

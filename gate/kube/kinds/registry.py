@@ -64,6 +64,11 @@ def find_workload(ref: Ref) -> WorkloadResources | None:
     return _BY_NAME.get((ref.api_version, ref.kind))
 
 
+def find_by_word(word: str) -> WorkloadResources | None:
+    """Return the workload kind that a word on a command line means, as in `sts`, else None."""
+    return next((one for one in WORKLOADS if word in one.words), None)
+
+
 def workload_of(ref: Ref) -> WorkloadResources:
     """Return the workload kind of an object that is followed."""
     return _BY_NAME[ref.api_version, ref.kind]

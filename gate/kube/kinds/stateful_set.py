@@ -17,4 +17,5 @@ WORKLOAD: Final = WorkloadResources(
     children=(CONTROLLER_REVISION, POD),
     rights=(LOGS,),
     can_be_blocked=True,
+    short_name="sts",
 )

@@ -9,11 +9,13 @@ from typing import Final
 from gate.core.attempt.replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
+from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
+from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
 from gate.report.document.workload_remarks import workload_warnings
@@ -47,8 +49,8 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
             yield f"{name(ref)} has 0 replicas: no pod ran, so nothing was shown to work"
-        elif ending.reason is Reason.NO_ROLLOUT:
-            yield f"{name(ref)} is applied and nothing rolls: the version before runs on"
+        elif ending.outcome is Outcome.VERIFIED and ending.reason in kind_of(ref).unproven:
+            yield f"{name(ref)}: no pod runs what was applied, so nothing was shown to work"
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
             yield f"{name(ref)} went back to 0 replicas: {nothing}"
@@ -184,6 +186,9 @@ def _uncertain_creations(attempt: Attempt) -> Iterator[str]:
     for ref, written in attempt.ledger.written.items():
         if ref in attempt.plan.held and policy.response.prune_created:
             yield f"{name(ref)} was not deleted: {attempt.plan.held[ref]}"
+            continue
+        if prunes and written.created and (kept := why_kept(ref)):
+            yield f"{name(ref)} was not deleted: {kept}"
             continue
         asked = prunes or (deletes_first and ref in followed)
         if asked and written.creator_unknown:

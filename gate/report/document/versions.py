@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
@@ -211,9 +211,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
             return _find_running_as_seen(attempt, ref)
-        case Outcome.VERIFIED if attempt.result.endings[ref].reason is Reason.NO_ROLLOUT:
-            return _find_running_as_seen(attempt, ref)
-        case Outcome.VERIFIED if _asks_for_all(attempt.plan.policy):
+        case Outcome.VERIFIED if _runs_all(attempt, ref):
             return "none" if is_scaled_to_zero(attempt, ref) else "new"
         case Outcome.INTERRUPTED:
             return _find_running_if_interrupted(attempt, ref)
@@ -276,6 +274,18 @@ def is_scaled_to_zero(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a workload has `spec.replicas` 0, so that none of its versions serves."""
     snapshot = latest_snapshot(attempt, ref)
     return snapshot is not None and snapshot.live is not None and snapshot.live.replicas == 0
+
+
+def _runs_all(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a good end shows that every pod is of the new version, or that none is wanted.
+
+    A kind may have good ends of its own that leave older pods as they are.
+    """
+    reason = attempt.result.endings[ref].reason
+    return reason in _OF_ALL_PODS and _asks_for_all(attempt.plan.policy)
+
+
+_OF_ALL_PODS: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
 
 
 def _asks_for_all(policy: Policy) -> bool:

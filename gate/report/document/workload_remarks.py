@@ -44,4 +44,4 @@ def workload_warnings(attempt: Attempt) -> Iterator[str]:
         went_back = attempt.course.leg is Leg.BACK and written is not None and written.changed
         effect = lasting_effect(attempt, target.ref) if went_back else ""
         if effect:
-            yield f"{name(target.ref)}: {effect} stays: no rollback takes that back"
+            yield f"{name(target.ref)}: {effect} stays as it is: no rollback takes that back"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import Outcome
+from gate.report.kinds import registry
 from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
 from gate.report.words.not_judged import list_not_judged
@@ -42,7 +43,8 @@ def _format_bool(value: bool) -> str:  # noqa: FBT001 - its only argument
 
 def _running(result: Result) -> str:
     """Return whose pods run; `mixed` if several workloads differ in that."""
-    found = {workload["running"] for workload in result["workloads"]}
+    serving = [one for one in result["workloads"] if not registry.of_entry(one).runs_once]
+    found = {workload["running"] for workload in serving or result["workloads"]}
     return next(iter(found)) if len(found) == 1 else "mixed" if found else "unknown"
 
 

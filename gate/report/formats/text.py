@@ -117,18 +117,21 @@ def _listing(block: Block, result: Result, style: Style) -> None:
 
 
 def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[str, ...]:
-    runs = _running_version(workload)
+    runs, verb = _running_version(workload), "runs"
+    has_run = registry.of_entry(workload).runs_once and not is_unwritten(workload)
+    if has_run:
+        runs, verb = workload["new"], "ran"
     words = ", ".join(runs["images"]) if runs is not None else _RUNNING[workload["running"]]
     if workload["deletion"] is not None:
         words = deletion_words(workload)
-    elif workload["running"] == "other":
+    elif workload["running"] == "other" and not has_run:
         words = _other(result, workload)
     ended, name = ending_word(result, workload), workload_name(result, workload)
     return (
         ended,
         style.printable(name),
         workload["reason"],
-        f"runs {style.printable(words)}",
+        f"{verb} {style.printable(words)}",
     )
 
 
@@ -216,6 +219,9 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
 
 def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
     new, baseline = workload["new"], workload["baseline"]
+    if registry.of_entry(workload).runs_once and not is_unwritten(workload):
+        block.row("ran", _version(workload, new), _MOST_IMAGE_LINES)
+        return
     if workload["deletion"] is not None:
         block.row("runs", deletion_words(workload))
         _both(block, workload)
@@ -228,7 +234,8 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
         case "baseline" if baseline is not None:
             block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
             if workload["outcome"] != Outcome.REFUSED:
-                _row_of_new(block, workload, "failed")
+                label = "applied" if workload["outcome"] == Outcome.VERIFIED else "failed"
+                _row_of_new(block, workload, label)
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, workload)

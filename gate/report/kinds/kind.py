@@ -28,7 +28,7 @@ class WorkloadWords:
 
     Sentences about one workload: `ends` say by the reason with which it was good, where that is
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
-    `fails` says that `{name}` `{did}` not end well, where it makes no version that serves.
+    `fails` says that `{name}` `{did}` not end well, where it runs once and serves nothing.
 
     Of reasons: `hindrances` keep any version from starting, `failures` are the version's own fault,
     `steps` say what to do about each, in place of what holds for all kinds, and `limits` are the
@@ -46,6 +46,11 @@ class WorkloadWords:
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
     end_of_pause: tuple[str, ...] = ("rollout", "resume", "{called}")
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether it comes to an end: nothing of it serves, and nothing takes back what it did."""
+        return bool(self.fails)
 
     @property
     def plural(self) -> str:

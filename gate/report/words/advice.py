@@ -29,6 +29,7 @@ from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
+from gate.report.words.image_advice import advise_on_image
 from gate.report.words.kind_advice import kind_advice
 from gate.report.words.object_advice import object_advice, writers_of
 from gate.report.words.object_names import list_own_objects, workload_name
@@ -298,13 +299,6 @@ def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     yield from crash_advice(worst, _place(result, worst))
 
 
-def _image(_: Result, worst: WorkloadResult) -> Iterator[Step]:
-    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
-    changed = [image for image in worst["new"]["images"] if image not in served]
-    command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
-    yield Step("check that the tag exists and that the pull secret may read it:", command)
-
-
 def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
@@ -387,7 +381,7 @@ def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
 
 _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.CRASH_LOOP: _crash,
-    Reason.IMAGE_PULL: _image,
+    Reason.IMAGE_PULL: advise_on_image,
     Reason.POD_CREATE_DENIED: _advise_if_denied,
     Reason.CONFLICT: _conflict,
     Reason.DELETED: _advise_if_deleted,

@@ -42,6 +42,11 @@ WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.PROTECTED: (Step("this target is protected on purpose: check context and namespace"),),
     Reason.NOT_FOUND: (Step("check name, namespace and context"),),
     Reason.PAUSED: (Step("when whoever paused it agrees, an apply with --resume resumes it"),),
+    Reason.OBJECT_NOT_READY: (
+        Step(
+            "see what its conditions and its controller say; --wait-for workloads leaves it aside"
+        ),
+    ),
     Reason.APPLY_REJECTED: (Step("correct what the server names, then apply again"),),
     Reason.REJECTED: (Step("correct what the server names, then apply again"),),
     Reason.CONFLICT: (Step(CHANGED_MEANWHILE),),

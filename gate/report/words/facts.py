@@ -25,6 +25,7 @@ from gate.report.style.style import Style
 from gate.report.words.advice import cluster_of, worst_workload
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
+from gate.report.words.half_applied import is_unwritten
 from gate.report.words.headline import headline, version_words
 from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
@@ -83,6 +84,8 @@ def runs_now(workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
     if workload["deletion"] is not None:
         return deletion_words(workload)
+    if registry.of_entry(workload).runs_once and not is_unwritten(workload):
+        return f"nothing; it ran {version_words(workload['new'])}"
     running = workload["running"]
     version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
     said = _RUNS[running]
@@ -132,8 +135,9 @@ def _commands(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     place = cluster_of(result).flags(worst["namespace"])
     name = registry.argument_of(worst)
     yield _step("the tree, and why each pod is as it is:", "rollout-gate status", name, *place)
-    yield _step("the revisions:", "rollout-gate history", name, *place)
     kind = registry.of_entry(worst)
+    if not kind.runs_once:
+        yield _step("the revisions:", "rollout-gate history", name, *place)
     if worst["new"]["name"]:
         version = kind.call_version(worst["new"]["name"])
         yield _step(f"the new {kind.version}:", "kubectl describe", version, *place)

@@ -29,7 +29,12 @@ _OF_THE_VERSION = registry.FAILURES.union(
 
 
 def verb_of(workload: WorkloadResult) -> str:
-    """Say whether a version failed or did not complete: one that could not start may be good."""
+    """Say whether a version failed or did not complete: one that could not start may be good.
+
+    One that was complete, but for an object beside it, did neither.
+    """
+    if workload["reason"] == Reason.OBJECT_NOT_READY:
+        return "was not verified"
     own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]
     underneath = {workload["reason"], *own[:1]}
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:

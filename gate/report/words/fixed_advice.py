@@ -53,6 +53,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "nothing is wrong with it: fix the {culprit} that failed, then apply again",
         "",
     ),
+    Reason.OBJECT_NOT_READY: (
+        "look at the conditions and the controller of that object; --wait-for workloads skips it",
+        "",
+    ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),
     Reason.TIMEOUT: (
         "if it is merely slow, raise --timeout; see what it waits for:",

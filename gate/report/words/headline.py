@@ -141,13 +141,19 @@ def _of_workloads(result: Result) -> str:
         return f"{half}; {_taken_back(result)}"
     if half and result["outcome"] == Outcome.FAILED:
         return f"{half}; {_describe_left(result, workloads)}"
-    if len(workloads) == 1:
+    if len(workloads) == 1 and not _ran_before_a_return(result, workloads[0]):
         return _of_one(result, workloads[0])
     if not workloads:
         return _of_bare_objects(result)
     if result["outcome"] == Outcome.VERIFIED:
         return _of_several_verified(result)
     return of_several(result)
+
+
+def _ran_before_a_return(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether something that runs once failed, and only what was beside it went back."""
+    went_back = result["outcome"] == Outcome.ROLLED_BACK
+    return went_back and registry.of_entry(workload).runs_once
 
 
 def _of_several_verified(result: Result) -> str:

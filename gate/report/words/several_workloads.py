@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
@@ -37,8 +38,13 @@ def of_several(result: Result) -> str:
     names = names_of(result, deciding)
     share = f"{len(alike)} of {len(workloads)} {kinds_of(workloads)}"
     match result["outcome"]:
+        case Outcome.ROLLED_BACK if not alike:
+            return _describe_return_of_others(result)
         case Outcome.ROLLED_BACK:
-            return "; ".join([why_back(result, deciding), *_went_back(result, alike)])
+            failed = [one for one in workloads if one["outcome"] == Outcome.FAILED]
+            runs = [describe_run(result, one) for one in failed if _runs_once(one)]
+            why = runs or [why_back(result, deciding)]
+            return "; ".join([*why, *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
             went_back = f"the {kinds_of(workloads)} went back"
             return f"{went_back}, but not all was restored: it needs a person"
@@ -50,6 +56,27 @@ def of_several(result: Result) -> str:
             return "; ".join([*_failed_and_left(result), _describe_superseded(result, own)])
         case _:
             return f"{share} ended so: {names}"
+
+
+def _runs_once(workload: WorkloadResult) -> bool:
+    return registry.of_entry(workload).runs_once
+
+
+def _describe_return_of_others(result: Result) -> str:
+    """Say what failed, where no workload had anything to go back to but other objects did."""
+    failed = [one for one in result["workloads"] if one["outcome"] == Outcome.FAILED]
+    once = [describe_run(result, one) for one in failed if _runs_once(one)]
+    others = [one for one in failed if not _runs_once(one)]
+    did = [*once, *([what_each_did(result, others)] if others else [])]
+    return "; ".join([*did, "what was written besides went back", *_never_written(result)])
+
+
+def _never_written(result: Result) -> Iterator[str]:
+    """Name what a run did not come to write before something else failed."""
+    unwritten = [one for one in result["workloads"] if _was_never_written(one)]
+    if unwritten:
+        were = "was" if len(unwritten) == 1 else "were"
+        yield f"{names_of(result, unwritten)} {were} never written"
 
 
 def _describe_failed(result: Result, deciding: list[WorkloadResult]) -> str:
@@ -100,12 +127,22 @@ def had_failed_before(workload: WorkloadResult) -> bool:
 
 def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]:
     """Say what became of the versions that did not go back, with similar ones grouped."""
+    serving = [one for one in guilty if not _runs_once(one)]
+    yield from (describe_run(result, one) for one in guilty if _runs_once(one))
     for (did, fate), alike in group_workloads(
-        guilty, lambda one: (verb_of(one), fate_of(result, one))
+        serving, lambda one: (verb_of(one), fate_of(result, one))
     ):
         was = "was" if len(alike) == 1 else "were"
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
+    if len(serving) < len(guilty):
+        yield from _never_written(result)
+
+
+def describe_run(result: Result, workload: WorkloadResult) -> str:
+    """Say how something ended badly that runs once: no version of it is there to go back to."""
+    words = registry.of_entry(workload).fails
+    return words.format(name=workload_name(result, workload), did=verb_of(workload))
 
 
 def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:

@@ -15,9 +15,15 @@ _MOST_COLUMNS: Final = 120
 
 
 def was_never_left(result: Result, workload: WorkloadResult) -> bool:
-    """Tell whether what served before a run is what runs, because the run changed nothing."""
+    """Tell whether what served before a run is what runs, because the run changed nothing.
+
+    Of a `verify`, that it is the first revision, as the controller numbers them: there is no other,
+    and an undo would be refused.
+    """
     baseline, new = workload["baseline"], workload["new"]
     is_itself = baseline is not None and baseline["name"] == new["name"]
+    if result["command"] == "verify":
+        return is_itself and new["revision"] == 1
     return is_itself and has_changed_nothing(result)
 
 

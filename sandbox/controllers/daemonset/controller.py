@@ -117,7 +117,7 @@ class DaemonSetController:
         return View(daemon_set, dict(sorted(nodes.items())), pods, revision_hash, self._timers)
 
     def _act(self, key: Key, view: View, revisions: Revisions) -> Failure | None:
-        failure = self._carry_out(key, view, manage(view, self._ended(key, view)))
+        failure = self._carry_out(key, view, manage(view, self._list_ended_pods(key, view)))
         if failure is not None:
             return failure
         strategy = view.daemon_set["spec"]["updateStrategy"]["type"]
@@ -135,7 +135,7 @@ class DaemonSetController:
         new = [new_pod(view.daemon_set, node, view.revision_hash) for node in plan.nodes]
         return self._writes.change(key, view.daemon_set, new, plan.old)
 
-    def _ended(self, key: Key, view: View) -> list[JSON]:
+    def _list_ended_pods(self, key: Key, view: View) -> list[JSON]:
         """Return the pods that have ended and go now: one that failed may have to wait."""
         found = []
         for node, pods in view.pods.items():

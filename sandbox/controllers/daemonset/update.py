@@ -43,15 +43,15 @@ class View:
         seconds = self.daemon_set["spec"].get("minReadySeconds", 0)
         return is_available(pod, seconds, self.timers)
 
-    def wanted(self) -> list[str]:
+    def list_wanted_nodes(self) -> list[str]:
         """Return the names of the nodes that are to have a pod."""
         found = self.nodes.items()
         return [name for name, node in found if is_wanted(self.daemon_set, node)[0]]
 
-    def bound(self, name: str) -> int:
+    def resolve_bound(self, name: str) -> int:
         """Return `maxSurge` or `maxUnavailable` as a count; both are rounded up."""
         rolling = self.daemon_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
-        return resolve_bound(rolling.get(name), len(self.wanted()), up=True)
+        return resolve_bound(rolling.get(name), len(self.list_wanted_nodes()), up=True)
 
     def living(self, node: str) -> tuple[list[JSON], list[JSON]]:
         """Return the new pods of a node and its old ones, but for those that are going."""
@@ -63,7 +63,7 @@ class View:
 def manage(view: View, ended: list[JSON]) -> Plan:
     """Plan for nodes without a pod, and for pods that are not wanted or have ended (`ended`)."""
     plan = Plan()
-    surges = view.bound("maxSurge") > 0
+    surges = view.resolve_bound("maxSurge") > 0
     for name, node in view.nodes.items():
         should_run, may_go_on = is_wanted(view.daemon_set, node)
         pods = [pod for pod in view.pods.get(name, ()) if not is_deleting(pod)]
@@ -98,13 +98,13 @@ def _surplus(view: View, running: list[JSON]) -> list[JSON]:
 
 def roll(view: View) -> Plan:
     """Plan the next step of an update."""
-    surge = view.bound("maxSurge")
+    surge = view.resolve_bound("maxSurge")
     return _roll_with_surge(view, surge) if surge else _roll_in_place(view)
 
 
 def _each_node(view: View) -> Iterator[tuple[str, JSON | None, JSON | None, bool]]:
     """Yield each node with its new pod, its old one, and whether it has more than one of either."""
-    for name in sorted({*view.pods, *view.wanted()}):
+    for name in sorted({*view.pods, *view.list_wanted_nodes()}):
         new, old = view.living(name)
         has_excess = len(new) > 1 or len(old) > 1
         yield name, next(iter(new), None), next(iter(old), None), has_excess
@@ -112,7 +112,7 @@ def _each_node(view: View) -> Iterator[tuple[str, JSON | None, JSON | None, bool
 
 def _roll_in_place(view: View) -> Plan:
     """Delete old pods: those that serve nobody at once, the others as far as is allowed."""
-    most = view.bound("maxUnavailable") or 1
+    most = view.resolve_bound("maxUnavailable") or 1
     unavailable = 0
     allowed: list[JSON] = []
     candidates: list[JSON] = []
@@ -135,7 +135,7 @@ def _roll_with_surge(view: View, most: int) -> Plan:
     plan = Plan()
     candidates: list[str] = []
     unwanted: list[JSON] = []
-    wanted = view.wanted()
+    wanted = view.list_wanted_nodes()
     for name, new, old, has_excess in _each_node(view):
         shown = old or new
         available += shown is not None and not has_excess and view.is_available(shown)

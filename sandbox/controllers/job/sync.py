@@ -114,13 +114,13 @@ class JobSync:
     def _is_suspended(self) -> bool:
         return bool(self._spec.get("suspend"))
 
-    def _uncounted(self, how: str) -> list[str]:
+    def _list_uncounted(self, how: str) -> list[str]:
         found: list[str] = self.status["uncountedTerminatedPods"].get(how) or []
         return found
 
     def _new(self, how: str) -> list[JSON]:
         """Return the pods that have ended in one way and are in no count yet."""
-        known = self._uncounted(how.lower())
+        known = self._list_uncounted(how.lower())
         tracked = [pod for pod in self.pods if is_tracked(pod) and _uid(pod) not in known]
         if how == FAILED:
             return [pod for pod in tracked if has_failed(self.job, pod)]
@@ -130,10 +130,10 @@ class JobSync:
         done = [pod for pod in self.pods if is_tracked(pod) and phase(pod) == "Succeeded"]
         return parse_indexes(self.status.get("completedIndexes", "")) | indexes(self.job, done)
 
-    def _succeeded(self) -> int:
+    def _count_succeeded(self) -> int:
         if is_indexed(self.job):
             return len(self._succeeded_indexes())
-        counted = self.status.get("succeeded", 0) + len(self._uncounted("succeeded"))
+        counted = self.status.get("succeeded", 0) + len(self._list_uncounted("succeeded"))
         return int(counted + len(self._new("Succeeded")))
 
     def _end(self) -> End | None:
@@ -148,7 +148,7 @@ class JobSync:
             message = match_policy(self.job, pod)[0] if has_failed(self.job, pod) else ""
             if message:
                 return End(FAILED, "PodFailurePolicy", message)
-        failed = self.status.get("failed", 0) + len(self._uncounted("failed"))
+        failed = self.status.get("failed", 0) + len(self._list_uncounted("failed"))
         failed += sum(match_policy(self.job, pod)[1] for pod in new_failed)
         limit = self._spec["backoffLimit"]
         if failed > limit or restarts(self.job, self.pods) >= max(limit, 1):
@@ -163,23 +163,23 @@ class JobSync:
             return None
         return self.timers.seconds_until(started, seconds)
 
-    def _wanted(self) -> int:
+    def _count_wanted(self) -> int:
         """Return how many pods are to run."""
         if self._is_suspended:
             return 0
         parallelism, completions = self._spec["parallelism"], self._spec.get("completions")
         if completions is None:
-            return len(self.active) if self._succeeded() else int(parallelism)
-        return max(min(int(completions) - self._succeeded(), int(parallelism)), 0)
+            return len(self.active) if self._count_succeeded() else int(parallelism)
+        return max(min(int(completions) - self._count_succeeded(), int(parallelism)), 0)
 
     def surplus(self) -> list[JSON]:
         """Return the running pods that are too many, those that do least first."""
-        count = max(len(self.active) - self._wanted(), 0)
+        count = max(len(self.active) - self._count_wanted(), 0)
         return in_deletion_order(self.active, (), self.timers.epoch())[:count]
 
     def missing(self) -> list[JSON]:
         """Return the pods to create."""
-        count = self._wanted() - len(self.active)
+        count = self._count_wanted() - len(self.active)
         if replaces_ended_alone(self.job):
             count -= sum(map(is_terminating, self.pods))
         pending: Iterable[int] = ()
@@ -197,7 +197,7 @@ class JobSync:
 
     def conclude(self, said: Callable[[str, str], None]) -> None:
         """See whether the Job is complete; else say whether it is suspended."""
-        running, succeeded = self._running(), self._succeeded()
+        running, succeeded = self._running(), self._count_succeeded()
         completions = self._spec.get("completions")
         enough = succeeded > 0 if completions is None else succeeded >= completions
         if enough and not running:
@@ -262,7 +262,7 @@ class JobSync:
 
     def _note(self, pod: JSON) -> None:
         """Note a pod that has ended, once; an ignored failure and one without a number never."""
-        uid, failed = _uid(pod), self._uncounted("failed")
+        uid, failed = _uid(pod), self._list_uncounted("failed")
         if phase(pod) == "Succeeded" and uid not in failed:
             if not is_indexed(self.job):
                 self._add("succeeded", uid)
@@ -274,7 +274,7 @@ class JobSync:
             self._add("failed", uid)
 
     def _add(self, how: str, uid: str) -> None:
-        known = self._uncounted(how)
+        known = self._list_uncounted(how)
         if uid not in known:
             self.status["uncountedTerminatedPods"][how] = [*known, uid]
             self.is_changed = True
@@ -301,7 +301,7 @@ class JobSync:
         self.is_changed = False
         gone = {_uid(pod) for pod in released}
         self._count({_uid(pod) for pod in self.pods if is_tracked(pod)} - gone)
-        waits = any(self._uncounted(how) for how in ("succeeded", "failed"))
+        waits = any(self._list_uncounted(how) for how in ("succeeded", "failed"))
         if self.finished is None or waits or self.status["terminating"]:
             return False
         self._set(self.finished.type, "True", self.finished.reason, self.finished.message)

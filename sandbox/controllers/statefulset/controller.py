@@ -217,7 +217,7 @@ class _Sync:
     ) -> _Sync:
         """Lay out the pods that there are and those that are missing."""
         current_name = (stateful_set.get("status") or {}).get("currentRevision", "")
-        current = revisions.named(current_name) or revisions.current
+        current = revisions.find(current_name) or revisions.current
         ordinals = ordinals_of(stateful_set)
         found = {ordinal_of(pod): pod for pod in pods}
         replicas = [
@@ -310,9 +310,9 @@ class _Sync:
             "updateRevision": _name(self.update),
             "collisionCount": self.revisions.collisions,
         }
-        return self._completed(status)
+        return self._complete(status)
 
-    def _completed(self, status: JSON) -> JSON:
+    def _complete(self, status: JSON) -> JSON:
         """Return a status whose update is the current revision where the update is done."""
         spec = self.stateful_set["spec"]
         counts = {status[name] for name in ("replicas", "readyReplicas", "updatedReplicas")}

@@ -109,3 +109,8 @@ def name_of(body: JSON) -> str:
 def age_of(body: JSON, now: datetime) -> str:
     """Return an object's age."""
     return since(dig(body, "metadata", "creationTimestamp"), now)
+
+
+def count_of(body: JSON, *path: str) -> int:
+    """Return a number of the object, 0 where it is left out."""
+    return int(dig(body, *path) or 0)

@@ -5,12 +5,12 @@ Here are the rows of every kind that has columns of its own, but for pods (`pods
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.objects.selectors import selector_text
+from sandbox.serving.tables import workloads
 from sandbox.serving.tables.column import (
     AGE,
     NAME,
@@ -20,11 +20,13 @@ from sandbox.serving.tables.column import (
     Layout,
     age_of,
     columns,
+    count_of,
     integers,
     name_of,
     since,
 )
 from sandbox.serving.tables.pods import PODS, row_conditions
+from sandbox.serving.tables.workloads import pods_of
 
 META = "meta.k8s.io/v1"
 SHOWN_METRICS = 2
@@ -49,22 +51,15 @@ def _secret(body: JSON, now: datetime) -> list[Any]:
 
 
 def _deployment(body: JSON, now: datetime) -> list[Any]:
-    ready = f"{_count(body, 'status', 'readyReplicas')}/{_count(body, 'spec', 'replicas')}"
-    numbers = [_count(body, "status", f"{which}Replicas") for which in ("updated", "available")]
-    return [name_of(body), ready, *numbers, age_of(body, now), *_pods_of(body)]
+    ready = f"{count_of(body, 'status', 'readyReplicas')}/{count_of(body, 'spec', 'replicas')}"
+    numbers = [count_of(body, "status", f"{which}Replicas") for which in ("updated", "available")]
+    return [name_of(body), ready, *numbers, age_of(body, now), *pods_of(body)]
 
 
 def _replica_set(body: JSON, now: datetime) -> list[Any]:
-    numbers = [_count(body, "spec", "replicas"), _count(body, "status", "replicas")]
-    ready = _count(body, "status", "readyReplicas")
-    return [name_of(body), *numbers, ready, age_of(body, now), *_pods_of(body)]
-
-
-def _pods_of(body: JSON) -> list[str]:
-    """Return the cells of containers, images and the selector."""
-    found: Sequence[JSON] = dig(body, "spec", "template", "spec", "containers") or []
-    cells = [",".join(str(each.get(key, "")) for each in found) for key in ("name", "image")]
-    return [*cells, selector_text(dig(body, "spec", "selector") or {}) or NONE]
+    numbers = [count_of(body, "spec", "replicas"), count_of(body, "status", "replicas")]
+    ready = count_of(body, "status", "readyReplicas")
+    return [name_of(body), *numbers, ready, age_of(body, now), *pods_of(body)]
 
 
 def _service(body: JSON, now: datetime) -> list[Any]:
@@ -111,8 +106,8 @@ def _autoscaler(body: JSON, now: datetime) -> list[Any]:
     metrics = [_metric(each) for each in spec.get("metrics") or []]
     shown = ", ".join(metrics[:SHOWN_METRICS]) or NONE
     more = len(metrics) - SHOWN_METRICS
-    limits = [str(spec.get("minReplicas", UNSET)), _count(spec, "maxReplicas")]
-    replicas = _count(body, "status", "currentReplicas")
+    limits = [str(spec.get("minReplicas", UNSET)), count_of(spec, "maxReplicas")]
+    replicas = count_of(body, "status", "currentReplicas")
     metrics_text = f"{shown} + {more} more..." if more > 0 else shown
     return [name_of(body), target, metrics_text, *limits, replicas, age_of(body, now)]
 
@@ -126,11 +121,6 @@ def _metric(spec: JSON) -> str:
     wanted = target.get("averageValue", target.get("value")) if used is None else f"{used}%"
     name = f"{dig(spec, field, 'name')}: " if kind in ("Resource", "ContainerResource") else ""
     return f"{name}{UNREAD}/{wanted}"
-
-
-def _count(body: JSON, *path: str) -> int:
-    """Return a number of the object, 0 where it is left out."""
-    return int(dig(body, *path) or 0)
 
 
 _PODS = columns(wide=("Containers", "Images", "Selector"))
@@ -160,7 +150,7 @@ ROWS: Mapping[str, Layout] = {
 BY_NAME = Layout((NAME, AGE), _list_name_and_age)
 """For a kind that has no columns of its own here, whatever a real server shows of it."""
 
-LAYOUTS: Mapping[str, Layout] = {"pods": PODS, **ROWS}
+LAYOUTS: Mapping[str, Layout] = {"pods": PODS, **ROWS, **workloads.ROWS}
 """By `kinds.Resource.key`."""
 
 

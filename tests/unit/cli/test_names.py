@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 import pytest
 
-from gate.app.runtime.workload_names import workload_ref
 from gate.cli.main import run
 from gate.cli.names import workload_name
 from tests.unit.cli.listener import App
@@ -18,19 +17,18 @@ def test_three_forms_name_a_deployment(text: str) -> None:
     assert workload_name(text) == "web"
 
 
-@pytest.mark.contract("B180")
+@pytest.mark.contract("B1034")
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "canonical"),
     [
-        ("sts/db", "statefulset/db"),
         ("statefulset/db", "statefulset/db"),
+        ("sts/db", "statefulset/db"),
         ("ds/agent", "daemonset/agent"),
     ],
 )
-def test_a_kind_before_the_name_is_another_workload(text: str, name: str) -> None:
-    """A name alone stays a Deployment's."""
-    assert workload_name(text) == name
-    assert workload_ref("shop", name).kind.lower() == name.partition("/")[0]
+def test_a_kind_before_the_name_means_that_kind(text: str, canonical: str) -> None:
+    """In kubectl's words; the name alone means a Deployment as before."""
+    assert workload_name(text) == canonical
 
 
 @pytest.mark.contract("B180", "B205")
@@ -54,7 +52,7 @@ def test_a_wrong_name_is_one_line(app: App, capsys: pytest.CaptureFixture[str]) 
     assert not app.calls
     first, hint = capsys.readouterr().err.splitlines()
     assert first.startswith("error: rollout-gate status: ")
-    assert "pod/web is not the name of a workload" in first
+    assert "pod/web is no workload that is judged" in first
     assert hint == "hint: rollout-gate status --help"
 
 

@@ -51,12 +51,12 @@ def test_rows_are_unique_and_ranked() -> None:
 
 
 @pytest.mark.contract("B15")
-def test_only_deployments_are_judged(loaded: Loaded) -> None:
+def test_only_workloads_are_judged(loaded: Loaded) -> None:
     """Other kinds are applied and listed as not judged, one of the same name too."""
     manifest = loaded("""
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}
 ---
-{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}}
+{apiVersion: v1, kind: ReplicationController, metadata: {name: a}}
 ---
 {apiVersion: example.com/v1, kind: Deployment, metadata: {name: a}}
 """)

@@ -32,12 +32,13 @@ def completion(
         return Reason.NO_ROLLOUT if _is_whole(live) else None
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
-        return _reason_of(live, to_update) if count_new_available(view, live) >= needed else None
+        is_enough = count_new_available(view, live) >= needed
+        return _reason_of_completion(live, to_update) if is_enough else None
     if live.updated_replicas < to_update or not _is_whole(live):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
         return None
-    return _reason_of(live, to_update)
+    return _reason_of_completion(live, to_update)
 
 
 def is_rolled_out(live: StatefulSet) -> bool:
@@ -120,7 +121,7 @@ def _is_settled(live: StatefulSet) -> bool:
     return bool(live.update_revision) and live.current_revision == live.update_revision
 
 
-def _reason_of(live: StatefulSet, to_update: int) -> AnyReason:
+def _reason_of_completion(live: StatefulSet, to_update: int) -> AnyReason:
     return Reason.COMPLETE if to_update == live.replicas else StatefulSetReason.PARTITIONED
 
 

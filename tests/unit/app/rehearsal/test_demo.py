@@ -7,11 +7,12 @@ import signal
 import socket
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gate.app.rehearsal.demo import demo
+from gate.app.rehearsal.demo import demo, program_name
 from gate.app.rehearsal.stage import Stage
 from gate.config import load
 from tests.long import longer
@@ -118,3 +119,16 @@ def test_an_unknown_scenario_is_one_line_with_those_there_are(played: Played) ->
     said = played.err.getvalue()
     assert "no such kind of trouble: 'crush'" in said
     assert "first-deployment" in said
+
+
+@pytest.mark.contract("B1023")
+def test_the_demo_names_the_program_as_it_was_started(tmp_path: Path) -> None:
+    """From a checkout the name alone is not found; what cannot be told is called by its name."""
+    program = tmp_path / "bin" / "rollout-gate"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert program_name(str(program), "/nowhere") == str(program)
+    assert program_name(str(program), str(program.parent)) == "rollout-gate"
+    assert program_name("/checkout/gate/__main__.py", str(program.parent)) == "python -m gate"
+    assert program_name("/usr/bin/pytest", "/nowhere") == "rollout-gate"

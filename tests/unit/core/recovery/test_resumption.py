@@ -69,9 +69,9 @@ def tried(server: Server, body: Mapping[str, Any]) -> LiveObject:
     return answer.live
 
 
-def plan_of(server: Server, *bodies: Mapping[str, Any], policy: Policy | None = None) -> Plan:
+def plan_of(server: Server, *bodies: Mapping[str, Any], **more: Any) -> Plan:
     """Plan to apply the bodies, each tried before."""
-    plan = planned(server, *bodies, policy=policy)
+    plan = planned(server, *bodies, **more)
     trials = {ref_of(body): tried(server, body) for body in bodies}
     objects = tuple(replace(one, trial=trials[one.ref]) for one in plan.objects)
     return replace(plan, objects=objects)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.model.readiness import Readiness, ReadinessKind
-from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
+from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import Interrupted, LeaseLost
 from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
 from tests.unit.core.server import Server
 
 FIRST, LAST = {"job": Phase.BEFORE}, {"job": Phase.AFTER}
@@ -127,6 +130,24 @@ def test_with_nothing_to_take_back_all_is_as_it_was() -> None:
     first = applying(FIRST, *bodies, served=(), job="crash")
     assert ends(first.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
     assert endings(first.attempt)["web"][0] is Outcome.REFUSED
+    beside = applying(FIRST, served=(), job="crash")
+    assert ends(beside.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(beside) == ["settings", "job", "settings"]
+
+
+@pytest.mark.contract("B981")
+def test_what_was_not_written_does_not_return_to_an_older_version() -> None:
+    """A failure of its version would have; here it keeps what it runs."""
+    server = Server(job="crash")
+    for body in (manifest("v1"), config("1")):
+        server.put(body)
+    bodies = (config("2"), manifest("job", "job"), manifest("v3"))
+    plan = planned(server, *bodies, phases=FIRST)
+    older = TargetSet(FrozenMap({ref_of(manifest("v0")): Body.of(manifest("v0"))}))
+    player = Player(server, replace(plan, target_set=older))
+    player.news()
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    assert names(player) == ["settings", "job", "settings"]
 
 
 @pytest.mark.contract("B981")
@@ -194,9 +215,8 @@ def test_the_budget_begins_anew_after_a_workload_that_comes_first() -> None:
     player.pass_to(player.attempt.now + 550)
     player.behave("good", "job")
     player.run_to(State.FOLLOWING)
-    begun_at = player.attempt.now
-    player.pass_to(begun_at + 500)
-    assert player.place == (Leg.FORWARD, State.FOLLOWING)
+    web = player.attempt.workloads.rollouts[ref_of(manifest("v3"))]
+    assert web.budget.begins_at == pytest.approx(650, abs=1)
 
     chosen = applying(FIRST, job="stuck", policy=Policy(Budgets(timeout_seconds=100)))
     first = chosen.attempt.now
@@ -228,3 +248,30 @@ def test_a_lost_lock_ends_the_wait() -> None:
     player.hear(LeaseLost(player.attempt.now + 1, "another run"))
     assert player.run().exit_code == 8
     assert names(player) == ["settings", "job"]
+
+
+@pytest.mark.contract("B985")
+@pytest.mark.parametrize("job", ["good", "stuck"])
+def test_a_gate_that_dies_at_any_effect_leaves_no_mixture(job: str) -> None:
+    """Whoever recovers what broke off takes it back; what came first is not written again."""
+    outcomes = set()
+    for answers in range(1, 1000):
+        server = Server(job=job)
+        for body in (manifest("v1"), config("1")):
+            server.put(body)
+        bodies = (config("2"), manifest("job", "job"), manifest("v3"))
+        player = Dying(server, plan_of(server, *bodies, phases=FIRST))
+        died = player.die_after(answers)
+        assert player.record is not None
+        done = len(server.done)
+        plan = resumed(server, player.record)
+        if plan is not None:
+            outcomes.add(Player(server, plan).run().outcome)
+        assert "job" not in [write.ref.name for write in server.done[done:]]
+        image = server.stored[ref_of(manifest("v1"))].image
+        settings = server.stored[ref_of(config("1"))].leaves["data.mode"]
+        assert (image, settings) in (("shop/web:v1", "1"), ("shop/web:v3", "2"))
+        if not died:
+            break
+    expected = {Outcome.ROLLED_BACK, Outcome.VERIFIED} if job == "good" else {Outcome.ROLLED_BACK}
+    assert outcomes == expected

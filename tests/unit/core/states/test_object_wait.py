@@ -18,6 +18,7 @@ from gate.core.rollout.policy import ObjectWait, OnFailure, Policy, Response, Wa
 from gate.report.views.timeline import waiting_for
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
+from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
 from tests.unit.core.server import Server
 
 ALL = Policy(object_wait=ObjectWait(WaitFor.ALL, 120.0))
@@ -169,3 +170,24 @@ def test_a_server_that_lags_behind_is_asked_again_for_10_s() -> None:
 def _not_found(player: Player, effect: Write) -> WriteRejected:
     text = CleanText("the server could not find the requested resource")
     return WriteRejected(player.attempt.now, effect.effect_id, Reason.NOT_FOUND, text)
+
+
+@pytest.mark.contract("B986")
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_recovery_waits_for_objects_as_the_attempt_did(is_ready: bool) -> None:
+    """All stands, and the workloads are complete: what is not ready yet still decides."""
+    server = Server()
+    for body in (manifest("v1"), config("1"), custom("1")):
+        server.put(body)
+    server.readiness[OWN] = NOT_YET
+    bodies = (config("2"), custom("2"), manifest("v3"))
+    player = Dying(server, plan_of(server, *bodies, policy=ALL))
+    player.run(lambda attempt: attempt.course.state is State.AWAITING)
+    assert player.record is not None
+    plan = resumed(server, player.record)
+    assert plan is not None
+    again = Player(server, plan)
+    again.run_to(State.AWAITING)
+    if is_ready:
+        server.readiness[OWN] = READY
+    assert again.run().exit_code == (0 if is_ready else 4)

@@ -62,4 +62,4 @@ def test_many_deployments_are_counted_not_listed() -> None:
     stage = Stage(workloads, bodies)
     told = waiting_for(stage.attempt, stage.attempt.now)
     assert told.count("deployment/") == 3
-    assert told.endswith("; 2 more")
+    assert told.endswith("; 2 more Deployments")

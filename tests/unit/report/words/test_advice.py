@@ -173,6 +173,22 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["docker manifest inspect shop/job:typo"],
         ["inspect shop/web:3"],
     ),
+    "what is no image reference has no tag in a registry": (
+        ended(
+            Outcome.FAILED, Reason.IMAGE_PULL, ("ImagePull", "shop/w:2 3: invalid reference format")
+        ),
+        ["that is no image reference"],
+        ["docker manifest inspect"],
+    ),
+    "what must not be pulled has no pull secret": (
+        ended(
+            Outcome.FAILED,
+            Reason.IMAGE_PULL,
+            ("ImagePull", "shop/w:2: Container image is not present with pull policy of Never"),
+        ),
+        ["imagePullPolicy (Never)"],
+        ["pull secret"],
+    ),
     "a policy is no quota": (
         ended(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED),
         [],

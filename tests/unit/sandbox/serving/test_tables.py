@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sandbox.json import JSON
 from sandbox.serving.tables.column import human
 from sandbox.serving.tables.pods import cells
+from sandbox.serving.tables.rows import LAYOUTS
 from tests.table import each
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+REAL = json.loads(Path(__file__).with_name("real_tables.json").read_text(encoding="utf-8"))
+
+
+@each("kind", [kind for kind in LAYOUTS if kind in REAL])
+def test_rows_are_those_of_a_real_server(kind: str) -> None:
+    """Each kind that has columns of its own has those of a real server, and its cells."""
+    layout, real = LAYOUTS[kind], REAL[kind]
+    shown = [[each.name, each.type, each.format, each.priority] for each in layout.columns]
+    assert shown == real["columns"]
+    for row in real["rows"]:
+        assert layout.cells(row["object"], datetime.fromisoformat(row["at"])) == row["cells"]
 
 
 @each(

@@ -1,0 +1,24 @@
+"""What to do about an image that cannot be pulled."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import Step
+
+
+def advise_on_image(_: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Name what mends a pull: of some errors no registry is asked at all."""
+    messages = " ".join(cause["message"] for cause in worst["causes"])
+    if "invalid reference format" in messages:
+        yield Step("that is no image reference, and no registry was asked: correct it where it is")
+        return
+    if "policy of Never" in messages:
+        yield Step("the node lacks the image and must not pull it: see its imagePullPolicy (Never)")
+        return
+    served = worst["baseline"]["images"] if worst["baseline"] is not None else []
+    changed = [image for image in worst["new"]["images"] if image not in served]
+    command = shlex.join(["docker", "manifest", "inspect", changed[0]]) if changed else ""
+    yield Step("check that the tag exists and that the pull secret may read it:", command)

@@ -1,0 +1,62 @@
+"""Screens of workloads that are no Deployments, and of a manifest with one of each kind."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.bed.scene import settings
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import daemon_set, job, stateful_set
+from tests.screens.objects import web
+from tests.screens.stage import Stage
+
+_STEADY: Final = {"minReadySeconds": 1}
+_CLAIM: Final = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+def _db(version: int = 1, **over: object) -> JSON:
+    """Return a StatefulSet `db` of three pods."""
+    given: dict[str, object] = {"image": f"shop/db:{version}", **_STEADY, **over}
+    return stateful_set(**given)  # type: ignore[arg-type]
+
+
+def kinds_all_verified(stage: Stage) -> None:
+    """A migration, then a Deployment, a StatefulSet and a DaemonSet beside configuration."""
+    agent = daemon_set(**_STEADY)  # type: ignore[arg-type]
+    stage.apply(settings(), job(), web(), _db(), agent, page=True)
+
+
+def kinds_stateful_set_partitioned(stage: Stage) -> None:
+    """A partition leaves two of three pods at the version before."""
+    stage.scene.serve(_db())
+    stage.apply(_db(2, partition=2))
+
+
+def kinds_stateful_set_on_delete(stage: Stage) -> None:
+    """With OnDelete nothing rolls by itself."""
+    strategy = {"type": "OnDelete"}
+    stage.scene.serve(_db(updateStrategy=strategy))
+    stage.apply(_db(2, updateStrategy=strategy))
+
+
+def kinds_stateful_set_unblocked(stage: Stage) -> None:
+    """A crash loop: on the way back the pod that blocks is replaced; volumes stay as they are."""
+    stage.scene.serve(_db(volumeClaimTemplates=[_CLAIM]))
+    stage.apply(_db(2, behaviour="crash", volumeClaimTemplates=[_CLAIM]))
+
+
+def kinds_stateful_set_blocked(stage: Stage) -> None:
+    """The pod that blocks the way back is to be left alone."""
+    stage.scene.serve(_db())
+    flags = "--replace-blocked-pods never --progress-deadline 40s --rollback-timeout 1m"
+    stage.apply(_db(2, behaviour="crash"), flags=flags)
+    stage.run("status sts/db")
+
+
+def kinds_job_failed(stage: Stage) -> None:
+    """A migration fails: its configuration goes back, and the Deployment is never written."""
+    stage.scene.serve(settings(), web())
+    stage.apply(settings("two"), job(behaviour="crash", backoffLimit=1), web(2))

@@ -1,0 +1,177 @@
+"""Reports speak of each kind of workload in its own words, and claim of each what was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gate.core.kinds import registry as core
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.formats.text import verdict_text
+from gate.report.kinds import registry
+from gate.report.schema.result import PodShare, Result, WorkloadResult
+from gate.report.style.style import Style
+from gate.report.words.advice import next_steps
+from gate.report.words.headline import headline
+from tests.table import each
+from tests.unit.report.results import result_of, workload_result
+
+ONE_LINE = Style(width=10_000)
+
+
+def share(role: Any, revision: int, pods: int) -> PodShare:
+    """Return how many pods run a revision."""
+    images = [f"shop/db:{revision}"]
+    return {"name": "x", "role": role, "revision": revision, "images": images, "pods": pods}
+
+
+def of_kind(kind: str, outcome: Outcome, reason: str, **over: Any) -> WorkloadResult:
+    """Return a workload of a kind that ended so."""
+    one: Any = workload_result(outcome, core.reason_of(reason), "mixed", "db")
+    return one | {"kind": kind} | over  # type: ignore[no-any-return]
+
+
+def said(*workloads: WorkloadResult, **over: Any) -> str:
+    """Return the first line about these."""
+    result: Any = {**result_of(*workloads), **over}
+    (line,) = headline(result, ONE_LINE)
+    return line
+
+
+def steps(*workloads: WorkloadResult) -> list[str]:
+    """Return what is advised about these, each with its command."""
+    return [f"{one.text} {one.command}".strip() for one in next_steps(result_of(*workloads))]
+
+
+HALF = {"pod_shares": [share("new", 4, 1), share("old", 3, 2)]}
+OLD = {"pod_shares": [share("old", 3, 3)]}
+
+
+@pytest.mark.contract("B1035")
+@each(
+    ("kind", "reason", "over", "words"),
+    [
+        ("StatefulSet", "Complete", {}, "statefulset/db runs revision 4, shop/web:4"),
+        (
+            "StatefulSet",
+            "Partitioned",
+            HALF,
+            "as its partition asks: 1 pod runs revision 4, shop/db:4, 2 pods run revision 3,",
+        ),
+        ("StatefulSet", "NoRollout", OLD, "and nothing rolls: 3 pods run revision 3, shop/db:3"),
+        ("DaemonSet", "NoRollout", OLD, "and nothing rolls: 3 pods run revision 3, shop/db:3"),
+        ("DaemonSet", "Vacuous", {}, "daemonset/db is to run on no node"),
+        ("Job", "Complete", {}, "job/db has completed"),
+        ("Job", "NoChange", {}, "job/db had completed before, and was not run again"),
+    ],
+)
+def test_a_good_end_is_said_as_it_was(
+    kind: str, reason: str, over: dict[str, Any], words: str
+) -> None:
+    """That the version runs is said only where every pod runs it."""
+    assert words in said(of_kind(kind, Outcome.VERIFIED, reason, **over))
+
+
+@pytest.mark.contract("B1035")
+def test_of_several_each_that_differs_is_said_by_itself() -> None:
+    """All run what was applied only where all do."""
+    web = workload_result(Outcome.VERIFIED, Reason.COMPLETE)
+    api = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="api")
+    job = of_kind("Job", Outcome.VERIFIED, "Complete")
+    held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", **OLD)
+    assert "all 2 Deployments run what was applied" in said(web, api)
+    assert (
+        said(web, api, job, held)
+        .partition(": ")[2]
+        .startswith(
+            "2 Deployments run what was applied; job/db has completed;"
+            " statefulset/db was applied, and nothing rolls"
+        )
+    )
+    assert "all 2 workloads run" in said(web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete"))
+
+
+@pytest.mark.contract("B1035")
+def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
+    """What it did stays; what was beside it went back, and what comes after it was not written."""
+    job = of_kind("Job", Outcome.FAILED, "JobFailed")
+    web = workload_result(Outcome.REFUSED, Reason.SIBLING_FAILED, "baseline")
+    web["changed"], web["new"]["name"] = False, ""
+    line = said(job, web, outcome=Outcome.ROLLED_BACK, exit_code=4)
+    assert line.endswith(
+        "job/db failed, and what it did stays; what was written besides went back;"
+        " deployment/web was never written"
+    )
+    assert said(job, outcome=Outcome.ROLLED_BACK, exit_code=4).endswith("besides went back")
+    assert "not taken back" not in said(job, web)
+    text = verdict_text(result_of(job), ONE_LINE)
+    assert "ran       revision 4, shop/web:4" in text
+    assert "runs  " not in text
+
+
+@pytest.mark.contract("B1036")
+@each(
+    ("kind", "outcome", "reason", "subject", "words"),
+    [
+        (
+            "StatefulSet",
+            Outcome.ROLLBACK_FAILED,
+            "BlockedByPod",
+            "pod/db-1",
+            "kubectl delete pod/db-1 -n shop",
+        ),
+        (
+            "StatefulSet",
+            Outcome.ROLLBACK_FAILED,
+            "BlockedByPod",
+            "pod/db-1",
+            "--replace-blocked-pods evict",
+        ),
+        ("DaemonSet", Outcome.FAILED, "BlockedByNode", "node/n2", "kubectl describe node/n2"),
+        ("DaemonSet", Outcome.FAILED, "BlockedByNode", "", "kubectl get nodes"),
+        ("Job", Outcome.FAILED, "JobFailed", "", "kubectl logs -l job-name=db -n shop"),
+        ("Job", Outcome.FAILED, "JobFailed", "", "rollout-gate.dev/replace-failed"),
+        ("StatefulSet", Outcome.VERIFIED, "Partitioned", "", "lower the partition"),
+        ("DaemonSet", Outcome.VERIFIED, "NoRollout", "", "controller-revision-hash"),
+        (
+            "StatefulSet",
+            Outcome.FAILED,
+            "ProgressDeadlineExceeded",
+            "",
+            "rollout-gate status statefulset/db -n shop",
+        ),
+    ],
+)
+def test_a_kind_advises_on_its_own_reasons(
+    kind: str, outcome: Outcome, reason: str, subject: str, words: str
+) -> None:
+    """With the object that stands in the way, where one does."""
+    cause = {"reason": reason, "message": "said", "pods": 0, "subject": subject}
+    found = steps(of_kind(kind, outcome, reason, causes=[cause]))
+    assert any(words in step for step in found), found
+    assert not [step for step in found if "{" in step], found
+
+
+@pytest.mark.contract("B1036")
+def test_nothing_is_to_be_deleted_where_that_frees_nothing() -> None:
+    """Below a partition a pod comes back as it was: no object has to go, and none is named."""
+    cause = {"reason": "BlockedByPod", "message": "said", "pods": 0, "subject": ""}
+    blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
+    assert not [step for step in steps(blocked) if "delete" in step]
+
+
+def test_every_word_is_about_a_reason_that_the_kind_gives() -> None:
+    """A reason that is spelt otherwise would never be advised on."""
+    known = {reason.value for reason in core.all_reasons()}
+    for words in registry.WORKLOADS:
+        own = {*words.ends, *words.steps, *words.limits, *words.hindrances, *words.failures}
+        assert own <= known, words.name
+    assert {one.name for one in registry.WORKLOADS} == {str(one.name) for one in core.KINDS}
+
+
+def test_an_entry_of_a_kind_that_is_not_known_is_called_by_its_name() -> None:
+    """A later version may judge more kinds."""
+    result: Result = result_of(of_kind("CloneSet", Outcome.VERIFIED, "Complete"))
+    (line,) = headline(result, ONE_LINE)
+    assert "cloneset/db runs revision 4" in line

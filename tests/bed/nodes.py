@@ -11,6 +11,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Client, Objects, condition
 from tests.cluster.workloads import POOL
 
+__all__ = ["NodeState", "Nodes"]
+
 
 class Nodes:
     """The nodes of a pool that is called as the test's namespace; `close` takes them away."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.kubelet.nodes import NodeState
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -18,7 +17,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.nodes import Nodes
+from tests.bed.nodes import Nodes, NodeState
 from tests.bed.scene import OURS, Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON

@@ -20,6 +20,7 @@ from tests.cluster.workloads import disruption_budget, stateful_set
 
 CRASH = "crash=0.1"
 NEVER = "never-ready"
+SELECTOR = {"matchLabels": {"app": "db"}}
 DEADLINE = "ProgressDeadlineExceeded"
 CLAIM: JSON = {
     "metadata": {"name": "data"},
@@ -252,3 +253,38 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
             scene.objects.delete("pods", name)
         assert_verified(running.wait())
     assert images(scene) == all_run(2)
+
+
+@pytest.mark.contract("B926")
+def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> None:
+    """A database may take longer to stop than nothing may move."""
+    pod = {"terminationGracePeriodSeconds": 60}
+    scene.serve(stateful_set(behaviour="slow-termination=50s", pod=pod, replicas=2))
+    result = scene.apply(stateful_set(image="shop/db:2", replicas=2), flags=SOON)
+    assert_verified(result)
+
+
+@pytest.mark.contract("B925")
+def test_a_pod_below_the_partition_is_reported_and_not_evicted(scene: Scene, audit: Trail) -> None:
+    """It would come back at its old, bad version for ever."""
+    scene.serve(stateful_set())
+    scene.apply_as(OURS, stateful_set(image="shop/db:2", behaviour=NEVER))
+    scene.objects.wait_for("pods", "db-2", lambda pod: _image(pod) == "shop/db:2")
+    result = scene.apply(stateful_set(image="shop/db:3", partition=3), flags=SOON)
+    assert_ended(result, 6, "failed", DEADLINE, cause="BlockedByPod")
+    assert_blocked(result, "db-2", "below the partition 3")
+    assert evictions(audit) == []
+
+
+@pytest.mark.contract("B925")
+def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
+    scene: Scene, audit: Trail
+) -> None:
+    """Two budgets for one pod are an error of the server, whenever it is asked."""
+    budgets = [disruption_budget(name, selector=SELECTOR, maxUnavailable=1) for name in ("a", "b")]
+    scene.serve(stateful_set(), *budgets)
+    broken = stateful_set(image="shop/db:2", behaviour=NEVER)
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
+    assert warned(result, "more than one PodDisruptionBudget")
+    assert evictions(audit) == ["db-2"]

@@ -19,6 +19,7 @@ from gate.core.model.fact import Unknown
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Effect, Read
 from gate.core.protocol.events import ReadBack
+from gate.core.states import unblocking
 from gate.core.states.lines import Line, describe_rejection
 from gate.core.states.needs import find_failed_needs, find_hopeless, find_unmet
 from gate.core.states.object_reads import (
@@ -66,21 +67,30 @@ class Awaiting(WatchingState):
             return None
         if not attempt.writes.queue:
             return _follow_on(attempt, verdicts)
+        if unblocking.holds_failure(attempt, verdicts):
+            return None
         if is_failure_to_take_back(attempt, verdicts) or find_failed_needs(attempt, verdicts):
             return Trigger.FAILED
         return None if find_unmet(attempt, verdicts) else Trigger.READY
 
     def ask(self, attempt: Attempt) -> Step:
-        """Give up what can no longer be written; else read what is awaited, and all the rest."""
+        """Give up what can no longer be written; else read what is awaited, and all the rest.
+
+        A workload that others wait for may have a pod in its way.
+        """
         rejection = find_hopeless(attempt)
         if rejection is not None:
             return given_up(attempt, rejection), ()
+        freed, effects = unblocking.ask_to_remove(attempt)
+        if freed is not attempt:
+            return freed, effects
         moved, effects = read_objects(attempt)
         return (moved, effects) if moved is not attempt else super().ask(attempt)
 
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield the next reads, the end of the objects' budget, and the judge's times."""
         yield from super().wake_times(attempt)
+        yield from unblocking.wake_times(attempt)
         yield from object_read_times(attempt)
 
     def describe_exit(

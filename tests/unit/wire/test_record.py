@@ -20,7 +20,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
-from gate.core.plan.journal_record import Followed, Kept, Record
+from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
@@ -83,7 +83,10 @@ RECORD = Record(
         Kept(live("Service").ref, Absent(), Body.of({"spec": {}}), "rollout-gate-restart"),
         replace(kept(live("ConfigMap", "big")), before=Unknown("too large"), expected=None),
     ),
-    followed=(Followed(WEB.ref, BASELINE, _CRASH), Followed(WEB.ref, None)),
+    followed=(
+        Followed(WEB.ref, BASELINE, _CRASH, (RemovedPod("web-2-x", "p-1"),)),
+        Followed(WEB.ref, None),
+    ),
     policy=Policy(
         budgets=Budgets(timeout_seconds=60.0),
         response=Response(on_failure=OnFailure.PAUSE),

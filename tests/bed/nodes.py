@@ -11,6 +11,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Client, Objects, condition
 from tests.cluster.workloads import POOL
 
+__all__ = ["NodeState", "Nodes"]
+
 NOTICED_SECONDS = 90.0
 """A node controller calls a node unknown that was silent for 50 s, unless told otherwise."""
 

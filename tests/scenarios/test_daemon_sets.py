@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.face import NodeState
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -18,7 +17,7 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.nodes import Nodes
+from tests.bed.nodes import Nodes, NodeState
 from tests.bed.scene import OURS, Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -346,3 +345,29 @@ def test_a_daemon_set_cannot_be_paused(agents: Agents) -> None:
     with agents.scene.gate.start("apply", "-f", path, "--on-failure", "pause") as running:
         assert_usage(running.wait(), "daemonset/agent cannot be paused")
     assert agents.images() == dict.fromkeys(agents.names, OLD)
+
+
+@pytest.mark.contract("B950")
+def test_the_commands_about_one_workload_take_a_daemon_set(agents: Agents) -> None:
+    """By its kind, short or long, they look at it, restart it, or return to what was verified."""
+    assert_verified(agents.apply(agents.version()))
+    assert_verified(agents.apply(agents.version(2)))
+    assert "3 of 3 nodes have an available" in _run(agents, "verify", "ds/agent")
+    assert "controllerrevision/agent-" in _run(agents, "status", "daemonset/agent")
+    assert _run(agents, "history", "ds/agent").count("verified") == 2
+    _run(agents, "restart", "daemonset/agent")
+    assert agents.images() == dict.fromkeys(agents.names, NEW)
+    restarted = agents.scene.objects.get("daemonsets", "agent")["spec"]["template"]["metadata"]
+    assert "kubectl.kubernetes.io/restartedAt" in restarted["annotations"]
+    assert "shop/agent:1" in _run(agents, "undo", "daemonset/agent")
+    assert agents.images() == dict.fromkeys(agents.names, OLD)
+    assert "shop/agent:2" in _run(agents, "undo", "daemonset/agent", "--to-revision", "2")
+    assert agents.images() == dict.fromkeys(agents.names, NEW)
+
+
+def _run(agents: Agents, *arguments: str) -> str:
+    with agents.scene.gate.start(*arguments) as running:
+        result = running.wait()
+    assert result.exit_code == 0, str(result)
+    assert "no verification" not in result.stderr, str(result)
+    return result.stdout

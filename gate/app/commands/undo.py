@@ -16,7 +16,6 @@ from gate.app.locks.memory import Memory
 from gate.app.locks.unfinished_attempt import recovery_of
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
-from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
@@ -62,11 +61,10 @@ def run_undo(start: CommandStart, name: str) -> Attempt:
 
 def _locks(context: CommandContext, ref: Ref) -> list[Lock]:
     memory = context.with_memory_of([ref]).memory
-    return locks_of_sets(ref.name, memory, ref.namespace)
+    return locks_of_sets(ref, memory)
 
 
-def locks_of_sets(name: str, memory: Memory, namespace: str) -> list[Lock]:
-    """Return the locks of all Deployments that an undo of `name` may write."""
-    ref = workload_ref(namespace, name)
+def locks_of_sets(ref: Ref, memory: Memory) -> list[Lock]:
+    """Return the locks of all workloads that an undo of one may write."""
     members = {ref, *deployments_of(memory.history(ref))}
     return [lock_of(member) for member in members]

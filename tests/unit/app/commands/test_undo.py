@@ -22,4 +22,4 @@ def test_an_undo_locks_the_deployments_that_an_apply_of_the_set_locks() -> None:
     """A custom kind that is called Deployment too has no lock."""
     members = FrozenMap({WEB: "w", API: "a", CUSTOM: "c"})
     memory = MemorySnapshot({WEB: History((JudgedVersion("t", (), members),))})
-    assert set(locks_of_sets("web", memory, "shop")) == set(locks_of(members, "shop"))
+    assert set(locks_of_sets(WEB, memory)) == set(locks_of(members, "shop"))

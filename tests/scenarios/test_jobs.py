@@ -229,12 +229,16 @@ class LostAnswer:
     def __init__(self, losing: int) -> None:
         """Lose the answers to `losing` writes."""
         self.losing = losing
+        self.is_dropping = False
         self.names: set[str] = set()
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Let a write be done, and break off instead of its answer."""
-        answer = handle(request)
+        """Let a write be done, and break off instead of its answer; drop one apply on its way."""
         is_trial = dict(request.query).get("dryRun") == "All"
+        if self.is_dropping and request.method == "PATCH" and not is_trial:
+            self.is_dropping = "/jobs/" not in request.path
+            return handle(request) if self.is_dropping else Answer(504, b"it gave up", {})
+        answer = handle(request)
         if request.method == "GET" or is_trial or "/jobs/" not in request.path:
             return answer
         self.names.add(request.path.rpartition("/")[2])
@@ -360,13 +364,16 @@ def test_undo_runs_no_job_again(scene: Scene) -> None:
 
 
 @pytest.mark.contract("B964", "B965")
-def test_a_replaced_job_whose_answers_are_lost_is_created_once(tmp_path: Path) -> None:
-    """Neither a lost deletion nor a lost creation is called somebody else's."""
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_a_replaced_job_whose_answers_are_lost_is_created_once(
+    tmp_path: Path, *, is_dropped: bool
+) -> None:
+    """Neither a lost deletion nor a creation that was lost or dropped is called somebody else's."""
     proxy = LostAnswer(losing=0)
     with sandbox_bed(tmp_path) as bed:
         scene = scene_through(bed, proxy)
         assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
-        proxy.losing = 2
+        proxy.losing, proxy.is_dropping = 0 if is_dropped else 2, is_dropped
         assert ended(scene.apply(job(annotations={REPLACE: "true"}))) == (0, "verified", "Complete")
-        assert proxy.losing == 0
+        assert (proxy.losing, proxy.is_dropping) == (0, False)
         assert len(scene.objects.list_all("jobs")) == 1

@@ -265,11 +265,8 @@ def irreversible(
         or policy.response.on_failure is not OnFailure.ROLLBACK
     ):
         return FrozenMap()
-    mine = {
-        ref: w
-        for ref, w in written.items()
-        if ref not in departed and has_way_back(ref) and w.changed
-    }
+    lasting = {ref for ref in written if not has_way_back(ref)}
+    mine = {ref: w for ref, w in written.items() if ref not in departed | lasting and w.changed}
     rolled_out = find_versions(plan, mine)
     if rolled_out and without_target(plan).issuperset(rolled_out):
         return FrozenMap()

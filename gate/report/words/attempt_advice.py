@@ -43,9 +43,7 @@ WITHOUT_A_DEPLOYMENT: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.NOT_FOUND: (Step("check name, namespace and context"),),
     Reason.PAUSED: (Step("when whoever paused it agrees, an apply with --resume resumes it"),),
     Reason.OBJECT_NOT_READY: (
-        Step(
-            "see what its conditions and its controller say; --wait-for workloads leaves it aside"
-        ),
+        Step("look at the conditions of that object, and at its controller, then apply again"),
     ),
     Reason.APPLY_REJECTED: (Step("correct what the server names, then apply again"),),
     Reason.REJECTED: (Step("correct what the server names, then apply again"),),

@@ -49,7 +49,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.OBJECT_NOT_READY: (
-        "look at the conditions and the controller of that object; --wait-for workloads skips it",
+        "look at the conditions of that object, and at its controller, then apply again",
         "",
     ),
     Reason.PROGRESS_DEADLINE_EXCEEDED: ("see what it waits for:", _STATUS),

@@ -89,7 +89,7 @@ class Run:
         `undo` restores what its Deployment was verified with, which its document names; so does
         the way back of `resume` and `restart`.
         """
-        named = {key for item in self.manifest for key in self._keys_of(item)}
+        named = {key_of(item, self.namespace) for item in self.manifest}
         if self.document and self.command == "recover":
             return {_key_told(item) for item in self.document["objects"]}
         restores = self.command in ("undo", "resume", "restart")
@@ -99,16 +99,6 @@ class Run:
             return named
         words = [word for word in self.arguments if not word.startswith("-")][1:2]
         return {_key_called(word, self.namespace) for word in words}
-
-    def _keys_of(self, item: JSON) -> Iterator[Key]:
-        """Yield where an object of the manifest is found; the document has names that are made."""
-        if item["metadata"].get("name"):
-            yield key_of(item, self.namespace)
-            return
-        for found in self.document["objects"] if self.document else ():
-            prefix = item["metadata"]["generateName"]
-            if found["kind"] == item["kind"] and found["name"].startswith(prefix):
-                yield _key_told(found)
 
     @property
     def changes(self) -> list[Request]:

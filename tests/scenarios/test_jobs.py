@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -223,32 +224,33 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
 
 
 class LostAnswer:
-    """Stands before the server: the answer to the first write of a Job is lost on its way."""
+    """Stands before the server: the answers to so many writes of a Job are lost on their way."""
 
-    def __init__(self) -> None:
-        """Have lost none."""
-        self.names: list[str] = []
+    def __init__(self, losing: int) -> None:
+        """Lose the answers to `losing` writes."""
+        self.losing = losing
+        self.names: set[str] = set()
 
     def __call__(self, request: Request, handle: Handle) -> Answer:
         """Let a write be done, and break off instead of its answer."""
         answer = handle(request)
-        is_write = request.method == "PATCH" and dict(request.query).get("dryRun") != "All"
-        if is_write and "/jobs/" in request.path:
-            self.names.append(request.path.rpartition("/")[2])
-            if len(self.names) == 1:
-                return Answer(504, b"the proxy gave up", {"content-type": "text/plain"})
-        return answer
+        is_trial = dict(request.query).get("dryRun") == "All"
+        if request.method == "GET" or is_trial or "/jobs/" not in request.path:
+            return answer
+        self.names.add(request.path.rpartition("/")[2])
+        if not self.losing:
+            return answer
+        self.losing -= 1
+        return Answer(504, b"the proxy gave up", {"content-type": "text/plain"})
 
 
 @pytest.mark.contract("B965")
-@pytest.mark.parametrize("lost", [False, True])
-def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, *, lost: bool) -> None:
+@pytest.mark.parametrize("losing", [0, 1])
+def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, losing: int) -> None:
     """A request that is repeated after a lost answer names the same Job; the next apply another."""
     body = job()
     body["metadata"] = {"generateName": "migrate-"}
-    proxy = LostAnswer()
-    if not lost:
-        proxy.names.append("none")
+    proxy = LostAnswer(losing)
     with sandbox_bed(tmp_path) as bed:
         scene = scene_through(bed, proxy)
         first = scene.apply(body)
@@ -256,7 +258,7 @@ def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, *, lost: bool
         (made,) = scene.objects.list_all("jobs")
         assert made["metadata"]["name"].startswith("migrate-")
         assert len(made["metadata"]["name"]) == len("migrate-") + 10
-        assert set(proxy.names) <= {"none", made["metadata"]["name"]}
+        assert proxy.names == {made["metadata"]["name"]}
         assert ended(scene.apply(body)) == (0, "verified", "Complete")
         assert len(scene.objects.list_all("jobs")) == 2
 
@@ -309,3 +311,62 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
         result = running.wait()
     assert entry(result, "migrate")["reason"] == "Complete"
     assert entry(result, "x")["reason"] == "Deleted"
+
+
+@pytest.mark.contract("B960")
+@pytest.mark.parametrize("on_interrupt", ["keep", "rollback"])
+def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -> None:
+    """What is advised then leads to the workload that keeps the record."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), job(behaviour="ready"), web(2))
+    with scene.gate.start("apply", "-f", path, "--on-interrupt", on_interrupt) as running:
+        running.wait_for_line("1 pod running")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert result.exit_code == 128 + signal.SIGTERM
+    assert "job/migrate" in result.stdout
+    assert "rollout-gate recover web" in result.stdout
+    assert mode(scene) == ("two" if on_interrupt == "keep" else "one")
+    assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
+
+
+@pytest.mark.contract("B955", "B961")
+def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
+    """The gate died while it waited; the Job has ended by then, and stays."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), job(behaviour="crash=3;code=3"), web(2))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("1 pod running")
+        running.kill()
+    result = scene.gate("recover", "deployment/web", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert mode(scene) == "one"
+    assert_runs(scene.objects, "shop/web:1")
+    assert scene.objects.get("jobs", "migrate")
+
+
+@pytest.mark.contract("B970")
+def test_undo_runs_no_job_again(scene: Scene) -> None:
+    """The set that it returns to has the Deployment and its configuration alone."""
+    for version in (1, 2):
+        result = scene.apply(settings(str(version)), job(f"migrate-{version}"), web(version))
+        assert ended(result) == (0, "verified", "Complete")
+        scene.objects.delete("jobs", f"migrate-{version}")
+    undone = scene.gate("undo", "deployment/web", "--output", "json")
+    assert undone.exit_code == 0, str(undone)
+    assert mode(scene) == "1"
+    assert_runs(scene.objects, "shop/web:1")
+    assert not scene.objects.list_all("jobs")
+
+
+@pytest.mark.contract("B964", "B965")
+def test_a_replaced_job_whose_answers_are_lost_is_created_once(tmp_path: Path) -> None:
+    """Neither a lost deletion nor a lost creation is called somebody else's."""
+    proxy = LostAnswer(losing=0)
+    with sandbox_bed(tmp_path) as bed:
+        scene = scene_through(bed, proxy)
+        assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
+        proxy.losing = 2
+        assert ended(scene.apply(job(annotations={REPLACE: "true"}))) == (0, "verified", "Complete")
+        assert proxy.losing == 0
+        assert len(scene.objects.list_all("jobs")) == 1

@@ -312,7 +312,7 @@ def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | N
 def _collect_written(attempt: Attempt) -> dict[Ref, LiveObject]:
     """Return each object as this attempt, or the dead one that it finishes, wrote it."""
     resumed = attempt.plan.resumed
-    written = {ref: one.after for ref, one in attempt.ledger.written.items()}
+    written = {ref: one.after for ref, one in attempt.ledger.written.items() if has_way_back(ref)}
     return {**resumed.unkept, **written} if resumed is not None else written
 
 

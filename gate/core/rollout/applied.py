@@ -30,11 +30,16 @@ class Applied:
     spec_changed: bool
     found: bool = False
 
-    def find_departure(self, live: Workload) -> Verdict | None:
-        """Return a verdict if somebody else deleted or changed it; None while it is ours."""
+    def find_departure(self, live: Workload, *, has_ended: bool = False) -> Verdict | None:
+        """Return a verdict if somebody else deleted or changed it; None while it is ours.
+
+        What has ended counts as it did, also while it is being deleted.
+        """
         if live.uid != self.uid:
             why = f"the {live.ref.kind} was deleted and created again"
             return Verdict.of_superseded(Reason.DELETED, why)
+        if has_ended:
+            return None
         if live.deleting:
             why = f"the {live.ref.kind} is being deleted"
             return Verdict.of_superseded(Reason.DELETED, why)

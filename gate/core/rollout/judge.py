@@ -248,19 +248,13 @@ class Rollout:
             said = f"the {self.ref.kind} was deleted"
             return Verdict.of_superseded(Reason.DELETED, said) if gone else None
         return (
-            self._find_departure(live)
+            self.applied.find_departure(live, has_ended=self.kind.has_ended(live))
             or self._judge_pause(live, now)
             or self._fail_for(self._fatal(live, now), now)
             or self._complete(live)
             or self._fail_for(self._availability_lost(now), now)
             or self._fail_for(self._late(live, now), now)
         )
-
-    def _find_departure(self, live: Workload) -> Verdict | None:
-        """Return that it is not ours any more; what has ended counts, also while it is deleted."""
-        if live.uid == self.applied.uid and self.kind.has_ended(live):
-            return None
-        return self.applied.find_departure(live)
 
     def wake_at(self, now: float) -> float:
         """Return the next time after `now` at which the verdict may change without an event."""

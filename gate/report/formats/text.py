@@ -25,7 +25,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, columns, pad
-from gate.report.words.advice import next_steps, worst_workload
+from gate.report.words.advice import next_steps
 from gate.report.words.fault import verb_of
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
@@ -38,6 +38,7 @@ from gate.report.words.object_names import (
     some_names,
     workload_name,
 )
+from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40
 _MOST_DETAILED = 2

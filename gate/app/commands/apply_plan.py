@@ -149,6 +149,7 @@ def _warn(
         memory_warnings.warn_of_what_will_not_be_kept(session, plan, console.warn)
     replicas.warn_of_replicas(items, console.warn)
     preflight.warn_of_configuration_alone(items, trials, console.warn)
+    preflight.warn_of_strategies(items, trials, console.warn)
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         timeout_seconds = plan.policy.budgets.timeout_seconds
         preflight.warn_of_short_timeout(timeout_seconds, items, trials, console.warn)

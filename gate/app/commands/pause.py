@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from gate.app.command_context import CommandContext, connect
-from gate.app.commands.single_deployment import guard_namespace, read_guarded_alone
+from gate.app.commands.single_workload import guard_namespace, read_guarded_alone
 from gate.app.execution.concurrent_run import warn_of_run
 from gate.app.execution.run import Ready, run
 from gate.app.preflight.guards import require_pause

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from gate.app.command_context import CommandContext
-from gate.app.commands.single_deployment import Draft, read_guarded, run_single, watch_target
+from gate.app.commands.single_workload import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
 from gate.app.preflight.guards import refuse_paused
 from gate.app.preflight.trials import NO_DRY_RUN, Warn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from gate.app.command_context import CommandContext
-from gate.app.commands.single_deployment import Draft, read_guarded, run_single, watch_target
+from gate.app.commands.single_workload import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
 from gate.app.preflight.plan import resumption
 from gate.app.runtime.command_end import run_attempt

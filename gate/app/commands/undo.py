@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from gate.app.command_context import CommandContext, connect
-from gate.app.commands.single_deployment import guard_deployment
+from gate.app.commands.single_workload import guard_workload
 from gate.app.commands.undo_plan import plan_undo
 from gate.app.commands.undo_recovery import find_undo
 from gate.app.commands.undo_revision import named_revision
@@ -38,7 +38,7 @@ def run_undo(start: CommandStart, name: str) -> Attempt:
     with start.ends_at_signal():
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)
-        live = guard_deployment(context, name)
+        live = guard_workload(context, name)
         recovery = partial(recovery_of, context.session, live.object.ref, start.world.processes)
         named = named_revision(start.settings, live, recovery)
 

@@ -141,6 +141,16 @@ def warn_of_configuration_alone(items: Collection[Prepared], trials: Trials, war
         )
 
 
+def warn_of_strategies(items: Collection[Prepared], trials: Trials, warn: Warn) -> None:
+    """Warn of what in the spec of a workload does less, or more, than it seems to."""
+    name = naming(item.ref for item in items)
+    for item in items:
+        trial = trials.get(item.ref)
+        live = trial.workload if trial is not None else None
+        for warning in live.warnings if live is not None else ():
+            warn(f"{name(item.ref)}: {warning}")
+
+
 def warn_of_short_timeout(
     timeout_seconds: float | None, items: Collection[Prepared], trials: Trials, warn: Warn
 ) -> None:

@@ -9,6 +9,7 @@ __all__ = [
     "journal",
     "last_look",
     "limits",
+    "replacement",
     "state",
     "transitions",
 ]

@@ -260,9 +260,8 @@ class Attempt:
     @property
     def outcome(self) -> Outcome:
         """The outcome of the whole, by its worst Deployment; internal error before the end."""
-        return (
-            self.result.ending.outcome if self.result.ending is not None else Outcome.INTERNAL_ERROR
-        )
+        ending = self.result.ending
+        return ending.outcome if ending is not None else Outcome.INTERNAL_ERROR
 
     @property
     def exit_code(self) -> int:
@@ -288,9 +287,8 @@ class Attempt:
     @property
     def bake_seconds(self) -> float:
         """The longest that completion has to last; a rollback is not baked."""
-        return (
-            self.plan.policy.budgets.longest_bake_seconds if self.course.leg is Leg.FORWARD else 0.0
-        )
+        is_out = self.course.leg is Leg.FORWARD
+        return self.plan.policy.budgets.longest_bake_seconds if is_out else 0.0
 
     @property
     def followed_from(self) -> float:
@@ -329,21 +327,17 @@ class Attempt:
 
         Overtime that the way out has used is not granted again on the way back.
         """
-        late = (
-            max(0.0, self.course.leg_at - self.course.forward_ended_at)
-            if self.course.leg is Leg.BACK
-            else 0.0
-        )
+        late = 0.0
+        if self.course.leg is Leg.BACK:
+            late = max(0.0, self.course.leg_at - self.course.forward_ended_at)
         return self.leg_ends_at + limits.OVERTIME_SECONDS - late
 
     @property
     def read_interval_seconds(self) -> float:
         """Time between full reads: several a deadline, or blindness would pass unnoticed."""
         deadlines = [rollout.deadline_seconds for rollout in self.workloads.rollouts.values()]
-        often = max(
-            limits.SHORTEST_READ_INTERVAL_SECONDS,
-            min(deadlines, default=math.inf) / limits.READS_A_DEADLINE,
-        )
+        a_third = min(deadlines, default=math.inf) / limits.READS_A_DEADLINE
+        often = max(limits.SHORTEST_READ_INTERVAL_SECONDS, a_third)
         return min(self.plan.policy.budgets.read_interval_seconds, often)
 
     @property

@@ -98,6 +98,16 @@ class Workload:
         return False
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in its spec does less, or more, than it seems to."""
+        return ()
+
+    @property
+    def loses_by_scaling_down(self) -> bool:
+        """Whether data would be deleted if it had fewer pods."""
+        return False
+
+    @property
     def when_empty(self) -> str:
         """What is to be said of it where no pod is wanted, and none is there."""
         return "0 replicas are wanted, and no pod runs"

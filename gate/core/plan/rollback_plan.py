@@ -362,6 +362,8 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     )
     if _would_default_replicas(value, before, object_.after):
         value = with_live_replicas(value, before)
+    if _would_lose_data(before, object_.after):
+        value = with_live_replicas(value, object_.after)
     body = with_allocations(without_pause(value), before.body.thaw(), object_.after.body.thaw())
     return PlannedWrite(ref, Verb.APPLY, Body.of(body), autoscaled=object_.autoscaled)
 
@@ -377,6 +379,14 @@ def _would_default_replicas(value: dict[str, Any], before: LiveObject, after: Li
     owners = managed_fields.owners_of(after.managed.thaw()["managedFields"], ("spec", "replicas"))
     is_ours_alone = {manager for manager, _ in owners} == {FIELD_MANAGER}
     return is_ours_alone and before.workload.replicas != kind_of(before.ref).default_replicas
+
+
+def _would_lose_data(before: LiveObject, after: LiveObject) -> bool:
+    """Tell whether a return to the replicas of before would delete data: they stay then."""
+    was, is_now = before.workload, after.workload
+    if was is None or is_now is None or is_now.replicas <= was.replicas:
+        return False
+    return was.loses_by_scaling_down or is_now.loses_by_scaling_down
 
 
 def _given_back(ref: Ref, object_: WrittenObject, before: LiveObject) -> PlannedWrite:

@@ -11,6 +11,7 @@ __all__ = [
     "owners",
     "pod_history",
     "policy",
+    "progress",
     "ruling",
     "snapshot",
     "verdict",

@@ -343,13 +343,9 @@ class Rollout:
         """Return what the clocks say, the controller's own first; a rollback has only its total."""
         stalled = None
         if self.deadline_decides:
+            seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
             stalled = self._find_exceeded_deadline(live, now) or no_progress(
-                live,
-                self._deadline_seconds(live),
-                self.progress,
-                self.blindness,
-                now,
-                self._busy_until(live),
+                live, seconds, self.progress, self.blindness, now, busy_until
             )
         if stalled is not None or now < self.ends_at:
             return stalled

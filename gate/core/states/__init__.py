@@ -1,3 +1,11 @@
 """The states of an attempt, a module each, and what holds in any of them."""
 
-__all__ = ["interference", "lines", "read_answers", "rollback_start", "table", "verdicts"]
+__all__ = [
+    "interference",
+    "lines",
+    "read_answers",
+    "rollback_start",
+    "table",
+    "unblocking",
+    "verdicts",
+]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from gate.core.attempt.replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
 from gate.core.kinds.registry import kind_of
@@ -28,6 +29,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_vacuous(attempt),
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
+        *_not_replaced(attempt),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
         *_iter_autoscaled(attempt),
@@ -74,6 +76,14 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
         yield f"{name(ref)} could not be restored: {refusal.message}"
+
+
+def _not_replaced(attempt: Attempt) -> Iterator[str]:
+    """Name the pods that stood in the way and that the server did not let go."""
+    for one in attempt.workloads.replacements.values():
+        if one.stage in (Stage.GUARDED, Stage.REFUSED, Stage.UNANSWERED):
+            name = attempt.plan.name_of(one.workload)
+            yield f"{name}: {one.pod} is in the way, and was not replaced: {one.message}"
 
 
 def _describe_pause(attempt: Attempt, ref: Ref, *, is_locked: bool) -> str:

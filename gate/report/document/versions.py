@@ -211,6 +211,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
             return _find_running_as_seen(attempt, ref)
+        case Outcome.VERIFIED if attempt.result.endings[ref].reason is Reason.NO_ROLLOUT:
+            return _find_running_as_seen(attempt, ref)
         case Outcome.VERIFIED if _runs_all(attempt, ref):
             return "none" if is_scaled_to_zero(attempt, ref) else "new"
         case Outcome.INTERRUPTED:

@@ -32,14 +32,12 @@ def completion(
         return Reason.NO_ROLLOUT if _is_whole(live) else None
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
-        return (
-            _reason_of_completion(live, to_update) if count_new_available(live) >= needed else None
-        )
+        return _reason_of(live, to_update) if count_new_available(view, live) >= needed else None
     if live.updated_replicas < to_update or not _is_whole(live):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
         return None
-    return _reason_of_completion(live, to_update)
+    return _reason_of(live, to_update)
 
 
 def is_rolled_out(live: StatefulSet) -> bool:
@@ -47,17 +45,22 @@ def is_rolled_out(live: StatefulSet) -> bool:
     return live.updated_replicas >= live.to_update and _is_whole(live)
 
 
-def count_new_available(live: StatefulSet) -> int:
-    """Return how many pods of the new revision are available at least.
+def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> int:
+    """Return how many pods of the new revision are available.
 
-    The status counts available pods of all revisions together: it may be any of them that is not.
+    The status counts available pods of all revisions together; which of the others are among them
+    only the pods tell.
     """
+    own = live.own_pods(view.pods.values())
     others = live.status_replicas - live.updated_replicas
+    if own:
+        is_other = (track.pod.revision_label != live.update_revision for track in own)
+        others = sum(track.pod.ready and other for track, other in zip(own, is_other, strict=True))
     return max(0, min(live.updated_replicas, live.available_replicas - others))
 
 
-def describe_counts(live: StatefulSet, which: str = "new") -> str:
-    """Describe the progress in one line, by its status alone, whose counters are of one moment.
+def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: str = "new") -> str:
+    """Describe the progress in one line.
 
     `which` names the pods: "new", "old" on the way back, "" if nothing has changed.
     """
@@ -70,7 +73,7 @@ def describe_counts(live: StatefulSet, which: str = "new") -> str:
         return f"{runs}, and the controller replaces none ({why})"
     pods = f"{which} pods".strip()
     wanted = live.to_update if others and live.to_update else live.replicas
-    parts = [f"{min(count_new_available(live), wanted)} of {wanted} {pods} available"]
+    parts = [f"{min(count_new_available(view, live), wanted)} of {wanted} {pods} available"]
     if wanted < live.replicas:
         stay = live.replicas - wanted
         run = "pod stays" if stay == 1 else "pods stay"
@@ -95,7 +98,7 @@ def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
     ready = [track.pod for track in own if track.pod.ready and track.counts]
     held = set() if live.on_delete else set(range(live.partition))
     in_reach = [pod for pod in ready if live.index_of(pod) not in held]
-    return bool(in_reach) and all(pod.revision_label == current.name for pod in in_reach)
+    return bool(ready) and all(pod.revision_label == current.name for pod in in_reach or ready)
 
 
 def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
@@ -117,7 +120,7 @@ def _is_settled(live: StatefulSet) -> bool:
     return bool(live.update_revision) and live.current_revision == live.update_revision
 
 
-def _reason_of_completion(live: StatefulSet, to_update: int) -> AnyReason:
+def _reason_of(live: StatefulSet, to_update: int) -> AnyReason:
     return Reason.COMPLETE if to_update == live.replicas else StatefulSetReason.PARTITIONED
 
 

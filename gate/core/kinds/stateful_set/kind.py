@@ -158,7 +158,7 @@ class StatefulSetKind:
         self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"
     ) -> str:
         """Describe the progress in one line whose numbers agree with each other."""
-        return completion.describe_counts(live, which)
+        return completion.describe_counts(view, live, which)
 
     def describe_lag(self, view: View[ControllerRevision], live: StatefulSet) -> str:
         """Return that nothing lags behind: one status has all numbers."""
@@ -170,7 +170,7 @@ class StatefulSetKind:
         new = [one for one in own if one.counts and one.pod.revision_label == key]
         old = sum(one.pod.revision_label != key or live.index_of(one.pod) is None for one in own)
         ready = sum(one.pod.ready for one in new)
-        available = completion.count_new_available(live) if live.is_observed else 0
+        available = completion.count_new_available(view, live) if live.is_observed else 0
         return ProgressMarks(len(new), ready, available, old)
 
     def remarks(self, view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:

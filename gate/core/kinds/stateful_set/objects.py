@@ -56,6 +56,27 @@ class StatefulSet(Workload):
         """How many pods the controller brings to a new version by itself."""
         return 0 if self.on_delete else max(0, self.replicas - self.partition)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A partition that no pod is above, and volumes that go with pods."""
+        found = []
+        if self.partition > self.replicas and not self.on_delete:
+            found.append(
+                f"its partition {self.partition} is larger than its {self.replicas} replicas:"
+                " no pod is updated"
+            )
+        if self.loses_by_scaling_down:
+            found.append(
+                "persistentVolumeClaimRetentionPolicy.whenScaled is Delete: a failure does not"
+                " scale it down again, which would delete claims"
+            )
+        return tuple(found)
+
+    @property
+    def loses_by_scaling_down(self) -> bool:
+        """Whether its controller deletes the claims of pods that are scaled away."""
+        return self.deletes_scaled_claims and bool(self.claims)
+
     def index_of(self, pod: Pod) -> int | None:
         """Return the place of a pod in the range, None for one outside of it.
 

@@ -42,7 +42,7 @@ def run_single(
     with start.ends_at_signal():
         # Connect and guard: the right cluster, and a Deployment that may be changed.
         context = connect(start)
-        live = guard_deployment(context, name)
+        live = guard_workload(context, name)
 
         # Lock the Deployment.
         context = context.with_locks([lock_of(live.object.ref)])
@@ -60,7 +60,7 @@ def run_single(
     return run(ready)
 
 
-def guard_deployment(context: CommandContext, name: str) -> Live:
+def guard_workload(context: CommandContext, name: str) -> Live:
     """Announce the cluster, refuse a wrong one; return the Deployment as `read_guarded` does."""
     guard_namespace(context)
     return read_guarded(context, name)

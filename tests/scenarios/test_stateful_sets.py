@@ -1,0 +1,254 @@
+"""Rollouts of StatefulSets: good, partitioned, left to others, failed, blocked and freed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_usage,
+    assert_verified,
+    warned,
+)
+from tests.bed.scene import OURS, Scene
+from tests.cluster.audit import Trail
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.rollouts import is_observed
+from tests.cluster.workloads import disruption_budget, stateful_set
+
+CRASH = "crash=0.1"
+NEVER = "never-ready"
+DEADLINE = "ProgressDeadlineExceeded"
+CLAIM: JSON = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+SOON = ("--progress-deadline", "30s")
+
+
+def images(scene: Scene) -> dict[str, str]:
+    """Return the image of each pod of `db`, by its name."""
+    return {
+        pod["metadata"]["name"]: pod["spec"]["containers"][0]["image"]
+        for pod in scene.objects.list_all("pods")
+    }
+
+
+def all_run(version: int, replicas: int = 3) -> dict[str, str]:
+    """Return what `images` is where each pod runs a version."""
+    return {f"db-{number}": f"shop/db:{version}" for number in range(replicas)}
+
+
+def evictions(audit: Trail) -> list[str]:
+    """Return the pods that somebody asked to be evicted, in order."""
+    return [one.name for one in audit.requests() if one.subresource == "eviction"]
+
+
+def assert_blocked(result: Result, *words: str) -> None:
+    """Assert that a pod is a cause, which names its revision and has these words."""
+    causes = result.document["workloads"][0]["causes"]
+    (said,) = (each["message"] for each in causes if each["reason"] == "BlockedByPod")
+    missing = [word for word in ("of revision db-", *words) if word not in said]
+    assert not missing, f"{missing} not in {said}"
+
+
+@pytest.mark.contract("B921")
+def test_a_changed_image_is_verified_pod_by_pod(scene: Scene) -> None:
+    """All pods run the new version, the highest first, and the way back was named before."""
+    scene.serve(stateful_set())
+    ended = assert_verified(scene.apply(stateful_set(image="shop/db:2")))
+    assert ended["baseline"]["images"] == ["shop/db:1"]
+    assert images(scene) == all_run(2)
+
+
+@pytest.mark.contract("B921", "B50")
+def test_nothing_to_roll_out_of_a_stateful_set_is_no_change(scene: Scene) -> None:
+    """The same manifest again makes no revision."""
+    scene.serve(stateful_set())
+    assert_verified(scene.apply(stateful_set()), "NoChange")
+
+
+@pytest.mark.contract("B922")
+def test_a_partition_ends_with_the_pods_above_it(scene: Scene) -> None:
+    """One of three pods runs the new version: that is what was asked for."""
+    scene.serve(stateful_set())
+    result = scene.apply(stateful_set(image="shop/db:2", partition=2))
+    assert_verified(result, "Partitioned")
+    assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
+
+
+@pytest.mark.contract("B923")
+@pytest.mark.parametrize(
+    "spec",
+    [{"partition": 3}, {"updateStrategy": {"type": "OnDelete"}}],
+    ids=["partition", "delete"],
+)
+def test_a_strategy_that_replaces_no_pod_is_no_rollout(scene: Scene, spec: JSON) -> None:
+    """It is applied, and the old version runs on: exit 0 with a warning, and nothing verified."""
+    scene.serve(stateful_set(**spec))
+    result = scene.apply(stateful_set(image="shop/db:2", **spec))
+    assert_verified(result, "NoRollout", running="baseline")
+    assert warned(result, "nothing rolls")
+    assert images(scene) == all_run(1)
+
+
+@pytest.mark.contract("B921", "B120")
+def test_a_crashing_version_of_a_stateful_set_goes_back(scene: Scene, audit: Trail) -> None:
+    """The one new pod is all that exist of the version: it fails fast, and is replaced."""
+    scene.serve(stateful_set())
+    result = scene.apply(stateful_set(image="shop/db:2", behaviour=CRASH))
+    assert_rolled_back(result, "CrashLoop")
+    assert images(scene) == all_run(1)
+    assert evictions(audit) == ["db-2"]
+
+
+@pytest.mark.contract("B924", "B920")
+def test_a_version_that_never_gets_ready_is_freed_on_the_way_back(
+    scene: Scene, audit: Trail
+) -> None:
+    """The controller waits for its pod for ever (kubernetes#67250): it is evicted."""
+    scene.serve(stateful_set())
+    result = scene.apply(stateful_set(image="shop/db:2", behaviour=NEVER), flags=SOON)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert images(scene) == all_run(1)
+    assert evictions(audit) == ["db-2"]
+
+
+@pytest.mark.contract("B924")
+def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) -> None:
+    """The broken pod of the version before is in the way of the fix as well."""
+    scene.serve(stateful_set())
+    scene.apply_as(OURS, stateful_set(image="shop/db:2", behaviour=NEVER))
+    scene.objects.wait_for("pods", "db-2", lambda pod: _image(pod) == "shop/db:2")
+    result = scene.apply(stateful_set(image="shop/db:3"), flags=SOON)
+    assert_verified(result)
+    assert images(scene) == all_run(3)
+    assert evictions(audit) == ["db-2"]
+
+
+@pytest.mark.contract("B925")
+def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
+    scene: Scene, audit: Trail
+) -> None:
+    """The pod stays, and the report names the pod, its revision, and what the server said."""
+    scene.serve(stateful_set(), disruption_budget(minAvailable=3))
+    broken = stateful_set(image="shop/db:2", behaviour=NEVER)
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
+    assert_blocked(result, "db-2")
+    assert warned(result, "db-2 is in the way, and was not replaced: Cannot evict pod")
+    assert set(evictions(audit)) == {"db-2"}
+    assert images(scene)["db-2"] == "shop/db:2"
+
+
+@pytest.mark.contract("B925")
+def test_pods_are_left_where_they_may_never_be_replaced(scene: Scene, audit: Trail) -> None:
+    """`--replace-blocked-pods never` names the pod, and leaves it to a person."""
+    scene.serve(stateful_set())
+    flags = (*SOON, "--replace-blocked-pods", "never", "--rollback-timeout", "40s")
+    result = scene.apply(stateful_set(image="shop/db:2", behaviour=NEVER), flags=flags)
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
+    assert_blocked(result, "db-2")
+    assert evictions(audit) == []
+
+
+@pytest.mark.contract("B924")
+def test_pods_are_deleted_where_that_is_asked_for(scene: Scene, audit: Trail) -> None:
+    """`--replace-blocked-pods delete` goes around the budgets, and keeps the time to terminate."""
+    scene.serve(stateful_set(), disruption_budget(minAvailable=3))
+    flags = (*SOON, "--replace-blocked-pods", "delete")
+    result = scene.apply(stateful_set(image="shop/db:2", behaviour=NEVER), flags=flags)
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert images(scene) == all_run(1)
+    assert evictions(audit) == []
+
+
+def _image(pod: JSON) -> str:
+    image: str = pod["spec"]["containers"][0]["image"]
+    return image
+
+
+@pytest.mark.contract("B928")
+def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
+    """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
+    scene.apply(stateful_set())
+    assert_verified(scene.apply(stateful_set(image="shop/db:2")))
+    ask = scene.gate
+    assert ask("verify", "sts/db", "--output", "json").exit_code == 0
+    assert ask("status", "statefulset/db").exit_code == 0
+    assert "shop/db:1" in ask("history", "sts/db").stdout
+    assert_verified(ask("undo", "sts/db", "--output", "json"))
+    assert images(scene) == all_run(1)
+    assert_verified(ask("restart", "sts/db", "--output", "json"))
+    assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
+    assert ask("verify", "db", "--output", "json").exit_code == 3
+
+
+@pytest.mark.contract("B929")
+def test_a_partition_beyond_the_replicas_is_named_before_the_write(scene: Scene) -> None:
+    """The server accepts it, and no pod is ever updated."""
+    scene.serve(stateful_set())
+    result = scene.apply(stateful_set(image="shop/db:2", partition=5), flags=["--dry-run"])
+    assert warned(result, "its partition 5 is larger than its 3 replicas: no pod is updated")
+
+
+@pytest.mark.contract("B929")
+def test_a_way_back_deletes_no_claims(scene: Scene) -> None:
+    """With `whenScaled: Delete` the template goes back, and the pods that came stay."""
+    claims: JSON = {
+        "volumeClaimTemplates": [CLAIM],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"},
+    }
+    scene.serve(stateful_set(replicas=2, **claims))
+    broken = stateful_set(image="shop/db:2", replicas=3, behaviour=CRASH, **claims)
+    result = scene.apply(broken)
+    assert_rolled_back(result, "CrashLoop")
+    assert warned(result, "a failure does not scale it down again")
+    assert images(scene) == all_run(1)
+    names = {one["metadata"]["name"] for one in scene.objects.list_all("persistentvolumeclaims")}
+    assert names == {f"data-db-{number}" for number in range(3)}
+
+
+@pytest.mark.contract("B924")
+def test_a_gate_that_dies_before_the_removal_leaves_it_to_recover(scene: Scene) -> None:
+    """The way back was written, the pod still blocks: whoever recovers removes it."""
+    scene.serve(stateful_set())
+    broken = stateful_set(image="shop/db:2", behaviour=NEVER)
+    with scene.applying(broken, flags=("--progress-deadline", "10s")) as running:
+        scene.objects.wait_for("statefulsets", "db", lambda one: one["metadata"]["generation"] == 3)
+        running.kill()
+    result = scene.gate("recover", "sts/db", "--output", "json")
+    assert_rolled_back(result, "ProgressDeadlineExceeded", cause="NotReady")
+    assert images(scene) == all_run(1)
+
+
+@pytest.mark.contract("B276", "B927")
+def test_a_recorded_rollout_is_judged_as_it_was(scene: Scene) -> None:
+    """Also where the gate's own clock decided, and where it removed a pod on the way."""
+    scene.serve(stateful_set())
+    scene.apply_as(OURS, stateful_set(image="shop/db:2", behaviour=NEVER))
+    scene.objects.wait_for("pods", "db-2", lambda pod: _image(pod) == "shop/db:2")
+    for number, version, verdict in (
+        (1, stateful_set(image="shop/db:3"), ("complete", "Complete")),
+        (2, stateful_set(image="shop/db:4", behaviour=NEVER), ("failed", DEADLINE)),
+    ):
+        recording = f"recorded-{number}.jsonl"
+        scene.apply(version, flags=(*SOON, "--record", recording))
+        document = scene.gate("replay", recording, "--output", "json").document
+        assert (document["verdict"], document["reason"]) == verdict
+
+
+@pytest.mark.contract("B923")
+def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
+    """With `--on-delete wait` it is complete once somebody has deleted each pod."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    scene.serve(stateful_set(**on_delete))
+    flags = ("--on-delete", "wait")
+    with scene.applying(stateful_set(image="shop/db:2", **on_delete), flags=flags) as running:
+        scene.objects.wait_for("statefulsets", "db", is_observed)
+        for name in all_run(1):
+            scene.objects.delete("pods", name)
+        assert_verified(running.wait())
+    assert images(scene) == all_run(2)

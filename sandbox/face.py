@@ -16,6 +16,7 @@ from sandbox.failure import ApiError, SandboxError
 from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KIND
 from sandbox.kubelet import behaviour
+from sandbox.kubelet.nodes import NodeState
 from sandbox.kubelet.states import Pace
 from sandbox.patching import merge_patch
 from sandbox.scenario import actions
@@ -54,6 +55,7 @@ __all__ = [
     "Measurement",
     "Names",
     "NoAnswer",
+    "NodeState",
     "Operation",
     "Pace",
     "Patch",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubelet.nodes import NodeState
+from sandbox.face import NodeState
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, changes
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.kubelet.nodes import NodeState
+from sandbox.face import NodeState
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,

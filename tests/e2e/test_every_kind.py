@@ -21,15 +21,18 @@ WORKLOADS = {"patch daemonsets/agent", "patch deployments/web", "patch statefuls
 
 def version(number: int, pool: str, failing: str = "") -> Sequence[JSON]:
     """Return a version of everything, in which one kind fails; its Job has the version's name."""
-    asked = {failing: {"behaviour": CRASH}}
-    migration = job(backoffLimit=0, **asked.get("Job", {}))
+
+    def asked(kind: str, otherwise: str = "") -> str:
+        return CRASH if kind == failing else otherwise
+
+    migration = job(backoffLimit=0, behaviour=asked("Job", "complete"))
     migration["metadata"]["name"] = f"migrate-{number}"
     return (
         settings(str(number)),
         migration,
-        web(number, **asked.get("Deployment", {})),
-        stateful_set(image=f"shop/db:{number}", **asked.get("StatefulSet", {})),
-        daemon_set(image=f"shop/agent:{number}", pool=pool, **asked.get("DaemonSet", {})),
+        web(number, behaviour=asked("Deployment")),
+        stateful_set(image=f"shop/db:{number}", behaviour=asked("StatefulSet")),
+        daemon_set(image=f"shop/agent:{number}", pool=pool, behaviour=asked("DaemonSet")),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.kubelet.nodes import NodeState
+from sandbox.face import NodeState
 from tests.bed.nodes import Nodes
 from tests.bed.scene import Scene, service
 from tests.cluster.kubelet.api import JSON, ApiError

@@ -17,8 +17,6 @@ from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
 
-pytestmark = pytest.mark.sandbox_only("its kubelet plays the pods of Jobs, to their end")
-
 PHASE, REPLACE = "rollout-gate.dev/phase", "rollout-gate.dev/replace-failed"
 CRASH = "crash=1;code=3"
 
@@ -81,6 +79,7 @@ def mode(scene: Scene) -> str:
 
 
 @pytest.mark.contract("B955", "B957", "B958", "B970")
+@pytest.mark.on_oldest
 def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
     scene.serve(settings("one"), web())
@@ -106,7 +105,7 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     ("failing", "reason", "words"),
     [
         (job(behaviour=CRASH), "JobFailed", ("BackoffLimitExceeded", "exit code 3", "schema")),
-        (job(behaviour="ready", activeDeadlineSeconds=5), "JobFailed", ("DeadlineExceeded",)),
+        (job(behaviour="ready", activeDeadlineSeconds=2), "JobFailed", ("DeadlineExceeded",)),
         (
             job(
                 behaviour=CRASH,
@@ -131,7 +130,10 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     scene.serve(settings("one"), web())
     uid = scene.objects.get("deployments", "web")["metadata"]["resourceVersion"]
     result = scene.apply(
-        settings("two"), failing, web(2), flags=["--fail-fast", "container-config=20s"]
+        settings("two"),
+        failing,
+        web(2),
+        flags=["--fail-fast", "container-config=2s", "--fail-fast", "image-pull=2s"],
     )
     assert ended(result) == (4, "rolled-back", reason)
     assert all(word in result.document["message"] for word in words), result.document["message"]
@@ -148,16 +150,16 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
 
 @pytest.mark.contract("B956")
 def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -> None:
-    """`FailureTarget` decides; a pod that takes 20 s to go keeps its configuration until then."""
+    """`FailureTarget` decides; a pod that takes 6 s to go keeps its configuration until then."""
     scene.serve(settings("one"), web())
-    slow = job(behaviour="ready, slow-termination=20", activeDeadlineSeconds=5)
+    slow = job(behaviour="ready, slow-termination=6", activeDeadlineSeconds=2)
     with scene.applying(settings("two"), slow, web(2)) as running:
         running.wait_for_line("1 pod terminating")
         assert mode(scene) == "two"
         result = running.wait()
     assert ended(result) == (4, "rolled-back", "JobFailed")
     at = {line["event"]: line["at_seconds"] for line in result.document["timeline"]}
-    assert at["restored"] > 20
+    assert at["restored"] > 6
     conditions = scene.objects.get("jobs", "migrate")["status"]["conditions"]
     assert [one["type"] for one in conditions] == ["FailureTarget", "Failed"]
 
@@ -180,13 +182,13 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
     """Configuration goes back beneath it, and the advice says so."""
     scene.serve(settings("one"), web())
     slow = job(behaviour="ready")
-    result = scene.apply(settings("two"), slow, web(2), flags=["--timeout", "20s"])
+    result = scene.apply(settings("two"), slow, web(2), flags=["--timeout", "6s"])
     assert ended(result) == (4, "rolled-back", "Timeout")
     assert entry(result, "migrate")["running"] == "new"
     assert "1 pod running" in result.document["message"]
     assert mode(scene) == "one"
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
-    text = scene.gate("apply", "-f", scene.manifest(slow, web(3)), "--timeout", "20s").stdout
+    text = scene.gate("apply", "-f", scene.manifest(slow, web(3)), "--timeout", "6s").stdout
     assert "job/migrate did not complete, and its pods may run on" in " ".join(text.split())
     assert "it may still run, with the configuration that is there now" in " ".join(text.split())
 
@@ -281,7 +283,7 @@ def test_a_wrong_annotation_ends_with_its_place(
 ) -> None:
     """Exit 2 in one line, and nothing is written."""
     result = scene.apply(settings("two"), body)
-    assert_usage(result, "manifest-0.yaml:", *words)
+    assert_usage(result, ".yaml:", *words)
     assert not scene.objects.list_all("configmaps")
 
 

@@ -35,9 +35,7 @@ INSIDE_THE_SANDBOX = (
     "tests/bed/nodes.py",
     "tests/e2e/sandbox_twin.py",
     "tests/conformance/test_workloads.py",
-    "tests/e2e/test_rig.py",
     "tests/e2e/test_sandbox_fields.py",
-    "tests/scenarios/daemon_sets.py",
 )
 """Who may look behind the face: the sandbox's own tests, what holds it to a server, the rig."""
 

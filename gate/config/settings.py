@@ -175,7 +175,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         WaitFor,
         Option(
             Group.VERDICT,
-            PLANNED,
+            MANIFEST,
             "what has to be ready: all objects of the manifest, or its workloads alone",
         ),
     ] = WaitFor.ALL
@@ -183,7 +183,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Limit,
         Option(
             Group.VERDICT,
-            PLANNED,
+            MANIFEST,
             "how long objects that are no workloads may take, within --timeout",
             default="5m",
         ),

@@ -11,6 +11,9 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Client, Objects, condition
 from tests.cluster.workloads import POOL
 
+NOTICED_SECONDS = 90.0
+"""A node controller calls a node unknown that was silent for 50 s, unless told otherwise."""
+
 
 class Nodes:
     """The nodes of a pool that is called as the test's namespace; `close` takes them away."""
@@ -33,7 +36,7 @@ class Nodes:
 
     def wait(self, name: str, is_ready: str) -> JSON:
         """Return a node as soon as its condition Ready is `True`, `False` or `Unknown`."""
-        return self._objects.wait_for("nodes", name, _is(is_ready))
+        return self._objects.wait_for("nodes", name, _is(is_ready), NOTICED_SECONDS)
 
     def leave(self, name: str) -> None:
         """Delete a node, and its pods as their garbage collector does 40 to 60 s later.

@@ -12,6 +12,7 @@ import pytest
 
 from sandbox.face import (
     JSON,
+    Change,
     Cluster,
     ClusterOptions,
     Key,
@@ -23,9 +24,6 @@ from sandbox.face import (
     behaviour,
     dig,
 )
-from sandbox.kubelet.behaviour import Clause
-from sandbox.kubelet.node_objects import node
-from sandbox.storage.store import Change
 from tests.conformance.workloads import REAL, Story
 from tests.long import longer
 
@@ -60,7 +58,7 @@ class Rig:
 
     outranks_annotations = False
 
-    def clauses(self, pod: JSON) -> Sequence[Clause]:
+    def clauses(self, pod: JSON) -> Sequence[behaviour.Clause]:
         """Return what the annotation asks for."""
         asked = dig(pod, "metadata", "annotations", "rig")
         return behaviour.parse(ASKED[asked]) if asked else ()
@@ -95,7 +93,9 @@ def played(recorded: JSON, microsecond: int) -> JSON:
 
 
 def _join(cluster: Cluster, name: str, labels: JSON) -> None:
-    cluster.api.create("nodes", "", node(name, asked="ready", labels=labels), TEAM)
+    asked = {"sandbox.rollout-gate.dev/node": "ready"}
+    body = {"metadata": {"name": name, "labels": labels, "annotations": asked}}
+    cluster.api.create("nodes", "", body, TEAM)
 
 
 def _apply(cluster: Cluster, body: JSON) -> None:

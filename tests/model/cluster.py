@@ -121,6 +121,16 @@ def stands(cluster: Cluster) -> str:
     return "" if others else cluster.template.image
 
 
+def was_ready(cluster: Cluster, image: str) -> bool:
+    """Tell whether all pods of an image have come as far as to be ready, whatever became of them.
+
+    Where the Deployment was not replaced since.
+    """
+    own = (one for one in cluster.sets if one.template.image == image)
+    pods = [pod.phase for one in own for pod in one.pods]
+    return len(pods) >= cluster.replicas and STARTING not in pods
+
+
 def differs(before: Cluster, after: Cluster) -> bool:
     """Tell whether a write changed anything that runs, its owners aside."""
     return any(

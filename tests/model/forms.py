@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from gate.core.attempt.limits import EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Interference, Requests, Writes
+from gate.core.attempt.wait import Wait
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.model.body import Body, FrozenMap
@@ -57,6 +58,7 @@ _FROM_NOW: Final = frozenset(
         "facts_at",
         "since",
         "sign_since",
+        "unserved_since",
     }
 )
 """Fields that hold a time on the gate's clock."""
@@ -182,6 +184,12 @@ def _replica_set(value: ReplicaSet, form: Form) -> None:
 def _pod(value: Pod, form: Form) -> None:
     form.numbers.append((value.uid, int(value.resource_version)))
     form.atoms += (value.uid, value.ready, value.containers[0].restarts)
+
+
+def _wait(value: Wait, form: Form) -> None:
+    """Add a wait: a time to read that has passed has merely passed, and so has what has ended."""
+    form.atoms += (max(value.next_read_at - form.now, 0.0), max(value.ended_at - form.now, -60.0))
+    _WAIT(value, form)
 
 
 def _blindness(value: Blindness, form: Form) -> None:
@@ -312,6 +320,7 @@ _ATTEMPT: Final = _of_fields(Attempt)
 _BLINDNESS: Final = _of_fields(Blindness, _LEFT_OUT | {"ended_at", "exceeded_since"})
 _APPLIED: Final = _of_fields(Applied, _LEFT_OUT | {"generation"})
 _POD_TRACK: Final = _of_fields(PodTrack, _LEFT_OUT | {"start_seconds", "unready_since"})
+_WAIT: Final = _of_fields(Wait, _LEFT_OUT | {"next_read_at", "ended_at"})
 _KEPT: Final = _of_fields(Kept, _LEFT_OUT | {"resource_version"})
 _ATOMS: Final = frozenset({type(None), bool, int, float, str})
 _ENCODERS: Final[dict[type, Encode]] = {
@@ -334,6 +343,7 @@ _ENCODERS: Final[dict[type, Encode]] = {
     Ref: _nothing,
     ReplicaSet: _replica_set,
     Template: _template,
+    Wait: _wait,
     Write: _write,
     Requests: _of_fields(Requests, _LEFT_OUT | {"not_before"}),
     Interference: _of_fields(Interference, _LEFT_OUT | {"departed_at"}),

@@ -1,4 +1,4 @@
-"""What has to hold in each state and at each step: S1 to S4, S6 to S11 and L1 to L3.
+"""What has to hold in each state and at each step: S1 to S4, S6 to S12 and L1 to L3.
 
 Stated over the model cluster and over what was sent, never over what the core thinks: the core is
 what is on trial.
@@ -86,10 +86,21 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
         yield "S10: a write after the Deployment was known to be somebody else's"
     if books.journal != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
+    yield from _needed(before, after, write)
     if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
+
+
+def _needed(before: World, after: World, write: Write) -> Iterator[str]:
+    """Hold a write of the way out to what it needs, unless somebody else has meddled with that."""
+    attempt, books = after.attempt, after.books
+    assert attempt is not None
+    needs = attempt.plan.needs_of(write.ref) if attempt.course.leg is Leg.FORWARD else ()
+    if WEB not in needs or books.others or rules.was_ready(before.cluster, WANTED):
+        return
+    yield f"S12: a write of {write.ref} before the Deployment that it needs was complete"
 
 
 def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:

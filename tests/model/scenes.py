@@ -56,6 +56,9 @@ SCENES = (
     Scene("configured-crashing", PLAIN, fates=_CRASHES, configured=True),
     Scene("configured-last", PLAIN, configured=True, configured_last=True),
     Scene("configured-last-crashing", PLAIN, fates=_CRASHES, configured=True, configured_last=True),
+    Scene("configured-once", PLAIN, configured=True, configured_once=True),
+    Scene("configured-once-crashing", PLAIN, fates=_CRASHES, configured=True, configured_once=True),
+    Scene("configured-once-stuck", PLAIN, fates=_STICKS, configured=True, configured_once=True),
     Scene("kept", PLAIN, fates=_KEPT_CRASHES, configured=True, kept=True),
     Scene("kept-crashing", PLAIN, fates=(*_CRASHES, *_KEPT_CRASHES), configured=True, kept=True),
 )

@@ -22,7 +22,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
-from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target
+from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite, Target, in_phases
 from gate.core.protocol.effects import Effect, Write
 from gate.core.protocol.events import AttemptEvent
 from gate.core.recovery.resumption import resume
@@ -69,7 +69,8 @@ class Scene:
     """Where a search begins: whether a version serves, what becomes of pods, by which policy.
 
     `configured` is whether the manifest has a ConfigMap, too; `configured_last` that it is written
-    after the Deployment, whose answer comes once its pods are what they become. `kept` is whether
+    after the Deployment, whose answer comes once its pods are what they become; `configured_once`
+    that it is written once the Deployment is complete, which it needs. `kept` is whether
     an attempt has left a version standing that crashes, with its configuration, after one that was
     verified.
     """
@@ -80,6 +81,7 @@ class Scene:
     fates: tuple[Fate, ...] = ()
     configured: bool = False
     configured_last: bool = False
+    configured_once: bool = False
     kept: bool = False
 
     def fate(self, image: str) -> int:
@@ -272,8 +274,10 @@ def plan_of(
         if beside is None:
             return None
         objects, writes = (beside[0], *objects), (beside[1], *writes)
-        if scene.configured_last:
+        if scene.configured_last or scene.configured_once:
             objects, writes = objects[::-1], writes[::-1]
+        if scene.configured_once:
+            writes = in_phases(writes, targets, {SETTINGS: (WEB,)})
     chosen = select(Candidates(targets, objects, {WEB: history}), {})
     return Plan(
         command="apply",

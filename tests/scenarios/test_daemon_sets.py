@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.bed.bed import Bed
+from sandbox.kubelet.nodes import NodeState
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -17,247 +18,315 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.scene import Scene, web
+from tests.bed.nodes import Nodes
+from tests.bed.scene import OURS, Scene, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.scenarios.daemon_sets import (
-    LONG_SECONDS,
-    NODES,
-    RULES,
-    BadNodes,
-    Nodes,
-    log,
-    rolling,
+from tests.cluster.objects import condition
+from tests.cluster.workloads import daemon_set
+
+OLD, NEW = "shop/agent:1", "shop/agent:2"
+IMPATIENT = ("--progress-deadline", "20s", "--rollback-timeout", "40s")
+LONG_SECONDS = 300.0
+"""How long a run may take whose clocks run out, in virtual time."""
+RULES: tuple[JSON, ...] = (
+    {
+        "apiGroups": ["apps"],
+        "resources": ["daemonsets"],
+        "verbs": ["get", "list", "watch", "patch", "create"],
+    },
+    {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods", "events"], "verbs": ["list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
 )
+"""What an apply of a DaemonSet needs; nodes are not among it."""
 
-pytestmark = pytest.mark.sandbox_only("its nodes join, leave and fall silent when asked to")
+waits = pytest.mark.sandbox_only("it waits until clocks run out")
 
-FIRST, SECOND, THIRD = NODES
-IMPATIENT = ("--progress-deadline", "20s")
-OLD, NEW = "shop/log:1", "shop/log:2"
+
+class Agents:
+    """The DaemonSet `agent` on three nodes of its own."""
+
+    def __init__(self, scene: Scene, nodes: Nodes) -> None:
+        self.scene = scene
+        self.nodes = nodes
+        self.names = nodes.join(3)
+
+    def version(self, number: int = 1, max_unavailable: int = 1, **given: Any) -> JSON:
+        """Return a version, by which so many nodes at a time are without a pod."""
+        rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max_unavailable}}
+        made: JSON = {"updateStrategy": rolling, **given}
+        return daemon_set(image=f"shop/agent:{number}", pool=self.nodes.pool, **made)
+
+    def serve(self, **given: Any) -> None:
+        """Let the first version run on all nodes, as a run of the gate would have left it."""
+        self.scene.apply_as(OURS, self.version(**given))
+        self.scene.objects.wait_for("daemonsets", "agent", is_rolled_out)
+
+    def apply(self, body: JSON, *flags: str) -> Result:
+        """Apply a version, to the end."""
+        with self.scene.applying(body, flags=flags) as running:
+            return running.wait(LONG_SECONDS)
+
+    def lose(self, name: str) -> None:
+        """Make a node not ready, and wait until that is known."""
+        self.nodes.turn(name, NodeState.NOT_READY)
+        self.nodes.wait(name, "False")
+
+    def images(self) -> dict[str, str]:
+        """Return what runs on each node, by its name."""
+        pods = self.scene.objects.list_all("pods")
+        return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in pods}
+
+
+def is_rolled_out(live: JSON) -> bool:
+    """Tell whether each of three nodes runs an available pod of the newest revision."""
+    status = live.get("status", {})
+    counters = ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
+    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
+    return is_observed and all(status.get(name) == 3 for name in counters)
 
 
 @pytest.fixture
-def nodes(bed: Bed, scene: Scene) -> Nodes:
-    """Return three nodes."""
-    return Nodes.of(bed, scene)
-
-
-def apply(scene: Scene, body: JSON, *, flags: Sequence[str] = ()) -> Result:
-    """Apply a DaemonSet, to the end; it takes minutes of virtual time."""
-    with scene.applying(body, flags=flags) as running:
-        return running.wait(LONG_SECONDS)
+def agents(scene: Scene, nodes: Nodes) -> Agents:
+    """Return the DaemonSet, which does not run yet."""
+    return Agents(scene, nodes)
 
 
 def said(result: Result) -> str:
     """Return the message of the DaemonSet."""
-    return str(result.document["deployments"][0]["message"])
+    (document,) = result.document["deployments"]
+    return str(document["message"])
+
+
+def failed_at(result: Result) -> float:
+    """Return in which second a run said that the version had failed."""
+    timeline = result.document["timeline"]
+    return float(next(line["at_seconds"] for line in timeline if line["event"] == "failed"))
 
 
 @pytest.mark.contract("B940", "B941")
-def test_a_good_version_is_verified_on_every_node(scene: Scene, nodes: Nodes) -> None:
+def test_a_good_version_is_verified_on_every_node(agents: Agents) -> None:
     """All nodes follow, one after the other, and `minReadySeconds` of the last one are over."""
-    nodes.serve(log(minReadySeconds=5))
-    result = apply(scene, log(2, minReadySeconds=5))
+    agents.serve(minReadySeconds=2)
+    result = agents.apply(agents.version(2, minReadySeconds=2))
     ended = assert_verified(result)
-    assert nodes.images() == dict.fromkeys(NODES, NEW)
+    assert agents.images() == dict.fromkeys(agents.names, NEW)
     assert (ended["baseline"]["revision"], ended["new"]["revision"]) == (1, 2)
-    assert result.document["duration_seconds"] > 15
+    assert result.document["duration_seconds"] > 6
     last = result.document["history"]["pods"][0]["samples"][-1]
     assert (last["new"]["ready"], last["old"]["ready"]) == (3, 0)
 
 
 @pytest.mark.contract("B945")
-def test_no_node_is_vacuous(scene: Scene, nodes: Nodes) -> None:
+def test_no_node_is_vacuous(scene: Scene) -> None:
     """Where no node is to run a pod, nothing was shown to work."""
-    nowhere = log()
-    nowhere["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "none"}
-    result = apply(scene, nowhere)
+    result = scene.apply(daemon_set(pool="nowhere"))
     assert_verified(result, "Vacuous", running="none")
-    assert nodes.images() == {}
+    assert said(result) == "no node is to run a pod, and none does"
+    assert scene.objects.list_all("pods") == []
 
 
 @pytest.mark.contract("B946")
-@pytest.mark.parametrize("flags", [(), ("--on-delete", "wait")])
-def test_the_strategy_on_delete_rolls_nothing(
-    scene: Scene, nodes: Nodes, flags: Sequence[str]
-) -> None:
-    """The old pods run on, which is said; with `--on-delete wait` somebody has to delete them."""
-    on_delete = {"type": "OnDelete"}
-    nodes.serve(log(updateStrategy=on_delete))
-    for number, pod in enumerate(scene.objects.list_all("pods"), start=1):
-        name = pod["metadata"]["name"]
-        if flags:
-            nodes.after(10.0 * number, partial(scene.objects.delete, "pods", name))
-    result = apply(scene, log(2, updateStrategy=on_delete), flags=flags)
-    if flags:
-        assert_verified(result)
-        assert nodes.images() == dict.fromkeys(NODES, NEW)
-    else:
-        assert_verified(result, "NoRollout", running="")
-        assert "OnDelete" in said(result)
-        assert nodes.images() == dict.fromkeys(NODES, OLD)
+def test_the_strategy_on_delete_rolls_nothing(agents: Agents) -> None:
+    """The old pods run on, which is said."""
+    agents.serve(updateStrategy={"type": "OnDelete"})
+    result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}))
+    assert_verified(result, "NoRollout", running="")
+    assert "3 nodes run another revision until somebody deletes its pods" in said(result)
+    assert agents.images() == dict.fromkeys(agents.names, OLD)
+
+
+@pytest.mark.contract("B946")
+def test_the_strategy_on_delete_can_be_waited_for(agents: Agents) -> None:
+    """With `--on-delete wait` it is done when somebody has deleted the old pods."""
+    agents.serve(updateStrategy={"type": "OnDelete"})
+    pods = [pod["metadata"]["name"] for pod in agents.scene.objects.list_all("pods")]
+    body = agents.version(2, updateStrategy={"type": "OnDelete"})
+    with agents.scene.applying(body, flags=["--on-delete", "wait"]) as running:
+        running.wait_for_line("3 nodes run another revision")
+        for name in pods:
+            agents.scene.objects.delete("pods", name)
+        assert_verified(running.wait())
+    assert agents.images() == dict.fromkeys(agents.names, NEW)
 
 
 @pytest.mark.contract("B947")
-def test_the_first_bad_pod_condemns_a_version_where_another_worked(
-    scene: Scene, nodes: Nodes
-) -> None:
+def test_the_first_bad_pod_condemns_a_version_where_another_worked(agents: Agents) -> None:
     """Of a rollout one by one it is the only pod, on a node that ran the version before well."""
-    nodes.serve(log())
-    nodes.kubelet.follow(BadNodes(NEW, NODES))
-    result = apply(scene, log(2))
+    agents.serve()
+    result = agents.apply(agents.version(2, behaviour="crash=0.1"))
     ended = assert_rolled_back(result, "CrashLoop")
     assert "1 of 1 created pods" in ended["causes"][0]["message"]
-    assert nodes.images() == dict.fromkeys(NODES, OLD)
+    assert agents.images() == dict.fromkeys(agents.names, OLD)
 
 
+@waits
 @pytest.mark.contract("B947", "B951")
-def test_one_bad_node_does_not_condemn_a_version_that_works_elsewhere(
-    scene: Scene, nodes: Nodes
-) -> None:
+def test_one_bad_node_does_not_condemn_a_version_that_works_elsewhere(agents: Agents) -> None:
     """It blocks the rollout, and the progress clock ends it, on time to the second."""
-    nodes.serve(log())
-    nodes.kubelet.follow(BadNodes(NEW, [SECOND]))
-    result = apply(scene, log(2), flags=["--progress-deadline", "120s"])
+    agents.serve()
+    second = next(name for name in agents.names if name.endswith("-2"))
+    bad = agents.version(2, behaviour=f"crash=0.1;node={second}")
+    result = agents.apply(bad, "--progress-deadline", "120s")
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
-    timeline = result.document["timeline"]
-    failed_at = next(line["at_seconds"] for line in timeline if line["event"] == "failed")
-    assert 121 < failed_at < 124
-    assert nodes.images() == dict.fromkeys(NODES, OLD)
+    assert 120 < failed_at(result) < 124
+    assert agents.images() == dict.fromkeys(agents.names, OLD)
 
 
 @pytest.mark.contract("B947")
-def test_two_bad_nodes_condemn_a_version(scene: Scene, nodes: Nodes) -> None:
+def test_two_bad_nodes_condemn_a_version(agents: Agents) -> None:
     """What befalls the pods of two nodes is not of a node, although the third one works."""
-    nodes.serve(log(updateStrategy=rolling(3)))
-    nodes.kubelet.follow(BadNodes(NEW, [FIRST, SECOND]))
-    result = apply(scene, log(2, updateStrategy=rolling(3)))
+    agents.serve(max_unavailable=3)
+    first, second, _ = agents.names
+    behaviour = f"crash=0.1;node={first}, crash=0.1;node={second}"
+    result = agents.apply(agents.version(2, max_unavailable=3, behaviour=behaviour))
     ended = assert_rolled_back(result, "CrashLoop")
     assert "2 of 3 created pods" in ended["causes"][0]["message"]
 
 
 @pytest.mark.contract("B944")
-def test_a_node_that_joins_has_to_follow(scene: Scene, nodes: Nodes) -> None:
+def test_a_node_that_joins_has_to_follow(agents: Agents) -> None:
     """The goal moves with the nodes."""
-    nodes.serve(log(minReadySeconds=5))
-    nodes.after(8.0, lambda: nodes.kubelet.join("n-3"))
-    result = apply(scene, log(2, minReadySeconds=5))
+    agents.serve(minReadySeconds=2)
+    with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
+        running.wait_for_line("1 of 3 nodes")
+        (joined,) = agents.nodes.join()
+        result = running.wait()
     assert_verified(result)
-    assert nodes.images() == dict.fromkeys((*NODES, "n-3"), NEW)
-    assert said(result).startswith("4 of 4 nodes")
+    assert agents.images() == dict.fromkeys((*agents.names, joined), NEW)
+    assert said(result) == "4 of 4 nodes have an available new pod"
 
 
 @pytest.mark.contract("B944")
-def test_a_node_that_leaves_need_not_follow(scene: Scene, nodes: Nodes) -> None:
+def test_a_node_that_leaves_need_not_follow(agents: Agents) -> None:
     """What the cluster no longer has is not waited for."""
-    nodes.serve(log(minReadySeconds=5))
-    nodes.after(8.0, lambda: nodes.kubelet.leave(THIRD))
-    result = apply(scene, log(2, minReadySeconds=5))
+    agents.serve(minReadySeconds=2)
+    with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
+        running.wait_for_line("1 of 3 nodes")
+        agents.nodes.leave(agents.names[2])
+        result = running.wait()
     assert_verified(result)
-    assert "2 of 2 nodes" in said(result)
+    assert said(result) == "2 of 2 nodes have an available new pod"
 
 
+@pytest.mark.parametrize("tolerates_all", [False, True])
+@waits
 @pytest.mark.contract("B941")
-def test_a_node_that_dies_is_not_waited_for(scene: Scene, nodes: Nodes) -> None:
+def test_a_node_that_dies_is_not_waited_for(agents: Agents, *, tolerates_all: bool) -> None:
     """It is named once the cluster calls it unready; what works elsewhere is verified."""
-    strategy = rolling(2)
-    nodes.serve(log(minReadySeconds=60, updateStrategy=strategy))
-    nodes.after(5.0, lambda: nodes.kubelet.silence(THIRD))
-    result = apply(scene, log(2, minReadySeconds=60, updateStrategy=strategy))
+    agents.serve(max_unavailable=2, tolerates_all=tolerates_all, minReadySeconds=20)
+    last = agents.names[2]
+    body = agents.version(2, 2, tolerates_all=tolerates_all, minReadySeconds=20)
+    with agents.scene.applying(body) as running:
+        running.wait_for_line("0 of 3 nodes")
+        agents.nodes.turn(last, NodeState.DEAD)
+        result = running.wait(LONG_SECONDS)
     assert_verified(result)
-    assert said(result) == f"2 of 2 nodes have an available new pod, not on {THIRD} (not Ready)"
+    assert said(result) == f"2 of 3 nodes have an available new pod, not on {last} (not Ready)"
 
 
-@pytest.mark.contract("B941", "B948", "B952")
-def test_a_node_that_was_not_ready_from_the_start_is_not_waited_for(
-    scene: Scene, nodes: Nodes
-) -> None:
+@pytest.mark.contract("B941", "B952")
+def test_a_node_that_was_not_ready_from_the_start_is_not_waited_for(agents: Agents) -> None:
     """The others decide, and the recording of the run is judged as the run was."""
-    strategy = rolling(2)
-    nodes.serve(log(is_everywhere=True, updateStrategy=strategy))
-    nodes.wait_until_lost(THIRD)
-    result = apply(
-        scene, log(2, is_everywhere=True, updateStrategy=strategy), flags=["--record", "run.jsonl"]
-    )
+    agents.serve(tolerates_all=True)
+    last = agents.names[2]
+    agents.lose(last)
+    body = agents.version(2, 2, tolerates_all=True)
+    result = agents.apply(body, "--record", "run.jsonl")
     assert_verified(result)
-    assert said(result) == f"2 of 3 nodes have an available new pod, not on {THIRD} (not Ready)"
-    with scene.gate.start("replay", "run.jsonl", "--output", "json") as running:
+    assert said(result) == f"2 of 3 nodes have an available new pod, not on {last} (not Ready)"
+    gate = agents.scene.gate
+    with gate.start("replay", "run.jsonl", "--output", "json") as running:
         replayed = running.wait().document
     assert (replayed["verdict"], replayed["reason"]) == ("complete", "Complete")
-    recorded = (scene.gate.cwd / "run.jsonl").read_text()
+    recorded = (gate.cwd / "run.jsonl").read_text()
     assert '"kind":"Node"' in recorded
     assert "kubeletVersion" not in recorded
 
 
+@waits
 @pytest.mark.contract("B942")
-def test_all_nodes_are_waited_for_where_that_is_asked_for(scene: Scene, nodes: Nodes) -> None:
+def test_all_nodes_are_waited_for_where_that_is_asked_for(agents: Agents) -> None:
     """By the strict form a node that is not Ready keeps a rollout from being done."""
-    strategy = rolling(2)
-    nodes.serve(log(is_everywhere=True, updateStrategy=strategy))
-    nodes.wait_until_lost(THIRD)
-    flags = ["--require-all-nodes", "--timeout", "2m", "--rollback-timeout", "1m", *IMPATIENT]
-    result = apply(scene, log(2, is_everywhere=True, updateStrategy=strategy), flags=flags)
-    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
-    assert f"not on {THIRD} (not Ready)" in ended["message"]
+    agents.serve(tolerates_all=True)
+    last = agents.names[2]
+    agents.lose(last)
+    body = agents.version(2, 2, tolerates_all=True)
+    result = agents.apply(body, "--require-all-nodes", *IMPATIENT)
+    ended = assert_ended(
+        result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="BlockedByNode"
+    )
+    assert f"not on {last} (not Ready)" in ended["message"]
+    message = f"{last} (not Ready) has no available pod of it, and every other node has"
+    assert ended["causes"][0]["message"] == message
 
 
+@waits
+@pytest.mark.parametrize("tolerates_all", [False, True])
 @pytest.mark.contract("B949", "B950")
 def test_dead_nodes_that_block_a_rollout_are_named_and_the_way_back_does_without_them(
-    scene: Scene, nodes: Nodes
+    agents: Agents, *, tolerates_all: bool
 ) -> None:
     """They use up maxUnavailable, the clock ends it, and the version before is verified."""
-    nodes.serve(log())
-    nodes.wait_until_lost(THIRD)
-    result = apply(scene, log(2), flags=IMPATIENT)
+    agents.serve(tolerates_all=tolerates_all)
+    last = agents.names[2]
+    agents.nodes.turn(last, NodeState.DEAD)
+    agents.scene.objects.wait_for("nodes", last, is_unready, LONG_SECONDS)
+    result = agents.apply(agents.version(2, tolerates_all=tolerates_all), *IMPATIENT)
     ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="BlockedByNode")
-    cause = ended["causes"][0]["message"]
-    assert cause == (
-        f"{THIRD} (not Ready) uses up maxUnavailable (1): 2 nodes still run another revision"
+    assert ended["causes"][0]["message"] == (
+        f"{last} (not Ready) uses up maxUnavailable (1): 2 nodes still run another revision"
     )
-    alive = nodes.images()
-    assert (alive[FIRST], alive[SECOND]) == (OLD, OLD)
+    assert failed_at(result) < 30, "the pod that nobody ends on a dead node is no movement"
+    alive = agents.images()
+    assert [alive[name] for name in agents.names[:2]] == [OLD, OLD]
 
 
+def is_unready(node: JSON) -> bool:
+    """Tell whether a node is not called ready."""
+    return condition(node, "Ready").get("status") != "True"
+
+
+@waits
 @pytest.mark.contract("B948")
-def test_pods_of_a_node_that_was_not_ready_at_the_start_are_no_evidence(
-    scene: Scene, nodes: Nodes
-) -> None:
+def test_pods_of_a_node_that_was_not_ready_at_the_start_are_no_evidence(agents: Agents) -> None:
     """It comes back during the rollout, and its pod crashes: only the clock counts that."""
-    strategy = rolling(2)
-    nodes.serve(log(updateStrategy=strategy))
-    nodes.wait_until_lost(THIRD)
-    nodes.kubelet.follow(BadNodes(NEW, [SECOND, THIRD]))
-    nodes.after(1.0, lambda: nodes.kubelet.join(THIRD))
-    result = apply(scene, log(2, updateStrategy=strategy), flags=["--progress-deadline", "90s"])
+    agents.serve(tolerates_all=True)
+    _, second, last = agents.names
+    agents.lose(last)
+    behaviour = f"crash=0.1;node={second}, crash=0.1;node={last}"
+    body = agents.version(2, 2, tolerates_all=True, behaviour=behaviour)
+    with agents.scene.applying(body, flags=["--progress-deadline", "90s"]) as running:
+        running.wait_for_line("0 of 3 nodes")
+        agents.nodes.turn(last, NodeState.READY)
+        result = running.wait(LONG_SECONDS)
     assert_rolled_back(result, "ProgressDeadlineExceeded", cause="CrashLoop")
     lines = [line["message"] for line in result.document["timeline"]]
-    assert any(f"{THIRD} not Ready at the start" in line for line in lines)
+    assert any(f"{last} not Ready at the start" in line for line in lines)
 
 
-@pytest.mark.contract("B943", "B953")
+@waits
+@pytest.mark.contract("B943")
 def test_without_the_right_to_read_nodes_each_one_counts(
-    scene: Scene,
-    nodes: Nodes,
-    gate_with_rules: Callable[[Sequence[JSON]], CheckedGate],
+    agents: Agents, gate_with_rules: Callable[[Sequence[JSON]], CheckedGate]
 ) -> None:
     """The strict form holds, and that is said; the run goes on without the right."""
-    nodes.serve(log(is_everywhere=True, updateStrategy=rolling(2)))
-    nodes.wait_until_lost(THIRD)
-    limited = gate_with_rules(RULES)
-    path = scene.manifest(log(2, is_everywhere=True, updateStrategy=rolling(2)))
-    flags = ("--timeout", "2m", "--rollback-timeout", "1m", *IMPATIENT)
-    with limited.start("apply", "-f", path, *flags, "--output", "json") as running:
+    agents.serve(tolerates_all=True)
+    agents.lose(agents.names[2])
+    path = agents.scene.manifest(agents.version(2, 2, tolerates_all=True))
+    start = partial(gate_with_rules(RULES).start, "apply", "-f", path, *IMPATIENT)
+    with start("--output", "json") as running:
         result = running.wait(LONG_SECONDS)
     ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
     assert "nodes may not be read, so that each one has to follow" in ended["message"]
-    assert warned(result, "nodes may not be read")
+    assert warned(result, "it takes list and watch on nodes")
 
 
 @pytest.mark.contract("B953")
-def test_the_role_of_a_daemon_set_lets_nodes_be_read(scene: Scene, nodes: Nodes) -> None:
+def test_the_role_of_a_daemon_set_lets_nodes_be_read(scene: Scene) -> None:
     """They lie in no namespace, so that it takes a ClusterRole; a Deployment needs none."""
-    assert _cluster_rules(scene, log()) == [
+    assert _cluster_rules(scene, daemon_set()) == [
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "watch"]}
     ]
     assert _cluster_rules(scene, web()) == []
@@ -270,11 +339,10 @@ def _cluster_rules(scene: Scene, body: JSON) -> list[JSON]:
 
 
 @pytest.mark.contract("B954")
-def test_a_daemon_set_cannot_be_paused(scene: Scene, nodes: Nodes) -> None:
+def test_a_daemon_set_cannot_be_paused(agents: Agents) -> None:
     """Its API has no pause, so that none is offered."""
-    nodes.serve(log())
-    with scene.gate.start(
-        "apply", "-f", scene.manifest(log(2)), "--on-failure", "pause"
-    ) as running:
-        assert_usage(running.wait(), "daemonset/log cannot be paused")
-    assert nodes.images() == dict.fromkeys(NODES, OLD)
+    agents.serve()
+    path = agents.scene.manifest(agents.version(2))
+    with agents.scene.gate.start("apply", "-f", path, "--on-failure", "pause") as running:
+        assert_usage(running.wait(), "daemonset/agent cannot be paused")
+    assert agents.images() == dict.fromkeys(agents.names, OLD)

@@ -34,7 +34,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     """
     found = [ref for ref in refs if check.deployment in ("", ref.name)]
     if check.deployment and not found:
-        there = f"there is {_join_refs(refs)}" if refs else "there is no Deployment"
+        there = f"there is {_join_refs(refs)}" if refs else "there is no workload"
         why = f"check {check.name}: deployment {check.deployment} is not what is judged"
         raise UsageError(why, hint=there)
     if len(found) == 1:

@@ -148,7 +148,7 @@ def open_tape(start: CommandStart, deployments: int) -> Tape | None:
     if path is None:
         return None
     if not deployments:
-        warn(f"{path}: nothing is recorded: a recording is of Deployments, the manifest has none")
+        warn(f"{path}: nothing is recorded: a recording is of workloads, the manifest has none")
         return None
     # Few runs are recorded: none but those load what it takes.
     from gate.app.runtime.recorded_policy import recorded_policy
@@ -163,7 +163,7 @@ def open_tape(start: CommandStart, deployments: int) -> Tape | None:
         if not clock.wait(FLUSH_SECONDS, ended):
             warn(f"{path}: the recording is cut off: the file takes nothing")
         elif not tape.complete:
-            warn(f"{path}: the recording is empty, since not every Deployment was applied")
+            warn(f"{path}: the recording is empty, since not every workload was applied")
 
     start.stack.callback(finish)
     return tape

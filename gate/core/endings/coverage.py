@@ -9,6 +9,8 @@ from typing import Any
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.configuration import is_configuration
 from gate.core.model.objects import Ref
+from gate.core.model.readiness import UNJUDGED, ReadinessKind
+from gate.core.plan.leg import Leg
 
 
 class Coverage(enum.StrEnum):
@@ -23,8 +25,14 @@ class Coverage(enum.StrEnum):
 
 
 def coverage_of(attempt: Attempt, ref: Ref) -> Coverage:
-    """Return how far the outcome covers an object: workloads were followed, others applied."""
+    """Return how far the outcome covers an object: what was followed, or found ready or not.
+
+    What goes back is not waited for: of other objects nobody looks at what they then become.
+    """
     if any(target.ref == ref for target in attempt.plan.targets):
+        return Coverage.JUDGED
+    found = attempt.result.objects.get(ref, UNJUDGED)
+    if attempt.course.leg is Leg.FORWARD and found.kind is not ReadinessKind.UNJUDGED:
         return Coverage.JUDGED
     is_stored = is_configuration(ref, _body(attempt, ref))
     return Coverage.APPLIED if is_stored else Coverage.NOT_JUDGED

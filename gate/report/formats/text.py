@@ -25,7 +25,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.style.style import Style, Symbol, columns, pad
-from gate.report.words.advice import next_steps, worst_workload
+from gate.report.words.advice import next_steps
 from gate.report.words.fault import verb_of
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
@@ -43,6 +43,7 @@ from gate.report.words.object_names import (
     some_names,
     workload_name,
 )
+from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40
 _MOST_DETAILED = 2
@@ -291,9 +292,7 @@ def _row_of_new(block: Block, workload: WorkloadResult, label: str) -> None:
 
 
 def _is_not_at_fault(workload: WorkloadResult) -> bool:
-    if workload["reason"] in _NO_FAULT_OF_ITS_OWN:
-        return True
-    return verb_of(workload) != "failed"
+    return workload["reason"] in _NO_FAULT_OF_ITS_OWN or verb_of(workload) != "failed"
 
 
 def _other(result: Result, workload: WorkloadResult) -> str:
@@ -307,11 +306,12 @@ def _other(result: Result, workload: WorkloadResult) -> str:
 
 def _nothing(result: Result, workload: WorkloadResult) -> str:
     """Say which others run; an object that may have been written has an action all the same."""
-    if workload["pod_shares"]:
+    actions = {one["action"] for one in list_own_objects(result, workload)}
+    if workload["pod_shares"] and actions.isdisjoint({"deleted", "deleting", "gone"}):
         return pods_by_version(workload)
     if not is_unwritten(workload):
         return "no pod"
-    if any(one["action"] in ("created", "changed") for one in list_own_objects(result, workload)):
+    if not actions.isdisjoint({"created", "changed"}):
         return "unknown: the answer to its write was lost"
     return "nothing: it was not written"
 

@@ -13,8 +13,8 @@ from gate.report.html.scale import Scale, Tick, time_ticks
 from gate.report.kinds import registry
 from gate.report.schema.course import CheckHistory, PodHistory
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.advice import worst_workload
 from gate.report.words.grade import Grade, result_grade
+from gate.report.words.worst import worst_workload
 
 WIDTH: Final = 960
 LEFT: Final = 168

@@ -12,4 +12,5 @@ __all__ = [
     "not_judged",
     "object_names",
     "refusal",
+    "worst",
 ]

@@ -42,6 +42,7 @@ from gate.report.words.return_advice import (
     look_at_version_before,
 )
 from gate.report.words.undo_advice import undo_advice, was_never_left
+from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
 _SAYS_LITTLE = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT, Reason.CRASH_LOOP)
@@ -66,20 +67,6 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps += after_interruption(result)
     steps = [*_for_left_unserved(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
-
-
-def worst_workload(result: Result) -> WorkloadResult | None:
-    """Return the workload that decided how the attempt ended, None if it has none."""
-    ranked = sorted(
-        result["workloads"],
-        key=lambda d: (
-            result["outcome"] == Outcome.FAILED and is_innocent(d),
-            d["outcome"] != result["outcome"],
-            d["reason"] != result["reason"],
-            not d["evidence"],
-        ),
-    )
-    return next(iter(ranked), None)
 
 
 def cluster_of(result: Result) -> ClusterName:

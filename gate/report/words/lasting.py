@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.object_names import list_own_objects, some_names, workload_name
 
 MOST_NAMED = 3
+
+
+def has_failed_for_good(workload: WorkloadResult) -> bool:
+    """Tell whether it failed itself, and nothing takes back what it did."""
+    is_own = workload["outcome"] == Outcome.FAILED and not is_innocent(workload)
+    return is_own and bool(of_entry(workload).fails)
 
 
 def describe_lasting_failure(result: Result) -> str:
@@ -35,7 +42,7 @@ def _failures(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
         if one["running"] == "new":
             yield f"{name} did not complete, and its pods may run on; what it does stays"
         else:
-            yield of_entry(one).fails.format(name=name)
+            yield of_entry(one).fails.format(name=name, did=verb_of(one))
 
 
 def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:

@@ -125,7 +125,7 @@ def writers_of(item: ObjectResult) -> list[str]:
 def _is_leftover(result: Result, item: ObjectResult) -> bool:
     """Tell whether an object is still as this run wrote it while others changed a workload."""
     at_end, ours = item["at_end"], item["action"] in ("created", "changed")
-    is_beside = result["outcome"] == Outcome.SUPERSEDED and not item["judged"]
+    is_beside = result["outcome"] == Outcome.SUPERSEDED and not registry.is_workload(item["kind"])
     if not (is_beside and ours and at_end is not None and at_end["state"] == "as-written"):
         return False
     return any(
@@ -143,7 +143,8 @@ def _going(result: Result) -> set[str]:
 
 def _is_meddled_with(item: ObjectResult) -> bool:
     at_end = item["at_end"]
-    if at_end is None or item["judged"] or item["action"] in ("deleted", "deleting", "left"):
+    is_workload = registry.is_workload(item["kind"])
+    if at_end is None or is_workload or item["action"] in ("deleted", "deleting", "left"):
         return False
     return at_end["state"] in ("changed", "deleted", "being-deleted", "recreated")
 

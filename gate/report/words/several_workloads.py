@@ -203,13 +203,19 @@ def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
     """Say what serves as before, and what was deleted because there was nothing to go back to."""
     back = [one for one in returned if fate_of(result, one) not in GONE]
     if back:
-        everything = result["workloads"]
+        everything = [one for one in result["workloads"] if not _runs_once(one)]
         count = f"{len(back)} of {len(everything)} {kinds_of(everything)}"
+        if len(everything) == 1:
+            count = names_of(result, back)
         yield f"{count} went back{_how_verified(result, back)}"
         unwritten = [one for one in everything if _was_never_written(one)]
         if unwritten:
             were = "was" if len(unwritten) == 1 else "were"
             yield f"{len(unwritten)} {were} never written"
+    stays = [one for one in result["workloads"] if _runs_once(one) and not is_unwritten(one)]
+    for one in stays:
+        if one["outcome"] == Outcome.VERIFIED:
+            yield f"what {workload_name(result, one)} did stays"
     gone = [one for one in returned if one not in back]
     for fate, alike in group_workloads(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"

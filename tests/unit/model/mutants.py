@@ -26,7 +26,7 @@ from gate.core.recovery.object_state import ObjectState
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.states import closing, confirming, interference, writing
+from gate.core.states import awaiting, closing, confirming, interference, writing
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.confirming import Confirming
 from gate.core.states.following import Following
@@ -122,6 +122,17 @@ def queue_sent_after_a_failure(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Writing, "enter", again)
     patch.setattr(writing, "is_failure_to_take_back", once)
     patch.setattr(confirming, "is_failure_to_take_back", lambda _attempt, _verdicts: False)
+
+
+def needs_not_waited_for(patch: pytest.MonkeyPatch) -> None:
+    """A write is sent although what it needs is not there yet."""
+    patch.setattr(writing, "is_blocked", lambda _attempt, _verdicts: False)
+
+
+def failed_need_waited_for(patch: pytest.MonkeyPatch) -> None:
+    """A write waits on for what has failed, since its policy takes nothing back."""
+    patch.setattr(awaiting, "find_failed_needs", lambda _attempt, _verdicts: frozenset())
+    patch.setattr(awaiting, "is_failure_to_take_back", lambda _attempt, _verdicts: False)
 
 
 def queue_sent_after_a_refusal(patch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,16 @@ MUTANTS = [
         *("configured-last-crashing", "S10", 0),
         id="S10-queue-sent-after-a-failure",
     ),
+    pytest.param(
+        mutants.needs_not_waited_for,
+        *("configured-once", "S12", 0),
+        id="S12-needs-not-waited-for",
+    ),
+    pytest.param(
+        mutants.failed_need_waited_for,
+        *("configured-once-crashing", "S1", 0),
+        id="S1-failed-need-waited-for",
+    ),
     longer(
         mutants.queue_sent_after_a_refusal,
         *("configured", "S10", 1),

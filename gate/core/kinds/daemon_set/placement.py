@@ -64,7 +64,7 @@ class Placement:
         """
         updated, available = live.updated - self.dead_updated, live.available - self.dead_ready
         desired = live.replicas - max(0, self.dead_present - live.misscheduled)
-        return max(0, updated + available - desired)
+        return max(0, min(desired, updated + available - desired))
 
     def count_seen(self, live: DaemonSet) -> int:
         """Return as much as `count_available` does, or more where pods show it a moment early."""

@@ -93,6 +93,20 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.contract("B305", "B988")
+def test_a_load_balancer_is_not_waited_for(played: Played, manifest: Write) -> None:
+    """Nobody on the stage gives it an address; it stood there before, and is not changed."""
+    service = """\
+        ---
+        apiVersion: v1
+        kind: Service
+        metadata: {name: web}
+        spec: {type: LoadBalancer, ports: [{port: 80}], selector: {app: web}}
+        """
+    code, [row] = rows(played, manifest(service), with_="good")
+    assert (code, row["outcome"]) == (0, "verified")
+
+
 @pytest.mark.contract("B305", "B306")
 @pytest.mark.parametrize(("too_strict", "expected"), [(["crash=1"], 6), longer([], 0)])
 def test_of_all_kinds_one_that_is_judged_wrongly_counts(
@@ -252,7 +266,7 @@ def test_a_manifest_that_a_server_refuses_is_not_rehearsed(
     assert not played.out.getvalue()
 
 
-def test_a_manifest_without_a_deployment_has_nothing_to_rehearse(
+def test_a_manifest_without_a_workload_has_nothing_to_rehearse(
     played: Played, tmp_path: Any
 ) -> None:
     """There is nothing that could go wrong."""
@@ -394,3 +408,55 @@ def test_the_help_names_every_kind(command: str, kinds: list[str]) -> None:
     _, _, listed = " ".join((found.help or "").split()).partition(" is one of ")
     names = re.sub(r" \(without .*?\)", "", listed.partition(";")[0].removesuffix("."))
     assert names.split(", ") == kinds
+
+
+OTHER_WORKLOADS = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate-2}
+spec:
+  backoffLimit: 0
+  template:
+    spec: {restartPolicy: Never, containers: [{name: m, image: shop/migrate:2}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  minReadySeconds: 5
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: "shop/db:2"}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: log}
+spec:
+  selector: {matchLabels: {app: log}}
+  template:
+    metadata: {labels: {app: log}}
+    spec: {containers: [{name: log, image: "shop/log:2"}]}
+"""
+
+
+@pytest.mark.contract("B305")
+def test_every_kind_of_workload_is_rehearsed(played: Played, tmp_path: Path) -> None:
+    """A Job runs to its end, and what serves is updated from the version before, node by node."""
+    manifest, scenario = tmp_path / "all.yaml", tmp_path / "scenario.yaml"
+    manifest.write_text(OTHER_WORKLOADS)
+    [row] = rows(played, str(manifest))[1]
+    assert (row["outcome"], row["exit_code"]) == ("verified", 0)
+    for images, why in (
+        ('"shop/migrate:2": crash;code=3', "JobFailed: BackoffLimitExceeded"),
+        ('"shop/log:2": crash;node=n-2', "daemonset/log failed"),
+    ):
+        events = "2s: node n-4 ready, 3s: drain-pod db, 4s: delete-node n-4"
+        scenario.write_text(f"nodes: [n-1, n-2]\nimages: {{{images}}}\nevents: {{{events}}}\n")
+        [row] = rows(played, str(manifest), scenario=str(scenario))[1]
+        assert (row["outcome"], row["exit_code"]) == ("rolled-back", 4)
+        assert why in row["why"]
+    flags = {"file": [str(manifest)], "with_": "paused"}
+    assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
+    assert "a Deployment alone can be paused" in played.err.getvalue()

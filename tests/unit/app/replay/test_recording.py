@@ -150,7 +150,7 @@ def test_that_nothing_can_be_recorded_is_said_before_anything_is_written(
     Path(trace).write_text("of another run", encoding="utf-8")
     ended = gate("apply", file=[manifest(service(), settings())], record=trace)
     assert ended.code == 0
-    assert "a recording is of Deployments, the manifest has none" in ended.err.splitlines()[0]
+    assert "a recording is of workloads, the manifest has none" in ended.err.splitlines()[0]
     assert any("nothing is recorded" in warning for warning in ended.document["warnings"])
     assert Path(trace).read_text(encoding="utf-8") == "of another run"
 

@@ -19,8 +19,9 @@ from gate.report.schema.result import (
     Result,
     RollbackResult,
 )
-from gate.report.words.advice import next_steps, worst_workload
+from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
+from gate.report.words.worst import worst_workload
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (

@@ -110,6 +110,15 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     assert "runs  " not in text
 
 
+@pytest.mark.contract("B1035")
+def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
+    """It ran before the version that failed, and stays."""
+    web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
+    api = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline", "api")
+    line = said(web, api, of_kind("Job", Outcome.VERIFIED, "Complete"))
+    assert "2 of 2 Deployments went back, verified; what job/db did stays" in line
+
+
 @pytest.mark.contract("B1036")
 @each(
     ("kind", "outcome", "reason", "subject", "words"),

@@ -1,0 +1,25 @@
+"""Which workload decided how an attempt ended: what a report is about first."""
+
+from __future__ import annotations
+
+from gate.core.model.outcome import Outcome
+from gate.report.kinds.registry import of_entry
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.half_applied import is_innocent
+from gate.report.words.lasting import has_failed_for_good
+
+
+def worst_workload(result: Result) -> WorkloadResult | None:
+    """Return the workload that decided how the attempt ended, None if it has none."""
+    ranked = sorted(
+        result["workloads"],
+        key=lambda d: (
+            not has_failed_for_good(d),
+            result["outcome"] == Outcome.FAILED and is_innocent(d),
+            d["outcome"] != result["outcome"],
+            d["reason"] != result["reason"],
+            not d["evidence"],
+            bool(of_entry(d).fails),
+        ),
+    )
+    return next(iter(ranked), None)

@@ -1,0 +1,147 @@
+"""The pod at which a StatefulSet stops: when it is replaced, and when it is reported and left."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, changes
+from tests.bed.pods import behave, image_of
+from tests.bed.scene import OURS, Scene
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.objects import is_ready
+from tests.cluster.workloads import disruption_budget, stateful_set
+
+WRITTEN = "patch statefulsets/db"
+EVICTED = "create pods/db-2/eviction"
+SOON = ("--progress-deadline", "6s")
+KEPT = (*SOON, "--on-failure", "keep")
+
+
+def db(version: int, /, **over: object) -> JSON:
+    """Return a StatefulSet `db` of three pods."""
+    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
+
+
+def pod_of(scene: Scene, number: int) -> JSON:
+    """Return a pod of `db`."""
+    return scene.objects.get("pods", f"db-{number}")
+
+
+def unready(scene: Scene, number: int) -> None:
+    """Let a pod be ready no more, whatever its version."""
+    behave(scene, [pod_of(scene, number)], "never-ready")
+    scene.objects.wait_for("pods", f"db-{number}", lambda pod: not is_ready(pod))
+
+
+def broken(scene: Scene) -> None:
+    """Let the version 2 come as an earlier run has left it: db-2 of it is never ready."""
+    scene.serve(db(1))
+    scene.apply_as(OURS, db(2, behaviour="never-ready"))
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+
+
+def causes(ended: JSON) -> dict[str, str]:
+    """Return the causes of a workload's end, by their reasons."""
+    return {cause["reason"]: cause["message"] for cause in ended["causes"]}
+
+
+def all_run(scene: Scene, version: int) -> bool:
+    """Whether each of the three pods has the image of a version."""
+    return [image_of(pod_of(scene, number)) for number in range(3)] == [f"shop/db:{version}"] * 3
+
+
+@pytest.mark.on_oldest
+def test_the_way_back_replaces_the_pod_that_blocks_it(scene: Scene, audit: Trail) -> None:
+    """Two writes of the StatefulSet and one eviction; the pods that ran are the same ones."""
+    scene.serve(db(1))
+    before = [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)]
+    assert_rolled_back(scene.apply(db(2, behaviour="crash=0.1")), "CrashLoop")
+    assert all_run(scene, 1)
+    assert [pod_of(scene, number)["metadata"]["uid"] for number in (0, 1)] == before
+    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
+
+
+def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> None:
+    """A good version over a broken one is held up by the same pod."""
+    broken(scene)
+    assert_verified(scene.apply(db(3), flags=SOON))
+    assert all_run(scene, 3)
+    assert changes(audit) == [WRITTEN, EVICTED]
+
+
+def test_a_pod_below_the_partition_is_left(scene: Scene, audit: Trail) -> None:
+    """It would come back at its old version: it is named, and nobody touches it."""
+    scene.serve(db(1))
+    unready(scene, 0)
+    ended = assert_ended(
+        scene.apply(db(2, partition=1), flags=KEPT),
+        6,
+        "failed",
+        "ProgressDeadlineExceeded",
+        cause="BlockedByPod",
+    )
+    assert "below the partition 1" in ended["causes"][0]["message"]
+    assert changes(audit) == [WRITTEN]
+
+
+def test_behind_an_unready_pod_of_the_new_version_nothing_is_replaced(
+    scene: Scene, audit: Trail
+) -> None:
+    """The lower pod is the cause: without it the controller would not go on either."""
+    broken(scene)
+    unready(scene, 0)
+    result = scene.apply(db(1), flags=KEPT)
+    ended = assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", cause="NotReady")
+    assert "BlockedByPod" not in causes(ended), ended
+    assert changes(audit) == [WRITTEN]
+
+
+def test_a_pending_pod_goes_whatever_its_budget_says(scene: Scene, audit: Trail) -> None:
+    """The API server asks no PodDisruptionBudget about a pod that has not run."""
+    scene.serve(db(1), disruption_budget(minAvailable=3))
+    flags = ("--fail-fast", "image-pull=1s")
+    assert_rolled_back(scene.apply(db(2, behaviour="image-pull"), flags=flags), "ImagePull")
+    assert all_run(scene, 1)
+    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
+
+
+def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: Trail) -> None:
+    """Asked once, refused with 429: the pod stays, and the report says what the server said."""
+    scene.serve(db(1), disruption_budget(minAvailable=3))
+    flags = (*SOON, "--rollback-timeout", "8s")
+    result = scene.apply(db(2, behaviour="never-ready"), flags=flags)
+    ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
+    assert "db-2" in causes(ended)["BlockedByPod"]
+    assert "disruption budget" in result.stdout
+    assert image_of(pod_of(scene, 2)) == "shop/db:2"
+    assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]
+
+
+def test_a_pod_that_goes_already_is_waited_for(scene: Scene, audit: Trail) -> None:
+    """Somebody has deleted it meanwhile: to evict it would be answered well, for nothing."""
+    scene.serve(db(1))
+    bad = db(2, behaviour="crash=0.1, slow-termination=7s")
+    with scene.applying(bad) as running:
+        running.wait_for_line("restored +statefulset/db")
+        scene.objects.delete("pods", "db-2")
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert all_run(scene, 1)
+    assert changes(audit) == [WRITTEN, WRITTEN]
+
+
+@pytest.mark.on_oldest
+def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
+    scene: Scene, audit: Trail
+) -> None:
+    """`recover` finds the way back written and the pod in its way."""
+    scene.serve(db(1))
+    with scene.applying(db(2, behaviour="crash=0.1")) as running:
+        running.wait_for_line("restored +statefulset/db")
+        running.kill()
+    assert image_of(pod_of(scene, 2)) == "shop/db:2"
+    result = scene.gate("recover", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert all_run(scene, 1)
+    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]

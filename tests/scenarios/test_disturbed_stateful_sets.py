@@ -1,0 +1,58 @@
+"""StatefulSets that others change, scale or delete while the gate follows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_verified, changes
+from tests.bed.pods import image_of
+from tests.bed.scene import Scene
+from tests.cluster.audit import Trail
+from tests.cluster.workloads import stateful_set
+
+WRITTEN = "patch statefulsets/db"
+
+
+def wait_for_new(scene: Scene) -> None:
+    """Wait until the first pod of the version 2 is there."""
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+
+
+@pytest.mark.contract("B27", "B59", "B124")
+def test_an_edit_of_the_template_supersedes(scene: Scene, audit: Trail) -> None:
+    """Somebody else's image is live: 8, and nothing is written over it."""
+    scene.serve(stateful_set())
+    with scene.applying(stateful_set(image="shop/db:2", behaviour="ready=20")) as running:
+        wait_for_new(scene)
+        scene.apply_as("team", stateful_set(image="shop/db:3"))
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+    assert changes(audit) == [WRITTEN]
+
+
+def test_a_deleted_stateful_set_is_not_brought_back(scene: Scene, audit: Trail) -> None:
+    """Whoever deletes it while it rolls out has taken over: 8."""
+    scene.serve(stateful_set())
+    with scene.applying(stateful_set(image="shop/db:2", behaviour="ready=20")) as running:
+        wait_for_new(scene)
+        scene.objects.delete("statefulsets", "db")
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Deleted")
+    assert changes(audit) == [WRITTEN]
+
+
+@pytest.mark.contract("B71")
+def test_what_an_autoscaler_scales_to_is_rolled_out(scene: Scene, audit: Trail) -> None:
+    """Replicas that the manifest leaves out change meanwhile: done when as many run."""
+    first, second = (stateful_set(image=f"shop/db:{version}") for version in (1, 2))
+    scene.serve(first)
+    del second["spec"]["replicas"]
+    second["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["periodSeconds"] = 2
+    with scene.applying(second) as running:
+        wait_for_new(scene)
+        scene.objects.patch("statefulsets", "db", {"spec": {"replicas": 4}}, subresource="scale")
+        result = running.wait()
+    assert_verified(result)
+    assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:2"}
+    assert len(scene.objects.list_all("pods")) == 4
+    assert changes(audit) == [WRITTEN]

@@ -1,0 +1,259 @@
+"""What a DaemonSet's status, pods and nodes say together: its revision, done or not, evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gate.core.kinds.daemon_set.objects import DaemonSet, daemon_set_ref
+from gate.core.kinds.registry import kind_of, unseen
+from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import Watched
+from gate.core.model.outcome import Reason
+from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
+from gate.core.rollout.policy import FailFast, Policy, Requirement
+from gate.core.rollout.snapshot import Snapshot
+from gate.wire import decode
+from tests.table import each
+
+REF = daemon_set_ref("shop", "agent")
+KIND = kind_of(REF)
+STRICT = Policy(requirement=Requirement(require_all_nodes=True))
+LENIENT = Policy()
+
+
+def owned(name: str, kind: str, **body: Any) -> Watched:
+    """Return an object that the DaemonSet owns."""
+    owner = {"kind": "DaemonSet", "uid": body.pop("owner", "ds"), "controller": True}
+    meta = {"name": name, "namespace": "shop", "uid": name, "ownerReferences": [owner]}
+    meta |= body.pop("meta", {})
+    api_version = "v1" if kind == "Pod" else "apps/v1"
+    return decode.decode_watched(
+        {"apiVersion": api_version, "kind": kind, "metadata": meta, **body}
+    )
+
+
+def template(version: int) -> dict[str, Any]:
+    """Return the pod template of a version."""
+    container = {"name": "agent", "image": f"shop/agent:{version}"}
+    return {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [container]}}
+
+
+def revision(version: int, number: int, owner: str = "ds") -> Watched:
+    """Return the ControllerRevision of a version, with a number."""
+    data = {"spec": {"template": {"$patch": "replace", **template(version)}}}
+    label = {"controller-revision-hash": f"hash-{version}"}
+    return owned(
+        f"agent-{version}",
+        "ControllerRevision",
+        data=data,
+        revision=number,
+        meta={"labels": label},
+        owner=owner,
+    )
+
+
+def agent(
+    version: int = 2, observed: int = 2, strategy: Mapping[str, Any] | None = None, **status: int
+) -> DaemonSet:
+    """Return the DaemonSet; counters that are not given are 3."""
+    counters = dict.fromkeys(("desired", "current", "updated"), 3) | dict.fromkeys(
+        ("ready", "available"), 3
+    )
+    counters |= {"misscheduled": 0, **status}
+    found = decode.decode_watched(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "agent", "namespace": "shop", "uid": "ds", "generation": 2},
+            "spec": {"template": template(version), "updateStrategy": strategy or {}},
+            "status": {
+                "observedGeneration": observed,
+                "desiredNumberScheduled": counters["desired"],
+                "currentNumberScheduled": counters["current"],
+                "updatedNumberScheduled": counters["updated"],
+                "numberMisscheduled": counters["misscheduled"],
+                "numberReady": counters["ready"],
+                "numberAvailable": counters["available"],
+            },
+        }
+    )
+    assert isinstance(found, DaemonSet)
+    return found
+
+
+def pod(node: str, version: int = 2, *, ready: bool = True, **given: Any) -> Watched:
+    """Return a pod on a node."""
+    name = given.pop("name", f"{node}-{version}")
+    status = {"conditions": [{"type": "Ready", "status": str(ready)}]}
+    meta = {"labels": {"controller-revision-hash": f"hash-{version}"}, **given.pop("meta", {})}
+    return owned(name, "Pod", spec={"nodeName": node}, status=status, meta=meta, **given)
+
+
+def node(name: str, ready: str = "True") -> Watched:
+    """Return a node."""
+    conditions = [{"type": "Ready", "status": ready}]
+    return decode.decode_watched(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "uid": f"uid-{name}"},
+            "status": {"conditions": conditions},
+        }
+    )
+
+
+REVISIONS = (revision(1, 1), revision(2, 2))
+NODES = (node("a"), node("b"), node("c"))
+ALL_NEW = (pod("a"), pod("b"), pod("c"))
+DEAD_C = (node("a"), node("b"), node("c", "Unknown"))
+
+
+def seen(*things: Watched, begun: bool = True) -> Snapshot:
+    """Return what is known after objects were seen; our write came then, if `begun`."""
+    snapshot = unseen(REF)
+    for thing in things:
+        snapshot = snapshot.fold(Observed(0.0, thing))
+    return snapshot.begin(1.0) if begun else snapshot
+
+
+@pytest.mark.contract("B940")
+@each(
+    ("live", "revisions", "found"),
+    [
+        (agent(), REVISIONS, "agent-2"),
+        (agent(observed=1), REVISIONS, ""),
+        (agent(1), (revision(1, 3), revision(2, 2)), "agent-1"),
+        (agent(1), REVISIONS, ""),  # number 3 of version 1 is still on its way
+        (agent(3), REVISIONS, "agent-2"),  # an older controller keeps less of the template
+        (agent(), (*REVISIONS, revision(9, 9, owner="other")), "agent-2"),
+        (agent(), (), ""),
+    ],
+)
+def test_the_newest_revision_is_followed(
+    live: DaemonSet, revisions: tuple[Watched, ...], found: str
+) -> None:
+    """Once the generation is observed, unless another revision keeps the live template."""
+    assert seen(live, *revisions).current_uid == found
+
+
+@pytest.mark.contract("B940")
+def test_pods_of_another_daemon_set_with_the_same_hash_do_not_count() -> None:
+    """The label has the bare hash of a template, which two of them may share."""
+    snapshot = seen(agent(), *REVISIONS, pod("a"), pod("b", owner="other"))
+    current = snapshot.current()
+    assert [track.pod.node for track in snapshot.pods_of(current)] == ["a"]
+
+
+A_AND_B = ALL_NEW[:2]
+OLD_ON_C = pod("c", 1, ready=False)
+
+
+@pytest.mark.contract("B941", "B942", "B943")
+@each(
+    ("live", "others", "lenient", "strict"),
+    [
+        (agent(), (*NODES, *ALL_NEW), True, True),
+        (agent(), ALL_NEW, True, True),  # nodes may not be read
+        (agent(available=2), (*NODES, *ALL_NEW), False, False),
+        (agent(updated=2), (*NODES, *A_AND_B, pod("c", 1)), False, False),
+        # One node is dead: with its old pod, a new one that never starts, or none that is counted.
+        (agent(updated=2, available=2), (*DEAD_C, *A_AND_B, OLD_ON_C), True, False),
+        (agent(available=2), (*DEAD_C, *A_AND_B, pod("c", ready=False)), True, False),
+        (agent(updated=2), (*DEAD_C, *A_AND_B, pod("c", 1)), True, False),
+        (agent(desired=2, current=2, misscheduled=1, updated=2, available=2),
+         (*DEAD_C, *A_AND_B, OLD_ON_C), True, True),
+        # The status does not agree yet: a node has no pod, or not for long enough.
+        (agent(current=2, updated=2, available=2), (*DEAD_C, *A_AND_B, OLD_ON_C), False, False),
+        (agent(updated=2, available=2),
+         (*DEAD_C, node("d"), *A_AND_B, OLD_ON_C, pod("d", ready=False)), False, False),
+        (agent(updated=2, available=1), (*DEAD_C, *A_AND_B, OLD_ON_C), False, False),
+        (agent(updated=1, available=2), (*DEAD_C, *A_AND_B, OLD_ON_C), False, False),
+        # A node that is ready does not follow, or none is ready.
+        (agent(updated=2, available=1), (*DEAD_C, pod("a"), pod("b", ready=False), OLD_ON_C),
+         False, False),
+        (agent(updated=0, available=0), (*(node(name, "False") for name in "abc"),
+         *(pod(name, 1, ready=False) for name in "abc")), False, False),
+        # Without the right to read nodes a dead one is as any other.
+        (agent(updated=2, available=2), (*A_AND_B, OLD_ON_C), False, False),
+    ],
+)  # fmt: skip
+def test_done_is_each_node_that_is_ready(
+    live: DaemonSet, others: tuple[Watched, ...], *, lenient: bool, strict: bool
+) -> None:
+    """Status and pods have to agree; by the strict form the status alone decides."""
+    snapshot = seen(live, *REVISIONS, *others)
+    found = [KIND.completion(snapshot, live, policy) for policy in (LENIENT, STRICT)]
+    assert found == [Reason.COMPLETE if done else None for done in (lenient, strict)]
+
+
+@pytest.mark.contract("B941")
+def test_less_may_be_asked_for() -> None:
+    """`--require` counts the nodes of which the status shows that they follow."""
+    live = agent(updated=2, available=2)
+    snapshot = seen(live, *REVISIONS, *NODES, pod("a"), pod("b", ready=False), pod("c", 1))
+    for share, found in (("1", Reason.COMPLETE), ("2", None), ("34%", None)):
+        policy = Policy(requirement=Requirement(require=Share.parse(share)))
+        assert KIND.completion(snapshot, live, policy) == found, share
+
+
+@pytest.mark.contract("B948")
+def test_nodes_that_were_not_ready_at_the_start_or_are_gone_are_no_evidence() -> None:
+    """One that joins counts, and so does one that a version may have taken down."""
+    snapshot = seen(agent(), *REVISIONS, node("a"), node("b", "False"), node("c"))
+    for thing in (node("b"), node("c", "False"), node("d")):
+        snapshot = snapshot.fold(Observed(2.0, thing))
+    snapshot = snapshot.fold(Vanished(2.0, Kind.NODE, "uid-a"))
+    snapshot = snapshot.fold(Listed(3.0, Kind.POD, REF, tuple(map(pod, "abcd"))))
+    found = {one.pod.node: KIND.is_evidence(snapshot, one.pod) for one in snapshot.pods.values()}
+    assert found == {"a": False, "b": False, "c": True, "d": True}
+
+
+@pytest.mark.contract("B947")
+@each(
+    ("before", "after", "doomed", "condemned"),
+    [
+        ((pod("a", 1),), (pod("a", ready=False),), "a", True),
+        ((pod("a", 1, ready=False),), (pod("a", ready=False),), "a", False),
+        ((), (pod("a", ready=False),), "a", False),
+        ((), (pod("a"), pod("a", ready=False)), "a", False),
+        ((pod("a", 1), pod("b", 1)), (pod("a", ready=False), pod("b")), "a", False),
+        ((), (pod("a", ready=False), pod("b", ready=False), pod("c")), "ab", True),
+    ],
+)
+def test_a_lone_pod_condemns_only_where_another_revision_worked(
+    before: tuple[Watched, ...], after: tuple[Watched, ...], doomed: str, *, condemned: bool
+) -> None:
+    """The only new one does, on a node whose old pod was ready until it was deleted; two do."""
+    snapshot = seen(agent(), *REVISIONS, *NODES, *before)
+    for thing in before:
+        going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        stopped = pod(thing.uid[0], 1, ready=False, meta=going)
+        snapshot = snapshot.fold(Observed(2.0, stopped)).fold(Vanished(3.0, Kind.POD, thing.uid))
+    for thing in after:
+        snapshot = snapshot.fold(Observed(4.0, thing))
+    pods = [one.pod for one in snapshot.pods.values() if one.pod.node in doomed]
+    assert KIND.may_fail_fast(snapshot, pods, len(after)) is condemned
+
+
+@pytest.mark.contract("B949")
+def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None:
+    """A DaemonSet has no condition for it: an Event says why, and outlives what it reports."""
+    event = decode.decode_watched(
+        {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": "e", "namespace": "shop", "uid": "e"},
+            "involvedObject": {"kind": "DaemonSet", "name": "agent", "uid": "ds"},
+            "type": "Warning",
+            "reason": "FailedCreate",
+            "message": 'Error creating: pods "agent-1" is forbidden: no privileged pods',
+        }
+    )
+    for current, found in ((2, [Reason.POD_CREATE_DENIED]), (3, [])):
+        live = agent(current=current)
+        faults = KIND.faults(seen(live, *REVISIONS, event), live, FailFast())
+        assert [fault.reason for fault in faults] == found
+        assert all(fault.message.startswith("pods ") for fault in faults)

@@ -292,9 +292,7 @@ def _row_of_new(block: Block, workload: WorkloadResult, label: str) -> None:
 
 
 def _is_not_at_fault(workload: WorkloadResult) -> bool:
-    if workload["reason"] in _NO_FAULT_OF_ITS_OWN:
-        return True
-    return verb_of(workload) != "failed"
+    return workload["reason"] in _NO_FAULT_OF_ITS_OWN or verb_of(workload) != "failed"
 
 
 def _other(result: Result, workload: WorkloadResult) -> str:
@@ -308,11 +306,12 @@ def _other(result: Result, workload: WorkloadResult) -> str:
 
 def _nothing(result: Result, workload: WorkloadResult) -> str:
     """Say which others run; an object that may have been written has an action all the same."""
-    if workload["pod_shares"]:
+    actions = {one["action"] for one in list_own_objects(result, workload)}
+    if workload["pod_shares"] and actions.isdisjoint({"deleted", "deleting", "gone"}):
         return pods_by_version(workload)
     if not is_unwritten(workload):
         return "no pod"
-    if any(one["action"] in ("created", "changed") for one in list_own_objects(result, workload)):
+    if not actions.isdisjoint({"created", "changed"}):
         return "unknown: the answer to its write was lost"
     return "nothing: it was not written"
 

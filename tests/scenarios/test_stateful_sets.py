@@ -249,6 +249,7 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
     scene.serve(stateful_set(**on_delete))
     flags = ("--on-delete", "wait")
     with scene.applying(stateful_set(image="shop/db:2", **on_delete), flags=flags) as running:
+        running.wait_for_line("applied +statefulset/db")
         scene.objects.wait_for("statefulsets", "db", is_observed)
         for name in all_run(1):
             scene.objects.delete("pods", name)

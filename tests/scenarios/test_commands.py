@@ -200,7 +200,9 @@ def test_history_says_what_became_of_each_version_and_whose_it_is(scene: Scene) 
         scene.gate("apply", "-f", path, env=run_by(actor, commit))
     lines = scene.gate("history", "web", env=run_by("carol", "3ccccccc")).stdout.splitlines()
     assert lines[0].split()[3:6] == ["VERDICT", "BY", "COMMIT"]
-    assert re.search(r"verified \w+ ago +alice +1aaaaaaa +shop/web:1 ", lines[1]), lines
+    assert re.search(r"verified \w+ ago, by a rollback +alice +1aaaaaaa +shop/web:1 ", lines[1]), (
+        lines
+    )
     assert re.search(r"failed \w+ ago: CrashLoop +bob +2bbbbbbb +shop/web:2 ", lines[2]), lines
     serves, failed = history_rows(scene)
     assert [serves[name] for name in JUDGED] == ["verified", "", "alice", "1aaaaaaa" * 5]

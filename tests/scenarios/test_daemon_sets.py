@@ -225,7 +225,7 @@ def test_a_node_that_dies_is_not_waited_for(agents: Agents, *, tolerates_all: bo
     assert said(result) == f"2 of 3 nodes have an available new pod, not on {last} (not Ready)"
 
 
-@pytest.mark.contract("B941", "B952")
+@pytest.mark.contract("B941", "B952", "B1037")
 def test_a_node_that_was_not_ready_from_the_start_is_not_waited_for(agents: Agents) -> None:
     """The others decide, and the recording of the run is judged as the run was."""
     agents.serve(tolerates_all=True)
@@ -235,6 +235,9 @@ def test_a_node_that_was_not_ready_from_the_start_is_not_waited_for(agents: Agen
     result = agents.apply(body, "--record", "run.jsonl")
     assert_verified(result)
     assert said(result) == f"2 of 3 nodes have an available new pod, not on {last} (not Ready)"
+    (remark,) = result.document["workloads"][0]["remarks"]
+    assert remark["about"] == [f"node/{last}"]
+    assert any(remark["message"] in warning for warning in result.document["warnings"])
     gate = agents.scene.gate
     with gate.start("replay", "run.jsonl", "--output", "json") as running:
         replayed = running.wait().document

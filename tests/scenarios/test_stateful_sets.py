@@ -196,7 +196,7 @@ def test_a_partition_beyond_the_replicas_is_named_before_the_write(scene: Scene)
     assert warned(result, "its partition 5 is larger than its 3 replicas: no pod is updated")
 
 
-@pytest.mark.contract("B929")
+@pytest.mark.contract("B929", "B1037")
 def test_a_way_back_deletes_no_claims(scene: Scene) -> None:
     """With `whenScaled: Delete` the template goes back, and the pods that came stay."""
     claims: JSON = {
@@ -208,6 +208,8 @@ def test_a_way_back_deletes_no_claims(scene: Scene) -> None:
     result = scene.apply(broken)
     assert_rolled_back(result, "CrashLoop")
     assert warned(result, "a failure does not scale it down again")
+    assert warned(result, "the data in its volumes (data) stays as it is: no rollback takes that")
+    assert result.document["workloads"][0]["lasting_effect"] == "the data in its volumes (data)"
     assert images(scene) == all_run(1)
     names = {one["metadata"]["name"] for one in scene.objects.list_all("persistentvolumeclaims")}
     assert names == {f"data-db-{number}" for number in range(3)}

@@ -21,9 +21,9 @@ def has_failed_for_good(workload: WorkloadResult) -> bool:
 
 
 def describe_lasting_failure(result: Result) -> str:
-    """Say of one that may run on that it failed, what stays, and what became of the rest.
+    """Say that it failed, what stays of it, and what became of the rest; "" if nothing such did.
 
-    "" if nothing such did: what has ended is told as any failure. What failed besides is not told.
+    What failed besides it is not described here.
     """
     if result["outcome"] not in (Outcome.ROLLED_BACK, Outcome.FAILED):
         return ""
@@ -32,8 +32,6 @@ def describe_lasting_failure(result: Result) -> str:
         one for one in result["workloads"] if one["outcome"] in ended and not is_innocent(one)
     ]
     if not failed or not all(of_entry(one).fails for one in failed):
-        return ""
-    if not any(one["running"] == "new" for one in failed):
         return ""
     return "; ".join([*_failures(result, failed), *_the_rest(result, failed)])
 

@@ -13,12 +13,17 @@ import pytest
 
 from tests.bed.expectations import REVISION, assert_rolled_back, assert_runs, assert_verified
 from tests.bed.invariants import CANARY
+from tests.bed.nodes import Nodes
 from tests.bed.scene import Scene, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import container
+from tests.cluster.workloads import daemon_set, stateful_set
 from tests.long import longer
 
+CRASH = "crash=0.1"
+ORDERED = "OrderedReady"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_COUNTERS = (REVISION, "deprecated.daemonset.template.generation")
 _VOLATILE = ("creationTimestamp", "generation", "namespace", "resourceVersion", "uid")
 
 FIRST = web(1, env={"PASSWORD": CANARY, "MODE": "one"}, annotations={"team": "shop"})
@@ -27,7 +32,7 @@ FIRST = web(1, env={"PASSWORD": CANARY, "MODE": "one"}, annotations={"team": "sh
 BAD = web(
     2,
     replicas=3,
-    behaviour="crash=0.1",
+    behaviour=CRASH,
     env={"ADDED": "yes", "MODE": "two"},
     labels={"tier": "bad"},
     annotations={"bad": "yes"},
@@ -51,7 +56,8 @@ SECOND = web(
 def remains(live: JSON) -> JSON:
     """Return what has to be equal: everything but names, counts, times and the status."""
     metadata = {key: value for key, value in live["metadata"].items() if key not in _VOLATILE}
-    annotations = {k: v for k, v in metadata.get("annotations", {}).items() if k != REVISION}
+    given = metadata.get("annotations", {})
+    annotations = {key: value for key, value in given.items() if key not in _COUNTERS}
     if LAST_APPLIED in annotations:
         annotations[LAST_APPLIED] = _last_applied(annotations[LAST_APPLIED])
     owners = {
@@ -78,10 +84,11 @@ def _last_applied(text: str) -> JSON:
 
 
 class Hands:
-    """The two programs that apply versions here."""
+    """The two programs that apply versions of one workload here."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, resource: str = "deployments", name: str = "web") -> None:
         self.scene = scene
+        self._workload = (resource, name)
 
     def gate(self, body: JSON) -> None:
         """Apply with the gate, and see it verified."""
@@ -90,7 +97,7 @@ class Hands:
     def kubectl(self, body: JSON) -> None:
         """Apply with `kubectl apply`, and wait until it is complete."""
         self.scene.kubectl("apply", "-f", self.scene.manifest(body), check=True)
-        self.scene.objects.wait_complete("web")
+        self.scene.wait_done(*self._workload)
 
     def gate_goes_back(self, body: JSON) -> None:
         """Apply a bad version with the gate, and see it rolled back."""
@@ -101,7 +108,29 @@ class Hands:
         for hand, version in steps:
             step: Callable[[JSON], None] = getattr(self, hand)
             step(version)
-        return self.scene.objects.wait_complete("web")
+        return self.scene.wait_done(*self._workload)
+
+    def compare(self, v1: tuple[str, JSON], bad: JSON, v2: tuple[str, JSON]) -> list[str]:
+        """Return what is left otherwise where a bad version stood between v1 and v2."""
+        expected = remains(self.run([v1, v2]))
+        self.scene.objects.delete(*self._workload)
+        self.scene.objects.wait("pods", lambda pods: not pods)
+        found = remains(self.run([v1, ("gate_goes_back", bad), v2]))
+        if v1[0] == v2[0] == "kubectl":
+            # Only one of the two histories has a run of the gate, which takes the fields over.
+            del expected["managedFields"], found["managedFields"]
+        return differences(expected, found)
+
+
+applied_by = pytest.mark.parametrize(
+    ("v1_by", "v2_by"),
+    [
+        ("gate", "gate"),
+        longer("kubectl", "gate"),
+        longer("gate", "kubectl"),
+        longer("kubectl", "kubectl"),
+    ],
+)
 
 
 @pytest.fixture
@@ -111,25 +140,37 @@ def hands(scene: Scene) -> Hands:
 
 
 @pytest.mark.contract("B130", "B131")
-@pytest.mark.parametrize(
-    ("v1_by", "v2_by"),
-    [
-        ("gate", "gate"),
-        longer("kubectl", "gate"),
-        longer("gate", "kubectl"),
-        longer("kubectl", "kubectl"),
-    ],
-)
+@applied_by
 def test_a_failed_version_in_between_leaves_no_trace(hands: Hands, v1_by: str, v2_by: str) -> None:
     """v1, a bad version that is rolled back, then v2, leaves what v1, then v2 leaves."""
-    expected = remains(hands.run([(v1_by, FIRST), (v2_by, SECOND)]))
-    hands.scene.objects.delete("deployments", "web")
-    hands.scene.objects.wait("pods", lambda pods: not pods)
-    found = remains(hands.run([(v1_by, FIRST), ("gate_goes_back", BAD), (v2_by, SECOND)]))
-    if v1_by == v2_by == "kubectl":
-        # Only one of the two histories has a run of the gate, which takes the fields over.
-        del expected["managedFields"], found["managedFields"]
-    assert not differences(expected, found)
+    assert not hands.compare((v1_by, FIRST), BAD, (v2_by, SECOND))
+
+
+@pytest.mark.contract("B130", "B131")
+@applied_by
+def test_a_failed_version_of_a_stateful_set_leaves_no_trace(
+    scene: Scene, v1_by: str, v2_by: str
+) -> None:
+    """Its pods stop the controller: they are replaced before v2 comes."""
+    v1 = stateful_set(minReadySeconds=1, pod={"terminationGracePeriodSeconds": 5})
+    bad = stateful_set(image="shop/db:2", replicas=4, behaviour=CRASH, podManagementPolicy=ORDERED)
+    v2 = stateful_set(image="shop/db:3", revisionHistoryLimit=3)
+    hands = Hands(scene, "statefulsets", "db")
+    assert not hands.compare((v1_by, v1), bad, (v2_by, v2))
+
+
+@pytest.mark.contract("B130", "B131")
+@applied_by
+def test_a_failed_version_of_a_daemon_set_leaves_no_trace(
+    scene: Scene, nodes: Nodes, v1_by: str, v2_by: str
+) -> None:
+    """On two nodes of its own."""
+    nodes.join(2)
+    v1 = daemon_set(pool=nodes.pool, minReadySeconds=1)
+    bad = daemon_set(pool=nodes.pool, image="shop/agent:2", behaviour=CRASH, revisionHistoryLimit=4)
+    v2 = daemon_set(pool=nodes.pool, image="shop/agent:3", revisionHistoryLimit=3)
+    hands = Hands(scene, "daemonsets", "agent")
+    assert not hands.compare((v1_by, v1), bad, (v2_by, v2))
 
 
 @pytest.mark.contract("B121")

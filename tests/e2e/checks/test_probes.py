@@ -40,7 +40,7 @@ def test_a_smoke_test_decides(scene: Scene, code: int) -> None:
     )
     assert seen["ROLLOUT_GATE_NAMESPACE"] == scene.objects.namespace
     assert seen["ROLLOUT_GATE_DEPLOYMENT"] == "web"
-    assert seen["ROLLOUT_GATE_REPLICASET"] == ended["new"]["replicaset"]
+    assert seen["ROLLOUT_GATE_REPLICASET"] == ended["new"]["name"]
     assert seen["ROLLOUT_GATE_REVISION"] == "2"
     assert seen["ROLLOUT_GATE_PHASE"] == "bake"
     assert "KUBECONFIG" not in seen

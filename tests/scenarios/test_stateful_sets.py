@@ -19,6 +19,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.cluster.rollouts import is_observed
 from tests.cluster.workloads import disruption_budget, stateful_set
 
+waits = pytest.mark.sandbox_only("it waits until clocks run out")
+
 CRASH = "crash=0.1"
 NEVER = "never-ready"
 SELECTOR = {"matchLabels": {"app": "db"}}
@@ -130,6 +132,7 @@ def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) ->
     assert evictions(audit) == ["db-2"]
 
 
+@waits
 @pytest.mark.contract("B925")
 def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     scene: Scene, audit: Trail
@@ -145,6 +148,7 @@ def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     assert images(scene)["db-2"] == "shop/db:2"
 
 
+@waits
 @pytest.mark.contract("B925")
 def test_pods_are_left_where_they_may_never_be_replaced(scene: Scene, audit: Trail) -> None:
     """`--replace-blocked-pods never` names the pod, and leaves it to a person."""
@@ -228,6 +232,7 @@ def test_a_gate_that_dies_before_the_removal_leaves_it_to_recover(scene: Scene) 
     assert images(scene) == all_run(1)
 
 
+@waits
 @pytest.mark.contract("B276", "B927")
 def test_a_recorded_rollout_is_judged_as_it_was(scene: Scene) -> None:
     """Also where the gate's own clock decided, and where it removed a pod on the way."""
@@ -268,6 +273,7 @@ def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> Non
     assert_verified(result)
 
 
+@waits
 @pytest.mark.contract("B925")
 def test_a_pod_below_the_partition_is_reported_and_not_evicted(scene: Scene, audit: Trail) -> None:
     """It would come back at its old, bad version for ever."""

@@ -238,6 +238,16 @@ class Walk(RuleBasedStateMachine):
         if not math.isinf(due_at):
             self.hear(Woke(min(self.attempt.now + seconds, due_at)))
 
+    def hear_in_time(self, event: AttemptEvent) -> None:
+        """Hear what comes later, woken before it as often as the attempt wants; nothing if ended.
+
+        A process is: an event of a later time is never the first to come after a wake time.
+        """
+        while (due_at := wake_at(self.attempt)) < event.at:
+            self.hear(Woke(due_at))
+        if not self.attempt.ended:
+            self.hear(event)
+
     @rule(
         name=st.sampled_from(["web", "api", "settings"]),
         change=st.sampled_from([*CHANGES, "add", "remove"]),
@@ -268,7 +278,7 @@ class Walk(RuleBasedStateMachine):
             self.hear(LeaseLost(now, "other"))
         elif what == "forbidden":
             for event in refusals(now):
-                self.hear(event)
+                self.hear_in_time(event)
         elif what == "signal":
             self.hear(Interrupted(now, 15))
 
@@ -291,8 +301,22 @@ class Walk(RuleBasedStateMachine):
         attempt = self.attempt
         assert isinstance(hash(attempt), int)
         assert attempt.course.state in TRANSITIONS[attempt.course.leg]
-        assert sum(isinstance(one, Write) for one in attempt.requests.outstanding.values()) <= 1
+        self.check_outstanding()
         assert attempt.ended or not math.isinf(wake_at(attempt)), "somebody has to wake it"
+
+    def check_outstanding(self) -> None:
+        """One write at a time; after a signal, what goes back of one kind is written side by side.
+
+        An object has one write at a time even then (B165).
+        """
+        asked = self.attempt.requests.outstanding.values()
+        refs = [effect.ref for effect in asked if isinstance(effect, Write)]
+        assert len(set(refs)) == len(refs), "one write at a time to an object"
+        signalled = self.attempt.interference.signal_number is not None
+        if self.attempt.course.leg is Leg.BACK and signalled:
+            assert len({ref.kind for ref in refs}) <= 1, "configuration before the workloads"
+        else:
+            assert len(refs) <= 1, "one write at a time"
 
     def teardown(self) -> None:
         """From wherever it is, it ends in time: with true answers, or with errors and silence."""
@@ -337,6 +361,44 @@ class Walk(RuleBasedStateMachine):
 
 class LongWalk(Walk):
     """The same walk, of which there are many."""
+
+
+def walk_to_following(on_interrupt: OnInterrupt) -> Walk:
+    """Return a walk that has written two Deployments and their configuration, and follows them."""
+    walk = Walk()
+    budgets = Budgets(timeout_seconds=TIMEOUT, rollback_timeout_seconds=ROLLBACK_TIMEOUT)
+    policy = Policy(budgets=budgets, response=Response(on_interrupt=on_interrupt))
+    walk.begin(policy=policy, serving={"web", "api", "settings"}, verify=False, what="good")
+    for _ in range(20):
+        if walk.attempt.course.state is not State.FOLLOWING:
+            walk.answer(control=False)
+    assert walk.attempt.course.state is State.FOLLOWING
+    return walk
+
+
+@pytest.mark.contract("B153")
+def test_a_signal_ends_in_time_though_access_is_refused_after_it() -> None:
+    """The refusals last longer than the signal allows; the process is woken between them."""
+    walk = walk_to_following(OnInterrupt.KEEP)
+    walk.end("signal")
+    walk.end("forbidden")
+    walk.teardown()
+    assert walk.attempt.now <= walk.attempt.interference.interrupted_at + 5.0
+
+
+@pytest.mark.contract("B165")
+def test_after_a_signal_a_walk_has_two_writes_outstanding_on_the_way_back() -> None:
+    """Both Deployments, after the configuration; never two before the signal."""
+    walk = walk_to_following(OnInterrupt.ROLLBACK)
+    walk.end("signal")
+    most = 0
+    for _ in range(6):
+        walk.holds()
+        asked = walk.attempt.requests.outstanding.values()
+        most = max(most, sum(isinstance(effect, Write) for effect in asked))
+        walk.answer(control=True)
+    assert most == 2
+    walk.teardown()
 
 
 def walks(examples: int) -> settings:

@@ -83,10 +83,13 @@ def parse_namespaces(value: object) -> tuple[str, ...]:
 
 
 def parse_lock_name(value: object) -> str:
-    """Take what a lock is named after: a Deployment, or the lock's own name."""
+    """Take what a lock is named after: a workload, with its kind or without, or its own name."""
     name = parse_text(value)
-    if not SUBDOMAIN.fullmatch(name.removeprefix("deployment/").removeprefix("deploy/")):
-        raise UsageError(f"not a lock: {_quote_value(name)}", hint="as in web, as locks lists them")
+    kind, slash, bare = name.rpartition("/")
+    if bool(slash) != kind.isalpha() or not SUBDOMAIN.fullmatch(bare):
+        raise UsageError(
+            f"not a lock: {_quote_value(name)}", hint="as in web or sts/db, or as locks lists them"
+        )
     return name
 
 

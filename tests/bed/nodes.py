@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
 
 from sandbox.kubelet.node_objects import node
 from sandbox.kubelet.nodes import ANNOTATION, NodeState
-from tests.cluster.kubelet.api import JSON
+from tests.cluster.kubelet.api import JSON, ApiError
 from tests.cluster.objects import Client, Objects, condition
 from tests.cluster.workloads import POOL
 
@@ -60,7 +61,8 @@ class Nodes:
         for pod in self._objects.list_all("pods"):
             if pod["spec"].get("nodeName") in names:
                 path = self._objects.path("pods", pod["metadata"]["name"])
-                self._api.json("DELETE", path, {"gracePeriodSeconds": 0})
+                with suppress(ApiError):  # Its controller may have been faster.
+                    self._api.json("DELETE", path, {"gracePeriodSeconds": 0})
 
     def _join(self, state: NodeState) -> str:
         name = f"{self.pool}-{next(self._numbers)}"

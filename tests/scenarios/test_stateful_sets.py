@@ -190,6 +190,9 @@ def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> Non
     assert_verified(ask("restart", "sts/db", "--output", "json"))
     assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
     assert ask("verify", "db", "--output", "json").exit_code == 3
+    assert "statefulset/db" in ask("locks").stdout
+    released = ask("locks", "--release", "statefulset/db", "--yes")
+    assert "nobody holds statefulset/db" in released.stderr
 
 
 @pytest.mark.contract("B929")

@@ -34,7 +34,7 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # The minor version of the end-to-end tests; empty is the newest.
 KUBERNETES ?=
-export ROLLOUT_GATE_KUBERNETES := $(KUBERNETES)
+export TEST_KUBERNETES := $(KUBERNETES)
 
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate \
 	--custom-compile-command "make lock" $(UV_ARGS)

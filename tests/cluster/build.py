@@ -2,7 +2,7 @@
 
 Run it as `python -m tests.cluster.build`: it prints where each binary is. The versions are those
 of `go.mod` and `go.sum` beside this file, whose hash names the folder in the cache; those of the
-folder `kubectl` pin a kubectl of an earlier minor version. `ROLLOUT_GATE_KUBERNETES` asks for
+folder `kubectl` pin a kubectl of an earlier minor version. `TEST_KUBERNETES` asks for
 another version of the servers and of kubectl, which has a folder here, as in `1.33` of `v1.33`.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 MODULE = Path(__file__).parent
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 KUBERNETES_COMMANDS = "k8s.io/kubernetes/cmd/"
-VERSION = "ROLLOUT_GATE_KUBERNETES"
+VERSION = "TEST_KUBERNETES"
 ETCD = "etcd"
 ETCD_PACKAGE = "go.etcd.io/etcd/server/v3"
 EARLIER = MODULE / "kubectl"

@@ -17,14 +17,14 @@ from gate.core.kinds.daemon_set import completion, faults, idleness
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
-from gate.core.model.objects import Condition, Pod
+from gate.core.kinds.lasting import UntimedKind
+from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, OnDelete, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
-    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -40,7 +40,7 @@ ENOUGH_DOOMED_PODS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonSetKind:
+class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     """What `WorkloadKind` asks, for DaemonSets; a revision is a ControllerRevision.
 
     Its key is the label of its pods, with the DaemonSet's uid.
@@ -61,12 +61,6 @@ class DaemonSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
-
-    def own_revisions(
-        self, live: DaemonSet, owned: tuple[ControllerRevision, ...]
-    ) -> tuple[ControllerRevision, ...]:
-        """Return its ControllerRevisions."""
-        return owned
 
     def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the newest revision once the live template is observed, else "".
@@ -142,18 +136,6 @@ class DaemonSetKind:
         """Tell whether no pod is left to replace or to add on a node that could run it."""
         return completion.is_rolled_out(view, live)
 
-    def has_ended(self, live: DaemonSet) -> bool:
-        """Return False: a DaemonSet runs until somebody deletes it."""
-        return False
-
-    def failure(self, live: DaemonSet) -> str:
-        """Return "": its controller never gives up."""
-        return ""
-
-    def is_stopping(self, live: DaemonSet) -> bool:
-        """Return False: none ever fails for good."""
-        return False
-
     def describe_counts(
         self, view: View[ControllerRevision], live: DaemonSet, which: str = "new"
     ) -> str:
@@ -177,10 +159,6 @@ class DaemonSetKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
-    def fail_fast(self, limits: FailFast) -> FailFast:
-        """Return all of them."""
-        return limits
-
     def faults(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
     ) -> tuple[Fault, ...]:
@@ -202,10 +180,6 @@ class DaemonSetKind:
         if not nodes.are_known or not pod.node:
             return True
         return pod.node in nodes.present and nodes.was_ready_at_start(pod.node)
-
-    def last_words(self, view: View[ControllerRevision], live: DaemonSet) -> LastWords | None:
-        """Return None: it fails by its pods."""
-        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
@@ -235,14 +209,6 @@ class DaemonSetKind:
         return idleness.controller_counters(live)
 
     # -- its clocks --------------------------------------------------------------------------------
-
-    def deadline_seconds(self, live: DaemonSet, policy: Policy) -> float:
-        """Return the policy's progress deadline: a DaemonSet has none of its own."""
-        return policy.budgets.progress_deadline_seconds
-
-    def exceeded_deadline(self, live: DaemonSet) -> Condition | None:
-        """Return nothing: its controller writes no conditions."""
-        return None
 
     def busy_until(self, view: View[ControllerRevision], live: DaemonSet) -> float:
         """Return until when its pods may still terminate; nobody ends those of a dead node."""

@@ -21,6 +21,7 @@ from gate.core.kinds.deployment.objects import (
     ReplicaSet,
 )
 from gate.core.kinds.deployment.reasons import DeploymentReason
+from gate.core.kinds.lasting import LastingKind
 from gate.core.model.objects import Condition, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
@@ -28,7 +29,6 @@ from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
-    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -43,7 +43,7 @@ ENOUGH_DOOMED_PODS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DeploymentKind:
+class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
     """What `WorkloadKind` asks, for Deployments; a revision is a ReplicaSet, its key the uid."""
 
     api_version: str = API_VERSION
@@ -61,12 +61,6 @@ class DeploymentKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS})
 
     # -- its revisions and their pods --------------------------------------------------------------
-
-    def own_revisions(
-        self, live: Deployment, owned: tuple[ReplicaSet, ...]
-    ) -> tuple[ReplicaSet, ...]:
-        """Return its ReplicaSets."""
-        return owned
 
     def find_current(self, live: Deployment, revisions: Iterable[ReplicaSet]) -> str:
         """Return the uid of the ReplicaSet of the live template, "" if it was not seen.
@@ -134,18 +128,6 @@ class DeploymentKind:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(view, live)
 
-    def has_ended(self, live: Deployment) -> bool:
-        """Return False: a Deployment runs until somebody deletes it."""
-        return False
-
-    def failure(self, live: Deployment) -> str:
-        """Return "": its controller never gives up."""
-        return ""
-
-    def is_stopping(self, live: Deployment) -> bool:
-        """Return False: none ever fails for good."""
-        return False
-
     def describe_counts(self, view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:
         """Describe the progress in one line whose numbers agree with each other."""
         return completion.describe_counts(view, live, which)
@@ -170,10 +152,6 @@ class DeploymentKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
-    def fail_fast(self, limits: FailFast) -> FailFast:
-        """Return all of them."""
-        return limits
-
     def faults(
         self, view: View[ReplicaSet], live: Deployment, limits: FailFast
     ) -> tuple[Fault, ...]:
@@ -189,10 +167,6 @@ class DeploymentKind:
     def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""
         return True
-
-    def last_words(self, view: View[ReplicaSet], live: Deployment) -> LastWords | None:
-        """Return None: it fails by its pods."""
-        return None
 
     def may_fail_fast(self, view: View[ReplicaSet], doomed: Collection[Pod], count: int) -> bool:
         """Tell whether two pods, or all that exist, are beyond hope."""

@@ -12,6 +12,7 @@ from gate.core.kinds.controller_revision import (
     ControllerRevision,
     find_newest,
 )
+from gate.core.kinds.lasting import UntimedKind
 from gate.core.kinds.stateful_set import blocking, clocks, completion, faults, idleness
 from gate.core.kinds.stateful_set.objects import (
     API_VERSION,
@@ -20,14 +21,13 @@ from gate.core.kinds.stateful_set.objects import (
     StatefulSet,
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
-from gate.core.model.objects import Condition, Pod
+from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
     BlockingPod,
-    LastWords,
     PodCounts,
     ProgressMarks,
     Remark,
@@ -44,7 +44,7 @@ ENOUGH_DOOMED_PODS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class StatefulSetKind:
+class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     """What `WorkloadKind` asks, for StatefulSets.
 
     A revision is a ControllerRevision. Its key is its name, which pods carry as the label
@@ -66,12 +66,6 @@ class StatefulSetKind:
     unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
-
-    def own_revisions(
-        self, live: StatefulSet, owned: tuple[ControllerRevision, ...]
-    ) -> tuple[ControllerRevision, ...]:
-        """Return its ControllerRevisions."""
-        return owned
 
     def find_current(self, live: StatefulSet, revisions: Iterable[ControllerRevision]) -> str:
         """Return the uid of the revision of the live template, "" if it was not seen.
@@ -142,18 +136,6 @@ class StatefulSetKind:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
         return completion.is_rolled_out(live)
 
-    def has_ended(self, live: StatefulSet) -> bool:
-        """Return False: a StatefulSet runs until somebody deletes it."""
-        return False
-
-    def failure(self, live: StatefulSet) -> str:
-        """Return "": its controller never gives up."""
-        return ""
-
-    def is_stopping(self, live: StatefulSet) -> bool:
-        """Return False: none ever fails for good."""
-        return False
-
     def describe_counts(
         self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"
     ) -> str:
@@ -179,10 +161,6 @@ class StatefulSetKind:
 
     # -- what blocks it ----------------------------------------------------------------------------
 
-    def fail_fast(self, limits: FailFast) -> FailFast:
-        """Return all of them."""
-        return limits
-
     def faults(
         self, view: View[ControllerRevision], live: StatefulSet, limits: FailFast
     ) -> tuple[Fault, ...]:
@@ -198,10 +176,6 @@ class StatefulSetKind:
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""
         return True
-
-    def last_words(self, view: View[ControllerRevision], live: StatefulSet) -> LastWords | None:
-        """Return None: it fails by its pods."""
-        return None
 
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
@@ -225,14 +199,6 @@ class StatefulSetKind:
         return idleness.controller_counters(live)
 
     # -- its clocks --------------------------------------------------------------------------------
-
-    def deadline_seconds(self, live: StatefulSet, policy: Policy) -> float:
-        """Return the gate's own deadline: a StatefulSet has none."""
-        return policy.budgets.progress_deadline_seconds
-
-    def exceeded_deadline(self, live: StatefulSet) -> Condition | None:
-        """Return None: its controller has no clock."""
-        return None
 
     def busy_until(self, view: View[ControllerRevision], live: StatefulSet) -> float:
         """Return until when its pods may still terminate."""

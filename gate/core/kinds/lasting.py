@@ -1,0 +1,56 @@
+"""What kinds answer alike whose workloads run until somebody deletes them: all but the Job."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from gate.core.model.objects import Condition, Revision, Workload
+from gate.core.rollout.policy import FailFast, Policy
+from gate.core.rollout.workload_kind import LastWords, View
+
+R = TypeVar("R", bound=Revision)
+W = TypeVar("W", bound=Workload)
+
+
+class LastingKind(Generic[W, R]):
+    """The answers of a kind whose controller never ends a workload, and never gives one up."""
+
+    __slots__ = ()
+
+    def own_revisions(self, live: W, owned: tuple[R, ...]) -> tuple[R, ...]:
+        """Return the objects that keep its templates."""
+        return owned
+
+    def has_ended(self, live: W) -> bool:
+        """Return False: it runs until somebody deletes it."""
+        return False
+
+    def failure(self, live: W) -> str:
+        """Return "": its controller never gives up."""
+        return ""
+
+    def is_stopping(self, live: W) -> bool:
+        """Return False: none ever fails for good."""
+        return False
+
+    def fail_fast(self, limits: FailFast) -> FailFast:
+        """Return all of them."""
+        return limits
+
+    def last_words(self, view: View[R], live: W) -> LastWords | None:
+        """Return None: it fails by its pods."""
+        return None
+
+
+class UntimedKind(LastingKind[W, R]):
+    """A lasting kind without a progress deadline of its own: its controller writes no condition."""
+
+    __slots__ = ()
+
+    def deadline_seconds(self, live: W, policy: Policy) -> float:
+        """Return the policy's progress deadline (`--progress-deadline`)."""
+        return policy.budgets.progress_deadline_seconds
+
+    def exceeded_deadline(self, live: W) -> Condition | None:
+        """Return None: its controller has no clock."""
+        return None

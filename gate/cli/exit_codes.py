@@ -13,7 +13,7 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "nothing",
     ),
     Outcome.APPLIED: (
-        "what was applied, without a Deployment to judge; or what `pause` paused",
+        "what was applied, without a workload to judge; or what `pause` paused",
         "nothing; but the gate has not checked that it works",
     ),
     Outcome.OBSERVED: (

@@ -14,7 +14,7 @@ def rehearse(world: World, settings: Settings) -> int:
     """In virtual time, on this machine alone. Exit codes are those that apply would have.
 
     With --all: 6 where a failure would pass, or a harmless hiccup would not. Of several
-    Deployments the first one that has pods gets the trouble.
+    workloads the first one that has pods gets the trouble, a Job only if it is alone.
 
     KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,

@@ -21,6 +21,7 @@ from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFirstFailure
 from gate.kube.access import Permission, granting, list_needed, looking_around
 from gate.kube.failures import Forbidden
+from gate.kube.kinds.registry import find_workload
 from gate.kube.resources import LEASES
 from gate.manifests.manifest import Manifest
 
@@ -81,7 +82,8 @@ def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator
     for namespace in {item.ref.namespace for item in manifest.deployments}:
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
-    yield from looking_around(item.ref for item in manifest.objects)
+    kinds = (find_workload(item.ref) for item in manifest.objects)
+    yield from looking_around(kind for kind in kinds if kind is not None)
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]

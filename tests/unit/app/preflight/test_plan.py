@@ -237,7 +237,7 @@ def test_nobody_is_made_up_for_a_printed_role(
     who = as_json({"status": {"userInfo": {"username": "ci"}}}, 201)
     answer = as_status(404, "not found", "NotFound") if given is None else who
     server.on("POST", WHO_AM_I, answer)
-    for command, names in (("preflight", ()), ("verify", ((),))):
+    for command, names in (("preflight", ()), ("verify", (("web",),))):
         more = {"file": [manifest(web())]} if command == "preflight" else {}
         ended = gate(command, *names, rbac=True, **more, **(given or {}))
         assert ended.out.startswith(first_line)

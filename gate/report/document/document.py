@@ -22,7 +22,7 @@ from gate.report.document.versions import baseline_version, is_drawn_in, new_ver
 from gate.report.document.without_observe import because, would_have
 from gate.report.document.workload_remarks import lasting_effect, workload_remarks
 from gate.report.schema.course import TimelineEntry
-from gate.report.schema.result import CauseResult, Result, WorkloadResult
+from gate.report.schema.result import CauseResult, Phase, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
@@ -159,6 +159,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
+        "phase": _phase(attempt, ref),
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
@@ -170,6 +171,14 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "remarks": workload_remarks(attempt, ref),
         "lasting_effect": lasting_effect(attempt, ref),
     }
+
+
+def _phase(attempt: Attempt, ref: Ref) -> Phase | None:
+    """Return when the run writes a workload, None if it does not, as `verify` and a replay."""
+    plan = attempt.plan
+    if plan.resumed is None and all(write.ref != ref for write in plan.writes):
+        return None
+    return plan.target(ref).phase.value
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:

@@ -56,7 +56,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     void = run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(
-        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.record.is_locked)])
+        dict.fromkeys(
+            [*found, *remarks(attempt, is_locked=run.record.is_locked), *said, *run.lines.advice]
+        )
     )
     return result
 
@@ -101,7 +103,7 @@ def minimal(
         "rollback": None,
         "timeline": _timeline(run),
         "history": {"pods": [], "checks": []},
-        "warnings": list(dict.fromkeys(run.lines.warnings)),
+        "warnings": list(dict.fromkeys([*run.lines.warnings, *run.lines.advice])),
     }
 
 

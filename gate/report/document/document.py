@@ -8,7 +8,7 @@ from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import AnyReason, Outcome, Reason
+from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.protocol.effects import Announce
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
@@ -27,8 +27,6 @@ from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
-_WELL = (Outcome.VERIFIED, Outcome.APPLIED)
-"""Outcomes after which nothing has to go back any more."""
 _WENT_BACK = (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
 """Outcomes with which the document says what in fact could not go back."""
 
@@ -130,7 +128,7 @@ def _is_part(own: Ending, whole: Ending) -> bool:
 
 def _is_past(result: Result) -> bool:
     """Tell whether warnings of what a failure, or the gate's end, could not return are moot now."""
-    if result["outcome"] in _WELL:
+    if result["outcome"] in WELL:
         return True
     return result["outcome"] in _WENT_BACK and not result["recoverable"]
 

@@ -26,7 +26,7 @@ from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
+from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason, outcome_of, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
@@ -76,7 +76,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     found = next(iter(alike), None)
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = _with_why_led_back(attempt, endings, found)
-    if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
+    is_good = outcome in WELL
+    if found is None or (attempt.course.leg is Leg.BACK and is_good):
         found = _of_way_back(attempt)
     return _with_refusals(attempt, found)
 
@@ -336,11 +337,12 @@ def _unless_in_doubt(
 ) -> Ending:
     """Return the ending of what is complete.
 
-    It is verified, unless a check was inconclusive and the policy does not let that pass.
+    It is verified, if anything rolled, unless a check was inconclusive and the policy does not let
+    that pass.
     """
     doubt = health_checks.doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
-        return Ending(Outcome.VERIFIED, reason, message)
+        return Ending(outcome_of(reason), reason, message)
     text = CleanText(f"{doubt.check}: {doubt.message}")
     return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
 

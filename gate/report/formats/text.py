@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
+from gate.core.model.outcome import LOCK_REASONS, WELL, Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
@@ -79,7 +79,7 @@ def verdict_text(result: Result, style: Style) -> str:
     detailed = _select_detailed(result)
     for workload in detailed:
         _details(above, result, workload)
-    if not detailed and result["outcome"] != Outcome.APPLIED:
+    if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
@@ -240,7 +240,7 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
         case "baseline" if baseline is not None:
             block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
             if workload["outcome"] != Outcome.REFUSED:
-                label = "applied" if workload["outcome"] == Outcome.VERIFIED else "failed"
+                label = "applied" if workload["outcome"] in WELL else "failed"
                 _row_of_new(block, workload, label)
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import (
@@ -198,7 +198,7 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         for one in held[:_MOST_RESUMED]:
             yield step_about(result, one, RESUME, "resume")
         return
-    if worst["outcome"] == Outcome.VERIFIED:
+    if worst["outcome"] in WELL:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
         for one in result["workloads"]:

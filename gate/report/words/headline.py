@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.attempt.state import SIGNAL_BASE
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
@@ -147,7 +147,7 @@ def _of_workloads(result: Result) -> str:
         return _of_one(result, workloads[0])
     if not workloads:
         return _of_bare_objects(result)
-    if result["outcome"] == Outcome.VERIFIED:
+    if result["outcome"] in WELL:
         return _of_several_verified(result)
     return of_several(result)
 
@@ -225,7 +225,7 @@ def _of_one(result: Result, workload: WorkloadResult) -> str:
         did = verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:
-        case Outcome.VERIFIED:
+        case Outcome.VERIFIED | Outcome.APPLIED:
             return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"

@@ -132,6 +132,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "why": [cause(each) for each in one.why],
                 "removed": [[each.name, each.uid] for each in one.removed],
                 "phase": one.phase.value,
+                "replaced": one.is_replaced,
             }
             for one in record.followed
         ],
@@ -179,7 +180,8 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     )
     phase = Phase(value.get("phase", Phase.MAIN))
     baseline = _baseline_of(value["baseline"])
-    return Followed(ref_of(value["ref"]), baseline, why, removed, phase)
+    is_replaced = bool(value.get("replaced"))
+    return Followed(ref_of(value["ref"]), baseline, why, removed, phase, is_replaced)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

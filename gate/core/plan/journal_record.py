@@ -75,7 +75,7 @@ class Followed:
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
-    they block it.
+    they block it. `is_replaced` is whether what was there before is deleted for it to be created.
     """
 
     ref: Ref
@@ -83,6 +83,7 @@ class Followed:
     why: tuple[Cause, ...] = ()
     removed: tuple[RemovedPod, ...] = ()
     phase: Phase = Phase.MAIN
+    is_replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ class Advice:
 
     The command may hold `{name}`, the workload as the gate's commands take it, `{bare}`, its name
     alone, and the flags `{place}` and `{cluster}`. Either may hold `{subject}`, the object that
-    stands in the way: such advice is left out if no single one does.
+    stands in the way: such advice is left out if no single one does. `said` are words without which
+    in the message of the reason it is left out, too.
     """
 
     text: str
     command: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

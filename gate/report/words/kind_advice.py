@@ -19,9 +19,11 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
     Advice about the object that stands in the way is left out if no single one does.
     """
     cluster = ClusterName(result["context"], result["kubeconfig"])
-    subject = _subject(reason, worst)
+    subject, message = _subject(reason, worst), _message(reason, worst)
     for advice in registry.of_entry(worst).steps.get(reason, ()):
         if not subject and _SUBJECT in f"{advice.text}{advice.command}":
+            continue
+        if advice.said not in message:
             continue
         words = advice.command.format(
             name=shlex.quote(registry.argument_of(worst)),
@@ -31,6 +33,14 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
             subject=shlex.quote(subject),
         )
         yield Step(advice.text.format(subject=subject), words.rstrip())
+
+
+def _message(reason: str, worst: WorkloadResult) -> str:
+    """Return what is said of a reason: that with which the workload ended, or one of its causes."""
+    if reason == worst["reason"]:
+        return worst["message"]
+    found = (cause["message"] for cause in worst["causes"] if cause["reason"] == reason)
+    return next(found, "")
 
 
 def _subject(reason: str, worst: WorkloadResult) -> str:

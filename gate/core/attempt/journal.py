@@ -64,7 +64,12 @@ def record_now(attempt: Attempt) -> Record:
     if attempt.course.leg is Leg.FORWARD:
         return record
     followed = tuple(
-        replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
+        replace(
+            one,
+            why=_found_against(attempt, one.ref) or one.why,
+            taken_back=_find_taken_back(attempt, one.ref) or one.taken_back,
+        )
+        for one in record.followed
     )
     objects = tuple(
         replace(one, reach=_find_reach(attempt, one.ref)) if _is_missed(attempt, one.ref) else one
@@ -72,6 +77,13 @@ def record_now(attempt: Attempt) -> Record:
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
+
+
+def _find_taken_back(attempt: Attempt, ref: Ref) -> str:
+    """Return the key of the version that the way back takes back."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    snapshot = attempt.workloads.snapshots.get(ref) if rollout is None else rollout.snapshot
+    return "" if snapshot is None else snapshot.taken_back
 
 
 def _with_removed(attempt: Attempt, record: Record) -> Record:

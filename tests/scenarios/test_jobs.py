@@ -37,7 +37,7 @@ def written(result: Result) -> list[str]:
     return [line["message"].split()[0] for line in lines if line["event"] == "applied"]
 
 
-@pytest.mark.contract("B955", "B957", "B958", "B970")
+@pytest.mark.contract("B955", "B957", "B958", "B970", "B1134")
 @pytest.mark.on_oldest
 def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
@@ -49,6 +49,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     assert "deployment/web waits for job/migrate" in result.stderr
     assert "job/smoke waits for deployment/web" in result.stderr
     assert entry(result, "migrate")["running"] == "none"
+    names = ("migrate", "web", "smoke")
+    assert [entry(result, name)["phase"] for name in names] == ["before", "main", "after"]
     assert_runs(scene.objects, "shop/web:2")
 
     leases = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+REPLICA_SET: Final = "ReplicaSet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +91,7 @@ class WorkloadWords:
     def call_version(self, name: str) -> str:
         """Return what people call what keeps a version of it, as in `replicaset/web-5d4`."""
         return f"{self.version.lower()}/{name}"
+
+    def replica_set(self, version: str) -> str:
+        """Return the name of what keeps a version if that is a ReplicaSet, else ""."""
+        return version if self.version == REPLICA_SET else ""

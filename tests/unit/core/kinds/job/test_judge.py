@@ -158,7 +158,7 @@ def test_only_a_job_none_of_whose_pods_can_have_run_has_done_nothing() -> None:
         {"ignores_failures": True},
         {"conditions": (suspended,)},
     ):
-        live = replace(new, **ran)  # type: ignore[arg-type]
+        live = replace(new, **ran)
         assert kind.lasting_effect(untouched, live) == "what the Job does", ran
     rollout, events = followed("job-good")
     seen = [(rollout := rollout.observe(event)).snapshot for event in events]

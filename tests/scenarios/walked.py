@@ -1,4 +1,4 @@
-"""The workloads that walks go over: each kind in versions, and what the API says of it afterwards."""
+"""The workloads that walks go over: each kind in versions, and what the API says of it."""
 
 from __future__ import annotations
 

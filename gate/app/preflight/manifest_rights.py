@@ -10,6 +10,7 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions
 from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
+from gate.app.preflight.replicas import scalable_namespaces
 from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.config import Settings
@@ -79,7 +80,7 @@ def _may_delete(settings: Settings) -> bool:
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator[Permission]:
     """Yield permissions whose lack is only a warning: for scalers, nodes, locks, kept Secrets."""
-    for namespace in {item.ref.namespace for item in manifest.deployments}:
+    for namespace in scalable_namespaces(manifest):
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
     kinds = (find_workload(item.ref) for item in manifest.objects)

@@ -60,8 +60,8 @@ def _runs_once(workload: WorkloadResult) -> bool:
     return registry.of_entry(workload).runs_once
 
 
-def _never_written(result: Result) -> Iterator[str]:
-    """Name what a run did not come to write before something else failed."""
+def never_written(result: Result) -> Iterator[str]:
+    """Name what a run did not come to write before something else ended it."""
     unwritten = [one for one in result["workloads"] if _was_never_written(one)]
     if unwritten:
         were = "was" if len(unwritten) == 1 else "were"
@@ -125,7 +125,7 @@ def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
     if len(serving) < len(guilty):
-        yield from _never_written(result)
+        yield from never_written(result)
 
 
 def describe_run(result: Result, workload: WorkloadResult) -> str:
@@ -201,13 +201,18 @@ def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
         if unwritten:
             were = "was" if len(unwritten) == 1 else "were"
             yield f"{len(unwritten)} {were} never written"
-    stays = [one for one in result["workloads"] if _runs_once(one) and not is_unwritten(one)]
-    for one in stays:
-        if one["outcome"] == Outcome.VERIFIED:
-            yield f"what {workload_name(result, one)} did stays"
+    yield from lasting(result)
     gone = [one for one in returned if one not in back]
     for fate, alike in group_workloads(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
+
+
+def lasting(result: Result) -> Iterator[str]:
+    """Say that what stays of which nothing failed and nothing can go back, as what a Job did."""
+    for one in result["workloads"]:
+        has_run = _runs_once(one) and not is_unwritten(one)
+        if has_run and one["outcome"] in (Outcome.VERIFIED, Outcome.SUPERSEDED):
+            yield f"what {workload_name(result, one)} did stays"
 
 
 def _was_never_written(workload: WorkloadResult) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.half_applied import is_innocent
+from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.lasting import has_failed_for_good
 
 
@@ -19,6 +19,7 @@ def worst_workload(result: Result) -> WorkloadResult | None:
             d["outcome"] != result["outcome"],
             d["reason"] != result["reason"],
             not d["evidence"],
+            d["outcome"] == Outcome.REFUSED and is_unwritten(d),
             bool(of_entry(d).fails),
         ),
     )

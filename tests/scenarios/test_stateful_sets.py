@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gate.report.style.style import Style
@@ -222,14 +224,21 @@ def _image(pod: JSON) -> str:
     return image
 
 
-@pytest.mark.contract("B928")
+@pytest.mark.contract("B928", "B1133", "B1134")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
     """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
     assert_verified(scene.apply(stateful_set(image="shop/db:2")))
     ask = scene.gate
-    assert ask("verify", "sts/db", "--output", "json").exit_code == 0
-    assert ask("status", "statefulset/db").exit_code == 0
+    judged = ask("verify", "sts/db", "--output", "json")
+    assert judged.exit_code == 0
+    assert [one["phase"] for one in judged.document["workloads"]] == [None]
+    status = ask("status", "statefulset/db", "--output", "json")
+    assert (status.exit_code, status.document["kind"]) == (0, "StatefulSet")
+    versions = {(one["version"], one["replicaset"]) for one in status.document["pods"]}
+    newest, *_ = json.loads(ask("history", "sts/db", "--output", "json").stdout)
+    assert versions == {(newest["name"], newest["replicaset"])} == {(newest["name"], "")}
+    assert newest["name"].startswith("db-")
     assert "shop/db:1" in ask("history", "sts/db").stdout
     assert_verified(ask("undo", "sts/db", "--output", "json"))
     assert images(scene) == all_run(1)

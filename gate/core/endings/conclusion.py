@@ -29,7 +29,7 @@ from gate.core.endings.unwritten import (
     is_unwritten,
     reason_of_break,
 )
-from gate.core.kinds.registry import has_way_back
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
@@ -243,7 +243,18 @@ def _end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
         return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text)
     causes = failure_behind(attempt, ref).causes if is_back else ()
     text = _describe_interruption(attempt)
+    if ref is not None and not has_way_back(ref) and ref in attempt.ledger.written:
+        text = CleanText(_describe_left_run(attempt, ref))
     return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text, causes)
+
+
+def _describe_left_run(attempt: Attempt, ref: Ref) -> str:
+    """Say how a signal left what runs to its end: nothing takes it back, whichever the leg."""
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    has_ended = live is not None and kind_of(ref).has_ended(live)
+    return "it had come to its end" if has_ended else "it was left as it is"
 
 
 def _describe_interruption(attempt: Attempt) -> CleanText:

@@ -72,16 +72,13 @@ def _is_of(attempt: Attempt, ref: Ref, revision: Revision) -> bool:
 
 
 def deletion_words(workload: WorkloadResult) -> str:
-    """Say how far the deletion was and what still ran, "" if nobody deleted it.
-
-    What runs once has run, whatever is left of it.
-    """
+    """Say how far the deletion was and what still ran, "" if nobody deleted it."""
     seen = workload["deletion"]
     if seen is None:
         return ""
     if of_entry(workload).runs_once:
-        ran, left = ", ".join(workload["new"]["images"]), _describe_pods(seen)
-        return f"{ran} until somebody deleted it; {left} when last seen"
+        left = _describe_pods(seen)
+        return f"not known: it was deleted before it ended; {left} when last seen"
     if seen["pods"] is None:
         return "not known: it was deleted, and its pods were not seen"
     pods = _describe_pods(seen)

@@ -22,7 +22,7 @@ from gate.report.document.versions import baseline_version, is_drawn_in, new_ver
 from gate.report.document.without_observe import because, would_have
 from gate.report.document.workload_remarks import lasting_effect, workload_remarks
 from gate.report.schema.course import TimelineEntry
-from gate.report.schema.result import CauseResult, Result, WorkloadResult
+from gate.report.schema.result import CauseResult, Phase, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
@@ -54,7 +54,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     void = run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(
-        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.record.is_locked)])
+        dict.fromkeys(
+            [*found, *remarks(attempt, is_locked=run.record.is_locked), *said, *run.lines.advice]
+        )
     )
     return result
 
@@ -99,7 +101,7 @@ def minimal(
         "rollback": None,
         "timeline": _timeline(run),
         "history": {"pods": [], "checks": []},
-        "warnings": list(dict.fromkeys(run.lines.warnings)),
+        "warnings": list(dict.fromkeys([*run.lines.warnings, *run.lines.advice])),
     }
 
 
@@ -157,6 +159,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
+        "phase": _phase(attempt, ref),
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
@@ -168,6 +171,14 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "remarks": workload_remarks(attempt, ref),
         "lasting_effect": lasting_effect(attempt, ref),
     }
+
+
+def _phase(attempt: Attempt, ref: Ref) -> Phase | None:
+    """Return when the run writes a workload, None if it does not, as `verify` and a replay."""
+    plan = attempt.plan
+    if plan.resumed is None and all(write.ref != ref for write in plan.writes):
+        return None
+    return plan.target(ref).phase.value
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:

@@ -74,6 +74,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
         return failure
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
+    if attempt.plan.resumed is not None and ref not in attempt.ledger.written:
+        return replace(failure, outcome=Outcome.REFUSED, message=CleanText("it was not written"))
     rollout = attempt.workloads.followed_before.get(ref)
     ruled = rollout.ruling(attempt.now) if rollout is not None else None
     if ruled is not None and ruled.kind is VerdictKind.COMPLETE:

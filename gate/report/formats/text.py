@@ -234,7 +234,7 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
         _both(block, workload)
         return
     match workload["running"]:
-        case "none":
+        case "none" if not registry.of_entry(workload).runs_once:
             _scaled_to_zero(block, workload)
         case "new":
             block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
@@ -245,7 +245,7 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, workload)
-        case "other":
+        case "other" | "none":
             block.row("runs", _other(result, workload))
             _both(block, workload)
         case _:

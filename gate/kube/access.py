@@ -133,12 +133,11 @@ def removing(namespace: str, how: BlockedPods) -> set[Permission]:
     }
 
 
-def looking_around(refs: Iterable[Ref]) -> Iterator[Permission]:
-    """Yield what judging objects would use where it is granted, in no namespace."""
-    workloads = [ref for ref in refs if registry.find_workload(ref) is not None]
-    for kind in registry.surroundings_of(workloads):
+def looking_around(kinds: Iterable[WorkloadResources]) -> Iterator[Permission]:
+    """Yield what judging workloads of some kinds would use where it is granted, in no namespace."""
+    for watched in dict.fromkeys(one for kind in kinds for one in kind.surroundings):
         for verb in ("list", "watch"):
-            yield Permission("", kind.resource.group, kind.resource.plural, verb)
+            yield Permission("", watched.resource.group, watched.resource.plural, verb)
 
 
 class Access:

@@ -131,7 +131,7 @@ def test_the_strategy_on_delete_rolls_nothing(agents: Agents) -> None:
     """The old pods run on, which is said."""
     agents.serve(updateStrategy={"type": "OnDelete"})
     result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}))
-    assert_verified(result, "NoRollout", running="")
+    assert_ended(result, 0, "applied", "NoRollout", running="baseline")
     assert "3 nodes run another revision until somebody deletes its pods" in said(result)
     assert agents.images() == dict.fromkeys(agents.names, OLD)
 

@@ -11,36 +11,11 @@ from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
 from tests.bed.expectations import assert_refused, assert_runs, assert_usage
 from tests.bed.invariants import CANARY
+from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, web
-from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
-
-PHASE, REPLACE = "rollout-gate.dev/phase", "rollout-gate.dev/replace-failed"
-CRASH = "crash=1;code=3"
-
-
-def job(
-    name: str = "migrate",
-    *,
-    behaviour: str = "complete=1",
-    env: str = "",
-    annotations: JSON | None = None,
-    **spec: object,
-) -> JSON:
-    """Return a Job of one pod, which is not tried again."""
-    variables = {"PASSWORD": env} if env else None
-    whole = manifests.deployment(name, image="shop/migrate:1", behaviour=behaviour, env=variables)
-    template = whole["spec"]["template"]
-    del template["metadata"]["labels"]
-    template["spec"]["restartPolicy"] = "Never"
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, **({"annotations": annotations} if annotations else {})},
-        "spec": {"backoffLimit": 0, "template": template, **spec},
-    }
 
 
 def cron_job() -> JSON:
@@ -56,29 +31,13 @@ def cron_job() -> JSON:
     }
 
 
-def ended(result: Result) -> tuple[int, str, str]:
-    """Return the exit code, and how the document says that the run and its reason were."""
-    return result.exit_code, result.document["outcome"], result.document["reason"]
-
-
-def entry(result: Result, name: str) -> JSON:
-    """Return what the document says of one workload."""
-    found: JSON = next(one for one in result.document["workloads"] if one["name"] == name)
-    return found
-
-
 def written(result: Result) -> list[str]:
     """Return the objects in the order in which they were written on the way out."""
     lines = result.document["timeline"]
     return [line["message"].split()[0] for line in lines if line["event"] == "applied"]
 
 
-def mode(scene: Scene) -> str:
-    """Return what the ConfigMap says."""
-    return str(scene.objects.get("configmaps", "settings")["data"]["mode"])
-
-
-@pytest.mark.contract("B955", "B957", "B958", "B970")
+@pytest.mark.contract("B955", "B957", "B958", "B970", "B1134")
 @pytest.mark.on_oldest
 def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
@@ -90,6 +49,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     assert "deployment/web waits for job/migrate" in result.stderr
     assert "job/smoke waits for deployment/web" in result.stderr
     assert entry(result, "migrate")["running"] == "none"
+    names = ("migrate", "web", "smoke")
+    assert [entry(result, name)["phase"] for name in names] == ["before", "main", "after"]
     assert_runs(scene.objects, "shop/web:2")
 
     leases = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
@@ -126,7 +87,7 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
 def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     scene: Scene, failing: JSON, reason: str, words: tuple[str, ...]
 ) -> None:
-    """Exit 4; the Deployment is never written, and the report says that what the Job did stays."""
+    """Exit 4; the Deployment is never written; what the Job did stays, where any of it has run."""
     scene.serve(settings("one"), web())
     uid = scene.objects.get("deployments", "web")["metadata"]["resourceVersion"]
     result = scene.apply(
@@ -142,7 +103,9 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert mode(scene) == "one"
     failed = entry(result, "migrate")
     assert (failed["outcome"], failed["reason"]) == ("failed", reason)
-    assert any("what the Job did stays" in line for line in result.document["warnings"])
+    has_run = reason == "JobFailed"
+    stays = any("what the Job did stays" in line for line in result.document["warnings"])
+    assert (stays, bool(failed["lasting_effect"])) == (has_run, has_run)
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
     logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
     assert bool(logs) == ("exit code 3" in words)
@@ -190,7 +153,9 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
     text = scene.gate("apply", "-f", scene.manifest(slow, web(3)), "--timeout", "6s").stdout
     assert "job/migrate did not complete, and its pods may run on" in " ".join(text.split())
-    assert "it may still run, with the configuration that is there now" in " ".join(text.split())
+    assert "job/migrate may still run, with the configuration that is there now" in " ".join(
+        text.split()
+    )
 
 
 @pytest.mark.contract("B962")

@@ -31,6 +31,7 @@ from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
 from gate.report.document.status_document import status_document
+from gate.report.kinds.registry import of_ref
 from gate.report.live.attempts import status_view
 from gate.report.views.history import Course, Returns, Revision, age, history_table
 from gate.report.views.tree import status_tree
@@ -163,8 +164,9 @@ def history(start: CommandStart, name: str) -> int:
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
     if settings.output == "json":
+        words = of_ref(live.object.ref)
         waiting = [_waiting_revision(live)] if _is_waiting(live) else []
-        text = json.dumps([row.document() for row in (*waiting, *rows)], indent=2) + "\n"
+        text = json.dumps([row.document(words) for row in (*waiting, *rows)], indent=2) + "\n"
     else:
         text = history_table(rows, session.clock.wall(), style)
         text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
@@ -189,7 +191,7 @@ def _waiting(live: Live) -> str:
 def _waiting_revision(live: Live) -> Revision:
     return Revision(
         number=None,
-        replica_set="",
+        name="",
         images=live.workload.template.images(),
         change_cause="",
         created_at="",
@@ -233,7 +235,7 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
     return tuple(
         Revision(
             number=rs.revision,
-            replica_set=rs.name,
+            name=rs.name,
             images=rs.template.images(),
             change_cause=rs.change_cause,
             created_at=rs.created_at,

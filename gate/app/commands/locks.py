@@ -110,7 +110,7 @@ def _list_locks(session: Session, leases: Leases, command: str) -> tuple[Held, .
         right = f"this needs the right to list leases.coordination.k8s.io in {session.namespace}"
         words = ("rollout-gate", command, "NAME")
         one = leases.cluster.command(*words, namespace=session.namespace)
-        hint = f"{right}; of one Deployment: {one}" if command == "recover" else right
+        hint = f"{right}; of one workload: {one}" if command == "recover" else right
         raise RefusedError(error.message, reason=error.reason, hint=hint) from error
 
 

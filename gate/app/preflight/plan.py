@@ -21,7 +21,12 @@ from gate.app.preflight.guards import (
     refuse_scaled,
     require_pause,
 )
-from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
+from gate.app.preflight.replicas import (
+    read_autoscaled,
+    replicas_of,
+    scalable_namespaces,
+    targets_of,
+)
 from gate.app.preflight.runs import phase_of, replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
@@ -56,12 +61,12 @@ class Surroundings:
 
 
 def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
-    """Read every object of the manifest, and which of its Deployments are autoscaled."""
+    """Read every object of the manifest, and which of its workloads are autoscaled."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]
     lives = reader.lives(refs)
-    namespaces = {item.ref.namespace for item in manifest.deployments}
-    return Surroundings(lives, read_autoscaled(reader, namespaces, warn) | targets_of(manifest))
+    autoscaled = read_autoscaled(reader, scalable_namespaces(manifest), warn)
+    return Surroundings(lives, autoscaled | targets_of(manifest))
 
 
 def prepare_objects(

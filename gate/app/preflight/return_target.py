@@ -22,6 +22,7 @@ from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
+from gate.core.versions.obstacles import why_not_alone
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
 from gate.core.versions.undo_set import lacking_after
 from gate.kube.failures import ApiError
@@ -201,6 +202,7 @@ def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
     """Return why a Deployment does not return to what ran, as the start of a line."""
     obstacles = plan.target_set.obstacles
     if ref in obstacles or not obstacles:
-        return f"{obstacles.get(ref, 'no version serves alone')}, so"
+        why = obstacles.get(ref) or why_not_alone(plan.target(ref).snapshot)
+        return f"{why}, so"
     other, why = next(iter(obstacles.items()))
     return f"together with {plan.name_of(other)} ({why})"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from gate.core.checks.mann_whitney import probability_of_larger, shift
+from gate.core.statistics.mann_whitney import probability_of_larger, shift
 
 LEAST_SAMPLES: Final = 8
 """The fewest samples of a side: below this, no test at a small alpha can reject."""

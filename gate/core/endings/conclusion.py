@@ -22,11 +22,11 @@ from gate.core.endings.rollback_ending import (
     rollback_ending,
 )
 from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
-from gate.core.kinds.registry import has_way_back
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
+from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason, outcome_of, worst
 from gate.core.plan.leg import Leg
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
@@ -76,7 +76,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     found = next(iter(alike), None)
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = _with_why_led_back(attempt, endings, found)
-    if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
+    is_good = outcome in WELL
+    if found is None or (attempt.course.leg is Leg.BACK and is_good):
         found = _of_way_back(attempt)
     return _with_refusals(attempt, found)
 
@@ -223,9 +224,20 @@ def _end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
     is_back = attempt.course.leg is Leg.BACK
     causes = failure_behind(attempt, ref).causes if is_back else ()
     text = _describe_interruption(attempt)
-    if is_back and ref is not None and is_unwritten(attempt, ref):
+    if ref is not None and attempt.may_have_written and is_unwritten(attempt, ref):
         text = CleanText(IN_DOUBT if is_in_doubt(attempt, ref) else "it was not written")
+    elif ref is not None and not has_way_back(ref) and ref in attempt.ledger.written:
+        text = CleanText(_describe_left_run(attempt, ref))
     return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text, causes)
+
+
+def _describe_left_run(attempt: Attempt, ref: Ref) -> str:
+    """Say how a signal left what runs to its end: nothing takes it back, whichever the leg."""
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    has_ended = live is not None and kind_of(ref).has_ended(live)
+    return "it had come to its end" if has_ended else "it was left as it is"
 
 
 def _describe_interruption(attempt: Attempt) -> CleanText:
@@ -325,11 +337,12 @@ def _unless_in_doubt(
 ) -> Ending:
     """Return the ending of what is complete.
 
-    It is verified, unless a check was inconclusive and the policy does not let that pass.
+    It is verified, if anything rolled, unless a check was inconclusive and the policy does not let
+    that pass.
     """
     doubt = health_checks.doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
-        return Ending(Outcome.VERIFIED, reason, message)
+        return Ending(outcome_of(reason), reason, message)
     text = CleanText(f"{doubt.check}: {doubt.message}")
     return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
 

@@ -10,7 +10,7 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
@@ -42,17 +42,28 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return _not_followed(attempt, ref)
     verdict = rollout.verdict(attempt.now)
     failure = failure_behind(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE:
+    if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
         if untouched and attempt.result.failures and is_unwritten(attempt, ref):
             return end_unwritten(attempt, ref, failure)
         if untouched:
-            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+            return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = failure.causes + held + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
+    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`)."""
+    written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
+    tried = written.after if written is not None else attempt.plan.trial(ref)
+    if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
+        return False
+    body, snapshot = tried.workload.template.body, rollout.snapshot
+    failed = (one for one in snapshot.list_owned() if one.template.body == body)
+    return any(snapshot.count_pods(one).created for one in failed)
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
@@ -65,7 +76,7 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     rollout = attempt.workloads.followed_before.get(ref)
     ruled = rollout.ruling(attempt.now) if rollout is not None else None
     if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
-        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+        return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
     return failure
 
 
@@ -125,7 +136,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
     stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
-        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+        return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
     return failure
 
 

@@ -126,11 +126,6 @@ class Snapshot:
         """Return the pods of a revision that count: not deleted, not replaced after eviction."""
         return () if revision is None else self.pods_with(self.kind.key_of_revision(revision))
 
-    def all_pods_of(self, revision: Revision) -> list[PodTrack]:
-        """Return all pods of a revision that are known, also those on their way out."""
-        key, key_of = self.kind.key_of_revision(revision), self.kind.key_of_pod
-        return [track for track in self.pods.values() if key_of(track.pod) == key]
-
     def has_pods(self, revision: Revision) -> bool:
         """Tell whether a revision has pods, or is to have some."""
         count = self.count_pods(revision)

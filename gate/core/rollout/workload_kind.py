@@ -324,7 +324,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def pause_word(self) -> str:
         """What people call it while its pause holds it, as "paused"; "" if it cannot be."""
 
-    def lasting_effect(self, live: W) -> str:
+    def lasting_effect(self, view: View[R_contra], live: W) -> str:
         """Return what of it stays although it goes back, as `the data in its volumes`, else ""."""
 
     @property

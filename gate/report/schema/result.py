@@ -36,6 +36,7 @@ StateAtEnd = Literal[
     "unread",
 ]
 Coverage = Literal["judged", "applied", "not-judged"]
+Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 
@@ -184,6 +185,14 @@ class AnyWorkload(TypedDict):
         str, Meta(description="What decided, one line for people; the causes say what was wrong.")
     ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
+    phase: Annotated[
+        Phase | None,
+        Meta(
+            description="When the run writes it: `before` the other workloads, as a Job is unless"
+            " its annotation says otherwise, with them (`main`), or `after` them. null where the"
+            " run does not write it."
+        ),
+    ]
     changed: Annotated[bool, Meta(description="Whether the apply changed it.")]
     running: Annotated[
         Running,

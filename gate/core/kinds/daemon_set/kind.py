@@ -245,6 +245,6 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: DaemonSet) -> str:
+    def lasting_effect(self, view: View[ControllerRevision], live: DaemonSet) -> str:
         """Return nothing: it keeps no data of its own."""
         return ""

@@ -93,10 +93,11 @@ def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether the current revision serves, and no other does where it should.
 
     A pod serves if it is ready. Below the partition pods stay at an older revision, and are as
-    they should be. A scaling in its midst or a missing pod do not disqualify it.
+    they should be. A scaling in its midst, which the controller may not have seen yet, or a missing
+    pod do not disqualify it.
     """
     current = view.current()
-    if current is None or not live.is_observed or not live.available_replicas:
+    if current is None or not live.available_replicas:
         return False
     own = live.own_pods(view.pods.values())
     ready = [track.pod for track in own if track.pod.ready and track.counts]

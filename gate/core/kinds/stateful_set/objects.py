@@ -32,7 +32,6 @@ class StatefulSet(Workload):
 
     min_ready_seconds: int
     on_delete: bool
-    parallel: bool
     partition: int
     max_unavailable: str
     first_ordinal: int

@@ -93,6 +93,13 @@ def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
 
 
+@pytest.mark.contract("B1136")
+def test_a_failure_that_would_pass_is_no_success(played: Played, manifest: Write) -> None:
+    """What apply would end with stays in the row, which says that it is not as it should be."""
+    code, [row] = rows(played, manifest(), with_="crash@1h")
+    assert (code, row["exit_code"], row["as_expected"]) == (6, 0, False)
+
+
 @pytest.mark.contract("B305", "B988")
 def test_a_load_balancer_is_not_waited_for(played: Played, manifest: Write) -> None:
     """Nobody on the stage gives it an address; it stood there before, and is not changed."""

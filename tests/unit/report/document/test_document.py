@@ -191,8 +191,9 @@ def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
 
 
+@pytest.mark.contract("B1137")
 def test_fields_left_to_their_new_owners_are_named() -> None:
-    """A rollback that meets another manager's field drops it and says so."""
+    """A rollback that meets another manager's field drops it and says so, first of the warnings."""
 
     def contested(write: Write) -> AttemptEvent | None:
         spec = write.body.thaw()["spec"]
@@ -210,10 +211,12 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
     web.counted(2, 3, 5)
     stage.show(9.0)
     stage.serve_again()
-    assert (
-        "the rollback left spec.replicas of deployment/web as others have changed it"
-        in of(stage)["warnings"][0]
-    )
+    times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
+    lines = RunLines(warnings=("known ahead",), advice=("no probe",))
+    run = Run(RunIdentity("1", "id", "apply"), times, lines=lines)
+    first, *others = document(stage.attempt, run)["warnings"]
+    assert "the rollback left spec.replicas of deployment/web as others have changed it" in first
+    assert others == ["known ahead", "no probe"]
 
 
 def test_a_sibling_that_goes_back_too_is_not_blamed() -> None:

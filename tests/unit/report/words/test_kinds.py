@@ -95,15 +95,16 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
 @pytest.mark.contract("B1035")
 def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     """What it did stays; what was beside it went back, and what comes after it was not written."""
-    job = of_kind("Job", Outcome.FAILED, "JobFailed")
+    over = {"running": "none", "lasting_effect": "what the Job did"}
+    job = of_kind("Job", Outcome.FAILED, "JobFailed", **over)
     web = workload_result(Outcome.REFUSED, Reason.SIBLING_FAILED, "baseline")
     web["changed"], web["new"]["name"] = False, ""
     settings = object_result(action="restored")
     back = {"outcome": Outcome.ROLLED_BACK, "exit_code": 4, "objects": [settings]}
     line = said(job, web, **back)
     assert line.endswith(
-        "job/db failed, and what it did stays; what else was written went back;"
-        " deployment/web was never written"
+        "job/db failed; deployment/web was never written; what else was written went back;"
+        " what job/db did stays"
     )
     assert "not taken back" not in said(job, web)
     text = verdict_text(result_of(job), ONE_LINE)
@@ -116,8 +117,11 @@ def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
     """It ran before the version that failed, and stays."""
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     api = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline", "api")
-    line = said(web, api, of_kind("Job", Outcome.VERIFIED, "Complete"))
+    ran = of_kind("Job", Outcome.VERIFIED, "Complete", running="none")
+    line = said(web, api, ran)
     assert "2 of 2 Deployments went back, verified; what job/db did stays" in line
+    ran["changed"] = False  # it had completed before this run, which did not run it
+    assert "job/db" not in said(web, api, ran)
 
 
 @pytest.mark.contract("B1036")

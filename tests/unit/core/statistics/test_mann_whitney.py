@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from gate.core.checks.mann_whitney import probability_of_larger
+from gate.core.statistics.mann_whitney import probability_of_larger
 from tests.table import each
 
 Sizes = tuple[int, int]

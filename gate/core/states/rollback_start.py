@@ -133,12 +133,15 @@ def _still_uncertain(
 def _find_taken_back(attempt: Attempt, rollout: Rollout) -> str:
     """Return the key of the version that is taken back: the one that was followed until now.
 
-    Where an attempt that died has restored the version before already, its record says which.
+    Where an attempt that died has restored the version before already, its record says which. What
+    was not rolled out, by `OnDelete`, reached the pods by others: "", as it is theirs to take back.
     """
     resumed = attempt.plan.resumed
     followed = resumed.record.followed if resumed is not None and resumed.back else ()
     recorded = (one.taken_back for one in followed if one.ref == rollout.ref)
-    return next(recorded, "") or rollout.snapshot.current_key
+    live = rollout.snapshot.live
+    is_by_others = live is None or live.leaves_old_pods
+    return next(recorded, "") or ("" if is_by_others else rollout.snapshot.current_key)
 
 
 # -- why -------------------------------------------------------------------------------------------

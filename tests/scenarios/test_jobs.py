@@ -11,13 +11,17 @@ from gate.app.rehearsal.virtual_world import Handle
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, tidying, web
+from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
+
+CONFIGURATION, MIGRATION = "patch configmaps/settings", "patch jobs/migrate"
+DEPLOYMENT, SMOKE_TEST = "patch deployments/web", "patch jobs/smoke"
 
 
 def cron_job() -> JSON:
@@ -41,7 +45,9 @@ def written(result: Result) -> list[str]:
 
 @pytest.mark.contract("B955", "B957", "B958", "B970", "B1134")
 @pytest.mark.on_oldest
-def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
+def test_a_job_runs_before_what_it_prepares_and_another_behind_it(
+    scene: Scene, audit: Trail
+) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", annotations={PHASE: "after"})
@@ -61,6 +67,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     again = scene.apply(web(2), smoke, job(), settings("two"))
     assert ended(again) == (0, "verified", "NoChange")
     assert len(scene.objects.list_all("jobs")) == 2
+    in_order = [CONFIGURATION, MIGRATION, DEPLOYMENT, SMOKE_TEST]
+    assert changes(audit) == [*in_order, *in_order]
 
 
 @pytest.mark.contract("B955", "B956", "B959", "B961")
@@ -87,7 +95,7 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     ids=["back-off", "deadline", "failure-policy", "image", "config"],
 )
 def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
-    scene: Scene, failing: JSON, reason: str, words: tuple[str, ...]
+    scene: Scene, audit: Trail, failing: JSON, reason: str, words: tuple[str, ...]
 ) -> None:
     """Exit 4; the Deployment is never written; what the Job did stays, where any of it has run."""
     scene.serve(settings("one"), web())
@@ -111,6 +119,8 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
     logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
     assert bool(logs) == ("exit code 3" in words)
+    assert [cause["reason"] for cause in failed["causes"]] == [reason]
+    assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
 @pytest.mark.contract("B956")
@@ -130,7 +140,7 @@ def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -
 
 
 @pytest.mark.contract("B958", "B961")
-def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
+def test_a_failed_smoke_test_takes_the_version_back(scene: Scene, audit: Trail) -> None:
     """What it tested goes back with its configuration; the Job itself stays as it ended."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", behaviour=CRASH, annotations={PHASE: "after"})
@@ -140,6 +150,8 @@ def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
     assert entry(result, "web")["outcome"] == "rolled-back"
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
+    assert [cause["reason"] for cause in entry(result, "smoke")["causes"]] == ["JobFailed"]
+    assert changes(audit) == [CONFIGURATION, DEPLOYMENT, SMOKE_TEST, CONFIGURATION, DEPLOYMENT]
 
 
 @pytest.mark.contract("B960")
@@ -161,7 +173,7 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
 
 
 @pytest.mark.contract("B962")
-def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
+def test_another_template_is_refused_without_showing_it(scene: Scene, audit: Trail) -> None:
     """Exit 3 with both ways out; of the server's 422 the fields alone are shown."""
     scene.serve(settings("one"), web())
     assert ended(scene.apply(job()))[0] == 0
@@ -171,11 +183,12 @@ def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
     assert "a name with the version in it" in result.stderr
     assert "Containers" not in result.stderr
     assert mode(scene) == "one"
+    assert changes(audit) == [MIGRATION]
 
 
 @pytest.mark.contract("B963", "B964")
 def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
-    scene: Scene,
+    scene: Scene, audit: Trail
 ) -> None:
     """The server would answer 200 and run nothing."""
     assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
@@ -190,6 +203,7 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert now["metadata"]["uid"] != uid
     assert ended(scene.apply(better)) == (0, "verified", "NoChange")
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == now["metadata"]["uid"]
+    assert changes(audit) == [MIGRATION, "delete jobs/migrate", MIGRATION, MIGRATION]
 
 
 class LostAnswer:
@@ -246,12 +260,12 @@ def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, losing: int) 
     ],
 )
 def test_a_wrong_annotation_ends_with_its_place(
-    scene: Scene, body: JSON, words: tuple[str, ...]
+    scene: Scene, audit: Trail, body: JSON, words: tuple[str, ...]
 ) -> None:
     """Exit 2 in one line, and nothing is written."""
     result = scene.apply(settings("two"), body)
     assert_usage(result, ".yaml:", *words)
-    assert not scene.objects.list_all("configmaps")
+    assert changes(audit) == []
 
 
 @pytest.mark.contract("B967")

@@ -23,6 +23,7 @@ from gate.core.plan.rollback_plan import (
 )
 from gate.core.plan.workload_body import pause_body
 from gate.core.recovery.reasons import failures_found, why_resumed
+from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
@@ -83,7 +84,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     departed = frozenset(attempt.interference.departures)
     queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
     followed = {
-        ref: replace(rollout.snapshot, written=False)
+        ref: rollout.snapshot.take_back(_find_taken_back(attempt, rollout))
         for ref, rollout in attempt.workloads.rollouts.items()
     }
     return replace(
@@ -126,6 +127,17 @@ def _still_uncertain(
     again = {write.ref for write in queue}
     lost = (ref for ref in answers_lost(attempt) if ref not in again)
     return FrozenMap((ref, Undecided(uncertain=True)) for ref in lost)
+
+
+def _find_taken_back(attempt: Attempt, rollout: Rollout) -> str:
+    """Return the key of the version that is taken back: the one that was followed until now.
+
+    Where an attempt that died has restored the version before already, its record says which.
+    """
+    resumed = attempt.plan.resumed
+    followed = resumed.record.followed if resumed is not None and resumed.back else ()
+    recorded = (one.taken_back for one in followed if one.ref == rollout.ref)
+    return next(recorded, "") or rollout.snapshot.current_key
 
 
 # -- why -------------------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ WRONG: list[tuple[str, str, bool]] = [
     ("name: x\nquery: up\nmax: 1\ndry-run: 1", "dry-run: neither true nor", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nduring: bakes", "(did you mean bake?)", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nduring: 1", "not one of rollout, bake, both", BY_SCHEMA),
-    ("name: x\nquery: up\nmax: 1\ndeployment: We", "not the name of a Deployment", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ndeployment: We", "not the name of a workload", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nfreshness: ''", "freshness: is empty", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nmin-samples: 3", "min-samples: not a mapping", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nmin-samples:", "min-samples: has no value", BY_SCHEMA),

@@ -166,7 +166,7 @@ def test_a_variable_without_a_deployment_asks_nobody(here: Gate, metrics: Metric
     """It is said before a cluster is asked."""
     ended = asked(here, kubeconfig="/nowhere")
     assert ended.code == 2
-    assert "${replicaset} is of one Deployment, and there is none" in ended.err
+    assert "${replicaset} is of one workload, and there is none" in ended.err
     assert metrics.asked == []
 
 

@@ -150,7 +150,7 @@ def _answer(world: World, effect: Asking) -> Stepped:
             books = found_out(books, WEB)._replace(read=rules.serves(world.cluster), failed=failed)
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
         case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
-            world = world._replace(books=found_out(books, ref))
+            world = world._replace(books=found_out(books, ref)._replace(unseen=False))
             return heard(world, ReadBack(now, effect_id, Known(configuration.live(world.settings))))
         case Read(ref=ref):
             world = world._replace(books=found_out(books, ref))

@@ -103,3 +103,36 @@ def test_a_job_whose_pod_was_started_may_have_done_something(scene: Scene) -> No
     result = scene.apply(settings("two"), trying, web(2), flags=["--timeout", "8s"])
     assert result.exit_code == 4, str(result)
     assert entry(result, "migrate")["lasting_effect"] == "what the Job does"
+
+
+@pytest.mark.contract("B1072")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_every_command_names_an_unfinished_attempt_alike(scene: Scene) -> None:
+    """By all its workloads, the Job too, and with the same command that finishes it."""
+    scene.serve(web(), web(name="api"))
+    scene.serve(settings("one"))
+    bodies = settings("two"), job(behaviour="ready"), web(2), web(2, name="api")
+    said = [interrupt(scene, *bodies).stdout]
+    named = "job/migrate, deployment/web, deployment/api"
+    command = f"rollout-gate recover api {PLACE}"
+    line = f"the attempt on {named} is unfinished; to finish it: {command}\n"
+    for asked in (
+        ("locks",),
+        ("history", "web"),
+        ("status", "web"),
+        ("status", "api"),
+        ("status", "job/migrate"),
+    ):
+        found = scene.gate(*asked)
+        assert line in found.stdout, str(found)
+        said.append(found.stdout)
+    for format_flags in (("--output", "json"), ("--watch",)):
+        found = scene.gate("status", "web", *format_flags)
+        assert line.strip() in found.stderr, str(found)
+        assert line not in found.stdout
+    assert all(command in text for text in said)
+    verified = scene.gate("verify", "web", "--output", "json")
+    assert verified.document["warnings"] == [line.strip()]
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert f"left of {named}: back" in recovered.stderr
+    assert "unfinished" not in scene.gate("status", "web").stdout

@@ -350,6 +350,15 @@ def test_a_daemon_set_cannot_be_paused(agents: Agents) -> None:
     assert agents.images() == dict.fromkeys(agents.names, OLD)
 
 
+@pytest.mark.contract("B1139")
+def test_a_daemon_set_cannot_be_scaled_to_zero(scene: Scene) -> None:
+    """It has no replicas, so that the option is refused while nothing is written."""
+    path = scene.manifest(daemon_set(), web())
+    with scene.gate.start("apply", "-f", path, "--on-first-failure", "scale-to-zero") as running:
+        assert_usage(running.wait(), "daemonset/agent cannot be scaled to zero")
+    assert scene.objects.list_all("daemonsets") == scene.objects.list_all("deployments") == []
+
+
 @pytest.mark.contract("B950")
 def test_the_commands_about_one_workload_take_a_daemon_set(agents: Agents) -> None:
     """By its kind, short or long, they look at it, restart it, or return to what was verified."""

@@ -33,7 +33,7 @@ CLAIM: JSON = {
     "metadata": {"name": "data"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 }
-SOON = ("--progress-deadline", "30s")
+SOON = ("--progress-deadline", "10s")
 
 
 def images(scene: Scene) -> dict[str, str]:
@@ -188,7 +188,7 @@ def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     """The pod stays, and the report names the pod, its revision, and what the server said."""
     scene.serve(stateful_set(), disruption_budget(minAvailable=3))
     broken = stateful_set(image="shop/db:2", behaviour=NEVER)
-    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
     assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
     assert_blocked(result, "db-2")
     assert warned(result, "db-2 is in the way, and was not replaced: Cannot evict pod")
@@ -325,8 +325,8 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
 @pytest.mark.contract("B926")
 def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> None:
     """A database may take longer to stop than nothing may move."""
-    pod = {"terminationGracePeriodSeconds": 60}
-    scene.serve(stateful_set(behaviour="slow-termination=50s", pod=pod, replicas=2))
+    pod = {"terminationGracePeriodSeconds": 20}
+    scene.serve(stateful_set(behaviour="slow-termination=16s", pod=pod, replicas=2))
     result = scene.apply(stateful_set(image="shop/db:2", replicas=2), flags=SOON)
     assert_verified(result)
 
@@ -352,7 +352,7 @@ def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
     budgets = [disruption_budget(name, selector=SELECTOR, maxUnavailable=1) for name in ("a", "b")]
     scene.serve(stateful_set(), *budgets)
     broken = stateful_set(image="shop/db:2", behaviour=NEVER)
-    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
     assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
     assert warned(result, "more than one PodDisruptionBudget")
     assert evictions(audit) == ["db-2"]

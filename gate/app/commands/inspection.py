@@ -47,12 +47,16 @@ EXIT_OF = {
 def status(start: CommandStart, name: str) -> int:
     """Print the tree with reasons; exit 0 complete, 6 failed, 7 progressing or paused half-way.
 
-    With `--watch` a signal is a normal way to stop: the last state stays, without a message.
+    With `--watch` a signal is a normal way to stop: the last state stays, without a message. What
+    an attempt left unfinished is said beside it, with the command that finishes it.
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
+    recovery = recovery_of(session, live.object.ref, start.world.processes)
     rollout = judge_now(live, session.clock.now())
     stopped = 0
+    if recovery and (settings.watch or settings.output == "json"):
+        console.warn(recovery)
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
     now = session.clock.now()
@@ -60,7 +64,10 @@ def status(start: CommandStart, name: str) -> int:
         console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
         why = _why_empty(session, rollout)
-        console.write(status_tree(rollout, now, console.uncut(settings), why))
+        style = console.uncut(settings)
+        console.write(status_tree(rollout, now, style, why))
+        if recovery:
+            console.write(f"{style.printable(recovery)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 

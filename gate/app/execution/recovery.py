@@ -11,6 +11,7 @@ from gate.app.command_context import CommandContext
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
+from gate.app.locks.unfinished_attempt import name_followed
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected_objects
 from gate.app.runtime.live_state import selector_of
@@ -107,7 +108,8 @@ class Recovery:
         run, _, number = record.attempt_id.rpartition(" ")
         by = f"attempt {number} of {run}" if run else f"attempt {number}"
         by = f"{by} ({page})" if page else by
-        self.context.console.note("recover", f"finishing what {by} left of {lock}: {way}")
+        named = name_followed((one.ref for one in record.followed), lock)
+        self.context.console.note("recover", f"finishing what {by} left of {named}: {way}")
         lane = keeper.lane(session.inbox, lock, stays=True)
         context = replace(self.context, session=session, lock_lane=lane, tape=None)
         return Ready(context, plan, watching)
@@ -261,4 +263,5 @@ def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
 def _describe_ending(lock: Lock, ended: Attempt) -> str:
     ending = ended.result.ending
     message = f": {ending.reason}: {ending.message}" if ending is not None else ""
-    return f"{lock}: {ended.outcome.value}{message}"
+    named = name_followed((target.ref for target in ended.plan.targets), lock)
+    return f"{named}: {ended.outcome.value}{message}"

@@ -58,12 +58,18 @@ def closed_of(attempt: Attempt) -> Closed:
 
 
 def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to finish."""
+    """Tell whether an attempt ended with something left to finish.
+
+    A write that was done too late to be taken back is in its record, for whoever comes next.
+    """
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    return (
-        attempt.result.ending is not None
-        and attempt.result.ending.outcome in _LEFT_OPEN
-        and has_written
+    ending = attempt.result.ending
+    if ending is None or not has_written:
+        return False
+    findings = attempt.ledger.findings.values()
+    return ending.outcome in _LEFT_OPEN or (
+        ending.outcome is Outcome.ROLLBACK_FAILED
+        and any(found.kind is FindingKind.WRITTEN_LATE for found in findings)
     )
 
 

@@ -104,11 +104,16 @@ def _with_removed(attempt: Attempt, record: Record) -> Record:
 
 
 def _find_reach(attempt: Attempt, ref: Ref) -> Reach:
-    """Return what is known of the write of an object that no answer showed to be done."""
+    """Return what is known of the write of an object that no answer showed to be done.
+
+    A gate that died on its way out may have sent it, whatever was found of the object since.
+    """
     undecided, refused = attempt.writes.set_aside.get(ref), attempt.result.rejection
     is_in_doubt = undecided is not None and undecided.uncertain
     is_refused = refused is not None and refused.ref == ref
     refusal = Cause(refused.reason, refused.message) if refused is not None and is_refused else None
+    if attempt.plan.resumed is not None and not is_in_doubt:
+        return Reach(refusal=refusal, is_open=True)
     return Reach(not is_in_doubt, is_in_doubt, refusal)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -38,6 +39,9 @@ def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
 
 def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a write whose answer was lost is known to have been done after all."""
+    found = attempt.ledger.findings.get(ref)
+    if found is not None and found.kind is FindingKind.WRITTEN_LATE:
+        return True
     is_open = is_in_doubt(attempt, ref) and is_theirs(attempt, ref)
     return is_open and find_author(attempt, ref) is Author.OURS
 

@@ -50,6 +50,7 @@ _STANDS: Final[Mapping[StateAtEnd, str]] = {
     "being-deleted": "being deleted",
     "recreated": "created again",
     "unread": "not known",
+    "written-late": "written after all, too late to be taken back",
 }
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
 

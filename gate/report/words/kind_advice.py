@@ -22,8 +22,8 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
     """
     subject, message = _subject(reason, worst), _message(reason, worst)
     for advice in registry.of_entry(worst).steps.get(reason, ()):
-        is_of_one = _SUBJECT in f"{advice.text}{advice.command}"
-        if advice.said in message and (subject or not is_of_one):
+        has_subject = subject or _SUBJECT not in f"{advice.text}{advice.command}"
+        if has_subject and advice.said in message:
             yield _fill_in(advice, result, worst, subject)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
+from gate.core.endings.unwritten import reason_of_break
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -171,7 +172,8 @@ def _why_back(attempt: Attempt) -> Ending | None:
     rejection = attempt.writes.rejection
     if rejection is not None:
         cause = refusal_cause(attempt.plan, rejection)
-        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
+        reason = reason_of_break(attempt, rejection)
+        return Ending(Outcome.FAILED, reason, cause.message, (cause,))
     if attempt.interference.signal_number is None:
         against = health_checks.against_all(attempt)
         if against is None:

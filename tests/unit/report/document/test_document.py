@@ -164,12 +164,13 @@ def test_nothing_is_made_up(name: str, path: str, value: object) -> None:
     assert found == value
 
 
-@pytest.mark.contract("B173")
+@pytest.mark.contract("B173", "B1053")
 def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     """The apply was rejected at it: the ConfigMap before it is restored, its baseline runs."""
     result = of(apply_rejected())
     (web,) = result["workloads"]
-    assert (web["outcome"], web["running"]) == ("verified", "baseline")
+    assert (web["outcome"], web["running"]) == ("refused", "baseline")
+    assert web["message"].startswith("it was not written: ")
     assert (web["new"]["images"], web["new"]["name"]) == (["shop/web:2"], "")
     assert [item["action"] for item in result["objects"]] == ["restored", "unchanged"]
     assert result["rollback"] is not None

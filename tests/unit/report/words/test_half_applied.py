@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "rejected-behind-one": (
         lambda: cut_off(serving("web", "api"), *TWO, after=2),
         4,
-        f"{HALF} went back",
+        f"{HALF} went back; deployment/api was never written",
         "web baseline, api baseline",
         UNDONE,
     ),
@@ -131,7 +131,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "rejected-new": (
         lambda: cut_off(serving(), *ONE),
         4,
-        f"{HALF} went back",
+        f"{HALF} went back; deployment/web was never written",
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
     ),

@@ -306,6 +306,16 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert "deleted before it ended; 1 of its pods was still there when last seen" in text
 
 
+@pytest.mark.contract("B1056")
+def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
+    """The first one has the record of the run; the other one would remember nothing, for ever."""
+    scene.serve(settings("one"), web())
+    result = scene.apply(settings("two"), job(behaviour=CRASH), web(2), web(name="zone"))
+    assert ended(result) == (4, "rolled-back", "JobFailed")
+    names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
+    assert names == ["rollout-gate.deployment.web"]
+
+
 @pytest.mark.contract("B981", "B1054")
 def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
     """What would have been written behind it stays unwritten, too."""

@@ -158,7 +158,8 @@ def _end_applied(attempt: Attempt) -> Ending:
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
         names = ", ".join(map(attempt.plan.name_of, attempt.ledger.written))
-        text = f"{names} is paused" if changed else f"{names} was paused already"
+        paused = next((kind_of(ref).pause_word for ref in attempt.ledger.written), "paused")
+        text = f"{names} is {paused}" if changed else f"{names} was {paused} already"
         return Ending(Outcome.APPLIED, reason, CleanText(text))
     text = "applied" if changed else "nothing to change"
     if any(check.decides for check in attempt.plan.policy.checks):

@@ -115,11 +115,12 @@ def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
 def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether as many pods as wanted exist, and all are available.
 
-    The status may still count a pod that has stopped being ready: the pods know better, where any
-    were seen.
+    The status may still count a pod that has stopped being ready, or one beyond the range that is
+    to go: the pods know better, where any were seen.
     """
-    own = live.own_pods(view.pods.values())
-    if own and sum(track.pod.ready for track in own) < live.replicas:
+    own = [track.pod for track in live.own_pods(view.pods.values())]
+    ready = sum(pod.ready and live.index_of(pod) is not None for pod in own)
+    if own and ready < live.replicas:
         return False
     return live.status_replicas == live.available_replicas == live.replicas
 

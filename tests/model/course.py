@@ -78,7 +78,7 @@ def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
     slow = [one for one in world.flights if _comes_late(one, scene)]
     yield from _served(world, [one for one in world.flights if one not in slow])
     yield from _answers(world)
-    yield from told(world)
+    yield from deliveries(world)
     if world.again == "soon":
         yield from _again(world, scene)
     yield from controlled(world)
@@ -234,7 +234,7 @@ def unread(world: World, effect: Read) -> Stepped:
 News = list[Observed | Vanished]
 
 
-def told(world: World) -> Iterator[Move]:
+def deliveries(world: World) -> Iterator[Move]:
     """Let a watch tell what differs from what is known: of the Deployment, or of its parts."""
     attempt = deciding(world)
     if attempt is None or not (world.watching and world.contact):

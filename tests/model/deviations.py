@@ -31,10 +31,10 @@ from tests.model.course import (
     BECAME,
     away,
     controlled,
+    deliveries,
     first_at,
     found_out,
     removed,
-    told,
     unread,
     woke,
 )
@@ -128,7 +128,7 @@ def _server_deviates(world: World) -> Iterator[Move]:
             yield Move("Read fails", partial(unread, world, effect))
         if isinstance(effect, RemovePod):
             yield from _removals_deviate(world, effect)
-    news = any(told(world))
+    news = any(deliveries(world))
     if world.contact and (asked or news):
         now = attempt.now
         lost = (ContactLost(now, "no answer"),)

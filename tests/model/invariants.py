@@ -146,9 +146,9 @@ def _needed(before: World, after: World, write: Write) -> Iterator[str]:
 
 def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the report to the writes of which nobody knows whether they were done."""
-    told = {str(ref) for ref in uncertain_writes(attempt)}
+    uncertain = {str(ref) for ref in uncertain_writes(attempt)}
     for name in world.books.lost:
-        if name not in told:
+        if name not in uncertain:
             yield f"S11: nobody is told that the answer to a write of {name} was lost"
 
 

@@ -80,7 +80,10 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
         refs = _guard(context, names)
 
         # Lock the workloads. An open record stays: it is not for `verify` to finish it.
-        if all(recovery_of(context.session, ref, start.world.processes) for ref in refs):
+        left = [recovery_of(context.session, ref, start.world.processes) for ref in refs]
+        for line in filter(None, dict.fromkeys(left)):
+            context.console.warn(line)
+        if all(left):
             context.console.record_stays()
         context = context.with_locks(locks_of(refs, context.session.namespace))
 

@@ -62,12 +62,29 @@ class Form(enum.StrEnum):
     HISTOGRAM = "native histogram"
 
 
+COUNTED_LABEL: Final = "rollout_gate_counted"
+"""The label by which one query tells the counters of bad events from those of all."""
+
+
+class Counted(enum.StrEnum):
+    """What a counter counts."""
+
+    BAD = "bad"
+    TOTAL = "total"
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One element of a vector; `labels` is its label set as PromQL writes it."""
+    """One element of a vector; `labels` is its label set as PromQL writes it.
+
+    For a counter, `counted` says what it counts, and `identity` is the same at each question and
+    different for each counter of a kind, whatever its name and however long its labels.
+    """
 
     value: float
     labels: CleanText = NO_TEXT
+    counted: Counted | None = None
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

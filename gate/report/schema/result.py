@@ -37,6 +37,7 @@ StateAtEnd = Literal[
     "written-late",
 ]
 Coverage = Literal["judged", "applied", "not-judged"]
+Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 
@@ -185,6 +186,14 @@ class AnyWorkload(TypedDict):
         str, Meta(description="What decided, one line for people; the causes say what was wrong.")
     ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
+    phase: Annotated[
+        Phase | None,
+        Meta(
+            description="When the run writes it: `before` the other workloads, as a Job is unless"
+            " its annotation says otherwise, with them (`main`), or `after` them. null where the"
+            " run does not write it."
+        ),
+    ]
     changed: Annotated[bool, Meta(description="Whether the apply changed it.")]
     running: Annotated[
         Running,
@@ -248,9 +257,8 @@ class AtEnd(TypedDict):
         StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
-            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
-            " could tell, or the end did not wait for the answer. `written-late`: a write of which"
-            " no answer was seen was done after all, too late to be taken back."
+            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: not known."
+            " `written-late`: a write without an answer was done too late to be taken back."
         ),
     ]
     managers: Annotated[

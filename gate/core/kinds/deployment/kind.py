@@ -213,6 +213,6 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: Deployment) -> str:
+    def lasting_effect(self, view: View[ReplicaSet], live: Deployment) -> str:
         """Return nothing: it keeps no data of its own."""
         return ""

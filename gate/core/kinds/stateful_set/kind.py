@@ -222,6 +222,6 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: StatefulSet) -> str:
+    def lasting_effect(self, view: View[ControllerRevision], live: StatefulSet) -> str:
         """Return the data of its claims, which no older template brings back."""
         return f"the data in its volumes ({', '.join(live.claims)})" if live.claims else ""

@@ -65,6 +65,8 @@ def test_status_can_be_read_by_programs(gate: Gate, server: Server) -> None:
         "available": 0,
     }
     first, second = document["pods"]
+    assert document["kind"] == "Deployment"
+    assert first["version"] == first["replicaset"] == document["pods"][1]["version"]
     assert first["name"] != second["name"]
     assert (first["role"], first["ready"]) == ("new", False)
     assert first["restarts"] > 0

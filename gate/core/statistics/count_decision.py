@@ -1,0 +1,117 @@
+"""New against old by counts, valid at every look: worse, not harmful, or undecided.
+
+In a phase whose length is known, the totals are compared exactly, given their sum (a binomial
+share): at each look at a fraction of alpha, at the end at all of it (Haybittle 1971, Peto 1976).
+In one of unknown length, or whose shares of traffic move, by an e-process.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.statistics.count_evidence import CountEvidence
+from gate.core.statistics.incomplete_beta import beta_probability
+from gate.core.statistics.ratio_likelihoods import RatioLikelihoods
+
+LEAST_TICKS: Final = 9
+"""Before that many ticks nothing fails: whether events come in bursts is not known earlier."""
+EARLY_SHARE: Final = 2 / 15
+"""Of alpha, at each look before the end of a phase of known length."""
+PASS_ALPHA: Final = 0.001
+"""At each look, in a phase of known length."""
+PASS_ALPHA_AT_ANY_TIME: Final = 0.01
+"""Over all looks together, in a phase of unknown length."""
+_NEGLIGIBLE_ALPHA: Final = 0.01
+
+
+class End(enum.StrEnum):
+    """What counts say of a new version."""
+
+    WORSE = "worse"
+    NOT_HARMFUL = "not-harmful"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class CountRule:
+    """What is worse, and what is not harmful, as ratios of the two rates of bad events.
+
+    Worse is beyond `1 + tolerance` and by more than `min_delta`; not harmful is below `harm`, or a
+    rate below `negligible`. `alpha` is divided by `split`, the number of checks that compare.
+    """
+
+    tolerance: float = 0.25
+    harm: float = 2.0
+    negligible: float = 0.001
+    min_delta: float = 0.0
+    alpha: float = 0.03
+    split: int = 1
+    known_length: bool = False
+
+    @property
+    def tolerated(self) -> float:
+        """The ratio of rates that is tolerated."""
+        return 1 + self.tolerance
+
+    def alpha_now(self, *, at_the_end: bool) -> float:
+        """Return this check's part of alpha for one look."""
+        early = self.known_length and not at_the_end
+        return self.alpha / self.split * (EARLY_SHARE if early else 1.0)
+
+    def begin(self) -> CountEvidence:
+        """Return the evidence before the first tick."""
+        if self.known_length:
+            return CountEvidence()
+        return CountEvidence(likelihoods=RatioLikelihoods.about(self.tolerated, self.harm))
+
+
+def judge(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> End:
+    """Judge all ticks so far; `at_the_end` if there will be no more."""
+    if is_worse(rule, evidence, at_the_end=at_the_end):
+        return End.WORSE
+    if is_negligible(rule, evidence) or _is_below_harm(rule, evidence):
+        return End.NOT_HARMFUL
+    return End.UNDECIDED
+
+
+def is_worse(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> bool:
+    """Tell whether the new rate is shown to be beyond what is tolerated."""
+    new, old = evidence.new, evidence.old
+    if evidence.ticks < LEAST_TICKS or not new.bad or not old.total:
+        return False
+    if new.rate - old.rate <= rule.min_delta:
+        return False
+    spread, alpha = evidence.dispersion, rule.alpha_now(at_the_end=at_the_end)
+    if not rule.known_length:
+        known = evidence.likelihoods
+        return known.log_evidence_above(rule.tolerated, dispersion=spread) >= -math.log(alpha)
+    return exact_tail(rule.tolerated, new.bad / spread, old.bad / spread, evidence) <= alpha
+
+
+def exact_tail(ratio: float, bad_new: float, bad_old: float, evidence: CountEvidence) -> float:
+    """Return how likely new has that many of all bad events, were its rate `ratio` times old's."""
+    odds = ratio * evidence.new.total / evidence.old.total
+    return beta_probability(bad_new, bad_old + 1, odds / (1 + odds))
+
+
+def _is_below_harm(rule: CountRule, evidence: CountEvidence) -> bool:
+    new, old = evidence.new, evidence.old
+    if not old.bad or not new.total:
+        return False
+    spread = evidence.dispersion
+    if not rule.known_length:
+        below = evidence.likelihoods.log_evidence_below(rule.harm, dispersion=spread)
+        return below >= -math.log(PASS_ALPHA_AT_ANY_TIME)
+    odds = rule.harm * new.total / old.total
+    return beta_probability(old.bad / spread, new.bad / spread + 1, 1 / (1 + odds)) <= PASS_ALPHA
+
+
+def is_negligible(rule: CountRule, evidence: CountEvidence) -> bool:
+    """Tell whether the new rate is shown to be below what matters to anybody."""
+    bad, total = evidence.new.bad, evidence.new.total
+    if not rule.negligible or total <= bad:
+        return False
+    return beta_probability(total - bad, bad + 1, 1 - rule.negligible) <= _NEGLIGIBLE_ALPHA

@@ -1,0 +1,102 @@
+"""What counts say in figures: the ratio, its interval, and what this traffic could have shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.statistics.count_decision import (
+    PASS_ALPHA,
+    PASS_ALPHA_AT_ANY_TIME,
+    CountRule,
+    exact_tail,
+)
+from gate.core.statistics.count_evidence import CountEvidence
+from gate.core.statistics.incomplete_beta import beta_probability, beta_quantile
+from gate.core.statistics.ratio_likelihoods import log_evidence_of_sums
+
+POWER: Final = 0.8
+"""A ratio is detectable if it would fail with this probability."""
+MOST_RATIO: Final = 100.0
+_BISECTIONS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The new rate as a ratio to the old one, and its interval by the same tests that decide.
+
+    `ratio` is None if old has had no bad event; `low` is 0 and `high` infinite where the counts say
+    nothing. `detectable` is the least ratio that would have failed four times in five at the end of
+    a phase with this traffic, None without events or if not even a hundredfold rate would have.
+    """
+
+    ratio: float | None
+    low: float
+    high: float
+    detectable: float | None
+
+
+def estimate(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> Estimate:
+    """Return the figures after the ticks so far."""
+    new, old = evidence.new, evidence.old
+    if not new.total or not old.total:
+        return Estimate(None, 0.0, math.inf, None)
+    ratio = new.rate / old.rate if old.bad else None
+    low, high = _interval(rule, evidence, at_the_end=at_the_end)
+    return Estimate(ratio, low, high, _smallest_detectable(rule, evidence))
+
+
+def _interval(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> tuple[float, float]:
+    """Return the ratios that the counts refute from above and from below."""
+    spread, alpha = evidence.dispersion, rule.alpha_now(at_the_end=at_the_end)
+    if not rule.known_length:
+        known = evidence.likelihoods
+        low = known.lower_end(rule.tolerated, 1 / alpha, spread)
+        return low, known.upper_end(rule.harm, 1 / PASS_ALPHA_AT_ANY_TIME, spread)
+    bad_new, bad_old = evidence.new.bad / spread, evidence.old.bad / spread
+    odds = evidence.old.total / evidence.new.total
+    least = beta_quantile(bad_new, bad_old + 1, alpha)
+    rest = beta_quantile(bad_old, bad_new + 1, PASS_ALPHA)
+    return least / (1 - least) * odds, (1 - rest) / rest * odds if rest else math.inf
+
+
+def _smallest_detectable(rule: CountRule, evidence: CountEvidence) -> float | None:
+    """Search at the rate of both versions together."""
+    new, old = evidence.new, evidence.old
+    rate = (new.bad + old.bad) / (new.total + old.total) / evidence.dispersion
+
+    def is_found(ratio: float) -> bool:
+        events = rate * (ratio * new.total + old.total)
+        share = ratio * new.total / (ratio * new.total + old.total)
+        least = _fewest_that_fail(rule, evidence, events)
+        if least is None:
+            return False
+        return beta_probability(least, events - least + 1, share) >= POWER
+
+    return _first(is_found, rule.tolerated, MOST_RATIO) if rate else None
+
+
+def _fewest_that_fail(rule: CountRule, evidence: CountEvidence, events: float) -> float | None:
+    """Return how many of `events` new has to have to fail at the end."""
+    alpha = rule.alpha_now(at_the_end=True)
+
+    def fails(bad_new: float) -> bool:
+        if rule.known_length:
+            return exact_tail(rule.tolerated, bad_new, events - bad_new, evidence) <= alpha
+        odds = evidence.new.total / evidence.old.total
+        found = log_evidence_of_sums(rule.tolerated, odds, bad_new, events - bad_new)
+        return found >= -math.log(alpha)
+
+    return _first(fails, 0.0, events)
+
+
+def _first(holds: Callable[[float], bool], low: float, high: float) -> float | None:
+    """Return about the least value for which something holds that then goes on to hold."""
+    if not holds(high):
+        return None
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -1,0 +1,110 @@
+"""An e-process: evidence about the ratio of two rates that holds whenever one looks.
+
+Of the events of one tick, new has the share `r E1 / (E0 + r E1)` where its rate is `r` times the
+old one's. The likelihoods of many ratios multiply over the ticks, each with its own exposures, so
+that shares of traffic may move. Against a ratio stands the mean of the likelihood ratios of 24
+others beyond it: where that ratio is the true one, it ever reaches `t` with a probability of at
+most `1 / t` (Ville). For counts: Lindon and Malek 2022; for the mixture: Howard and Ramdas 2022.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+_ALTERNATIVES: Final = 24
+_REACH: Final = 6.4
+"""The farthest alternative is so many times the ratio that it is held against."""
+_STEP: Final = math.log(_REACH) / _ALTERNATIVES
+_FIRST: Final = -2 * _ALTERNATIVES
+_LAST: Final = 2 * _ALTERNATIVES
+
+
+@dataclass(frozen=True, slots=True)
+class RatioLikelihoods:
+    """The log-likelihood of each ratio `anchor e^(k step)`, k from -48 to 48, for each anchor.
+
+    The anchors are the ratios that are decided about, of which the evidence is exact.
+    """
+
+    anchors: tuple[float, ...] = ()
+    logs: tuple[tuple[float, ...], ...] = ()
+
+    @classmethod
+    def about(cls, *anchors: float) -> RatioLikelihoods:
+        """Begin without evidence."""
+        return cls(anchors, ((0.0,) * (_LAST - _FIRST + 1),) * len(anchors))
+
+    def plus(self, new: tuple[float, float], old: tuple[float, float]) -> RatioLikelihoods:
+        """Add a tick: bad ones and all, of each side; a side without traffic says nothing."""
+        (bad_new, total_new), (bad_old, total_old) = new, old
+        if not self.anchors or total_new <= 0 or total_old <= 0 or not bad_new + bad_old:
+            return self
+        odds = total_new / total_old
+        logs = tuple(
+            tuple(
+                before + _log_likelihood(ratio * odds, bad_new, bad_old)
+                for before, ratio in zip(known, _ratios(anchor), strict=True)
+            )
+            for anchor, known in zip(self.anchors, self.logs, strict=True)
+        )
+        return RatioLikelihoods(self.anchors, logs)
+
+    def log_evidence_above(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
+        """Return the evidence that the true ratio is above the anchor, or so many steps from it."""
+        return self._log_evidence(anchor, steps, range(1, _ALTERNATIVES + 1), dispersion)
+
+    def log_evidence_below(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
+        """Return the evidence that it is below."""
+        return self._log_evidence(anchor, steps, range(-_ALTERNATIVES, 0), dispersion)
+
+    def lower_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
+        """Return the largest ratio that is refuted from above, by steps; 0.0 if none is."""
+        for steps in range(_LAST - _ALTERNATIVES, _FIRST - 1, -1):
+            if self.log_evidence_above(anchor, steps, dispersion) >= math.log(threshold):
+                return anchor * math.exp(steps * _STEP)
+        return 0.0
+
+    def upper_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
+        """Return the smallest ratio that is refuted from below, by steps; infinity if none is."""
+        for steps in range(_FIRST + _ALTERNATIVES, _LAST + 1):
+            if self.log_evidence_below(anchor, steps, dispersion) >= math.log(threshold):
+                return anchor * math.exp(steps * _STEP)
+        return math.inf
+
+    def _log_evidence(
+        self, anchor: float, steps: int, offsets: Iterable[int], dispersion: float
+    ) -> float:
+        logs = self.logs[self.anchors.index(anchor)]
+        at = steps - _FIRST
+        return _log_mean([(logs[at + offset] - logs[at]) / dispersion for offset in offsets])
+
+
+NO_LIKELIHOODS: Final = RatioLikelihoods()
+
+
+def log_evidence_of_sums(ratio: float, odds: float, bad_new: float, bad_old: float) -> float:
+    """Return the evidence that the true ratio is above `ratio`, had all come in one tick.
+
+    `odds` are new's total to old's.
+    """
+    null = _log_likelihood(ratio * odds, bad_new, bad_old)
+    others = (ratio * math.exp(steps * _STEP) for steps in range(1, _ALTERNATIVES + 1))
+    return _log_mean([_log_likelihood(one * odds, bad_new, bad_old) - null for one in others])
+
+
+def _ratios(anchor: float) -> Iterable[float]:
+    return (anchor * math.exp(steps * _STEP) for steps in range(_FIRST, _LAST + 1))
+
+
+def _log_likelihood(odds: float, bad_new: float, bad_old: float) -> float:
+    """Return the logarithm of `share^new (1 - share)^old`, where new has these odds."""
+    return bad_new * math.log(odds) - (bad_new + bad_old) * math.log1p(odds)
+
+
+def _log_mean(logs: list[float]) -> float:
+    """Return the logarithm of the mean, without overflow."""
+    largest = max(logs)
+    return largest + math.log(math.fsum(math.exp(one - largest) for one in logs) / len(logs))

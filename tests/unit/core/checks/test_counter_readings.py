@@ -1,0 +1,87 @@
+"""Increases of counters: exact through resets, missed scrapes and births."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
+from gate.core.checks.questions import Counted, Series
+from tests.table import each
+
+Reading = dict[str, float]
+
+
+def series(reading: Reading) -> list[Series]:
+    """Return counters by what they count and an identity, as in `bad a`."""
+    return [
+        Series(float(value), counted=Counted(name.split()[0]), identity=name.split()[1])
+        for name, value in reading.items()
+    ]
+
+
+def increases(*readings: Reading) -> list[Increase]:
+    """Return the increase that each reading adds."""
+    known, found = CounterReadings(), []
+    for reading in readings:
+        known, increase = known.plus(series(reading))
+        found.append(increase)
+    return found
+
+
+@each(
+    ("readings", "bad", "total"),
+    [
+        ([{"total a": 90}, {"total a": 100}], 0, 10),
+        ([{"total a": 90, "bad a": 5}, {"total a": 100, "bad a": 6}], 1, 10),
+        # A series that is born in the phase counts from 0.
+        ([{"total a": 90}, {"total a": 100, "bad a": 3}], 3, 10),
+        ([{}, {"total a": 7}, {"total a": 9}], 0, 9),
+        # A reset: what is there now was counted since.
+        ([{"total a": 90}, {"total a": 4}, {"total a": 6}], 0, 6),
+        # A missed scrape, even if the series is stale and gone for a while, loses nothing.
+        ([{"total a": 90}, {}, {"total a": 120}], 0, 30),
+        ([{"total a": 90}, {"total a": 90}, {"total a": 120}], 0, 30),
+        # A series that ends keeps what it has added.
+        ([{"total a": 90, "total b": 5}, {"total a": 95, "total b": 9}, {"total a": 96}], 0, 10),
+    ],
+)
+def test_increases_are_exact(readings: list[Reading], bad: float, total: float) -> None:
+    """The first reading is where counting starts; after it not one event is lost or made up."""
+    found = increases(*readings)
+    assert found[0] == Increase()
+    assert sum(each.bad for each in found) == bad
+    assert sum(each.total for each in found) == total
+
+
+@each("value", [0.5, -1.0, math.nan, math.inf])
+def test_what_is_no_count_of_events_is_refused(value: float) -> None:
+    """A gauge, a duration, a share."""
+    with pytest.raises(NotCounterError, match=r"bad: .* is no count of events"):
+        increases({"bad a": value})
+
+
+def test_a_gauge_gives_itself_away() -> None:
+    """It falls again and again."""
+    with pytest.raises(NotCounterError, match="total: a series fell 3 times in 7 readings"):
+        increases(*({"total a": 100.0 + (at % 2)} for at in range(8)))
+
+
+def test_a_pod_that_crashes_again_and_again_has_counters() -> None:
+    """Its counters begin anew a few times, between which they grow."""
+    readings = [{"total a": float(1 + at % 5)} for at in range(60)]
+    assert sum(each.total for each in increases(*readings)) == 59
+
+
+def test_counters_that_differ_in_name_alone_are_one() -> None:
+    """A selector may name several metrics."""
+    known, _ = CounterReadings().plus([])
+    twice = [Series(3.0, counted=Counted.BAD, identity="a")] * 2
+    assert known.plus(twice)[1] == Increase(6.0)
+
+
+def test_series_that_count_nothing_are_refused() -> None:
+    """An answer to some other question."""
+    with pytest.raises(NotCounterError, match="does not say"):
+        CounterReadings().plus([Series(1.0)])

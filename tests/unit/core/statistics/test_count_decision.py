@@ -1,0 +1,218 @@
+"""New against old by counts: each rule of the decision, against SciPy where there is one."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import betainc, betaincinv
+from scipy.stats import chi2
+
+from gate.core.statistics.count_decision import CountRule, End, judge
+from gate.core.statistics.count_estimate import POWER, estimate
+from gate.core.statistics.count_evidence import CountEvidence, CountTick
+from tests.table import each
+
+BAKE = CountRule(known_length=True)
+ROLLOUT = CountRule()
+CLOSE = 1e-9
+
+
+def gathered(rule: CountRule, *ticks: tuple[float, float, float, float]) -> CountEvidence:
+    """Return the evidence of ticks: bad and all of new, bad and all of old."""
+    evidence = rule.begin()
+    for tick in ticks:
+        evidence = evidence.plus(CountTick(*tick))
+    return evidence
+
+
+def steady(
+    rule: CountRule, ticks: int, new: tuple[float, float], old: tuple[float, float]
+) -> CountEvidence:
+    """Return the evidence of ticks that are all the same."""
+    return gathered(rule, *[(*new, *old)] * ticks)
+
+
+def tail(rule: CountRule, evidence: CountEvidence) -> float:
+    """Return SciPy's probability of so many bad events of new, at the tolerated ratio."""
+    odds = rule.tolerated * evidence.new.total / evidence.old.total
+    return float(betainc(evidence.new.bad, evidence.old.bad + 1, odds / (1 + odds)))
+
+
+@each(
+    ("rule", "new", "end"),
+    [
+        (BAKE, (3, 100), End.WORSE),
+        (BAKE, (1, 100), End.NOT_HARMFUL),
+        (BAKE, (1.6, 100), End.UNDECIDED),
+        (ROLLOUT, (3, 100), End.WORSE),
+        (ROLLOUT, (1, 100), End.NOT_HARMFUL),
+        (ROLLOUT, (1.6, 100), End.UNDECIDED),
+    ],
+)
+def test_there_are_three_ends(rule: CountRule, new: tuple[float, float], end: End) -> None:
+    """After ten minutes of one bad request a tick in the old version."""
+    assert judge(rule, steady(rule, 60, new, (1, 100))) is end
+
+
+def test_the_exact_test_is_scipys() -> None:
+    """It fails where the tail is at most a share of alpha, at the end at most alpha itself."""
+    source = random.Random(4)
+    seen = set()
+    for _ in range(300):
+        new, old = source.randint(10, 60) / 10, source.randint(5, 30) / 10
+        evidence = steady(BAKE, 30, (new, source.choice([20, 100])), (old, 100))
+        for at_the_end, alpha in ((False, 0.004), (True, 0.03)):
+            worse = judge(BAKE, evidence, at_the_end=at_the_end) is End.WORSE
+            assert worse == (tail(BAKE, evidence) <= alpha)
+            seen.add((at_the_end, worse))
+    assert len(seen) == 4
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
+    """What one alone would fail, one of eight does not."""
+    evidence = steady(rule, 20, (2.6, 100), (0.9, 100))
+    assert judge(rule, evidence) is End.WORSE
+    assert judge(replace(rule, split=8), evidence) is not End.WORSE
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
+    """Whether events come in bursts is not known earlier."""
+    assert judge(rule, steady(rule, 8, (50, 100), (1, 100))) is End.UNDECIDED
+    assert judge(rule, steady(rule, 9, (50, 100), (1, 100))) is End.WORSE
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:
+    """Thrice as much of next to nothing."""
+    evidence = steady(rule, 60, (3, 1000), (1, 1000))
+    assert judge(replace(rule, min_delta=0.001), evidence) is End.WORSE
+    assert judge(replace(rule, min_delta=0.002), evidence) is not End.WORSE
+
+
+@each(("bad", "total", "end"), [(0, 4602, "undecided"), (0, 4603, "not-harmful")])
+def test_a_negligible_rate_passes(bad: float, total: float, end: str) -> None:
+    """Of 4,603 requests without a bad one at most one in a thousand is bad, with 99 %."""
+    assert judge(BAKE, gathered(BAKE, (bad, total, 0, 100))).value == end
+    without = replace(BAKE, negligible=0.0)
+    assert judge(without, gathered(without, (bad, total, 0, 100))) is End.UNDECIDED
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_a_version_without_traffic_is_undecided(rule: CountRule) -> None:
+    """On either side; so is one without any bad event."""
+    for new, old in (((0, 0), (1, 100)), ((1, 100), (0, 0)), ((0, 50), (0, 50)), ((0, 0), (0, 0))):
+        evidence = steady(rule, 60, new, old)
+        assert judge(rule, evidence, at_the_end=True) is End.UNDECIDED
+        estimate(rule, evidence)
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_events_in_bursts_count_for_less(rule: CountRule) -> None:
+    """The same sums fail if they come evenly, and not if they come in two bursts."""
+    even = steady(rule, 20, (3, 100), (1, 100))
+    bursts = [(30, 100, 10, 100)] * 2 + [(0, 100, 0, 100)] * 18
+    uneven = gathered(rule, *bursts)
+    assert even.new.bad == uneven.new.bad
+    assert even.dispersion == 1.0
+    assert judge(rule, even) is End.WORSE
+    assert judge(rule, uneven) is not End.WORSE
+
+
+def test_the_dispersion_is_scipys() -> None:
+    """Pearson's X^2 over its tenth percentile, where it is beyond its ninetieth."""
+    source = random.Random(5)
+    counts = [
+        (float(source.choice([0, 6])), 100.0, float(source.choice([0, 4])), 80.0) for _ in range(30)
+    ]
+    evidence = gathered(BAKE, *counts)
+    spread = 0.0
+    for side in (0, 2):
+        bad, total = [tick[side] for tick in counts], [tick[side + 1] for tick in counts]
+        rate = sum(bad) / sum(total)
+        spread += sum(
+            (one - rate * all_) ** 2 / (rate * all_) for one, all_ in zip(bad, total, strict=True)
+        )
+    assert spread > chi2.ppf(0.9, 58)
+    assert math.isclose(evidence.dispersion, spread / chi2.ppf(0.1, 58), rel_tol=CLOSE)
+
+
+def test_the_interval_is_scipys() -> None:
+    """Its lower end by the alpha that fails, its upper end by that which passes."""
+    evidence = steady(BAKE, 30, (2, 100), (1, 50))
+    for at_the_end, alpha in ((False, 0.004), (True, 0.03)):
+        found = estimate(BAKE, evidence, at_the_end=at_the_end)
+        least, rest = betaincinv(60, 31, alpha), betaincinv(30, 61, 0.001)
+        assert found.ratio == pytest.approx(1.0)
+        assert math.isclose(found.low, least / (1 - least) / 2, rel_tol=CLOSE)
+        assert math.isclose(found.high, (1 - rest) / rest / 2, rel_tol=CLOSE)
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_the_interval_says_what_the_decision_says(rule: CountRule) -> None:
+    """Worse is an interval beyond what is tolerated, not harmful one below what is harmful."""
+    source = random.Random(6)
+    seen = set()
+    for _ in range(40):
+        new, old = source.randint(5, 50) / 10, source.randint(5, 20) / 10
+        evidence = steady(rule, source.choice([15, 40]), (new, 100), (old, 100))
+        end, found = judge(rule, evidence), estimate(rule, evidence)
+        seen.add(end)
+        assert (end is End.WORSE) == (found.low >= rule.tolerated * (1 - CLOSE))
+        assert (end is End.NOT_HARMFUL) == (found.high <= rule.harm * (1 + CLOSE))
+        assert found.ratio is not None
+        assert found.low <= found.ratio <= found.high
+    assert seen == {*End}
+
+
+def test_shares_that_move_with_the_rate_deceive_no_e_process() -> None:
+    """Both versions get worse together while traffic moves to the new one: a backend fails.
+
+    The sums would say that new is worse: most of its traffic came when both were bad.
+    """
+
+    def ticks(rule: CountRule) -> CountEvidence:
+        early = [(0.1, 10, 0.9, 90)] * 20
+        return gathered(rule, *early, *[(9, 90, 1, 10)] * 20)
+
+    assert judge(BAKE, ticks(BAKE)) is End.WORSE
+    assert judge(ROLLOUT, ticks(ROLLOUT)) is not End.WORSE
+
+
+def test_an_e_process_is_the_mean_of_24_likelihood_ratios() -> None:
+    """From 1.25 times to 8 times the old rate, each tick by its own exposures."""
+    evidence = gathered(ROLLOUT, (3, 40, 1, 60), (2, 90, 2, 30))
+    expected = 0.0
+    for k in range(1, 25):
+        ratio = 1.25 * (8 / 1.25) ** (k / 24)
+        product = 1.0
+        for bad_new, total_new, bad_old, total_old in ((3, 40, 1, 60), (2, 90, 2, 30)):
+            other, null = (
+                each * total_new / (total_old + each * total_new) for each in (ratio, 1.25)
+            )
+            product *= (other / null) ** bad_new * ((1 - other) / (1 - null)) ** bad_old
+        expected += product / 24
+    found = evidence.likelihoods.log_evidence_above(1.25)
+    assert math.isclose(math.exp(found), expected, rel_tol=CLOSE)
+
+
+@each("rule", [BAKE, ROLLOUT])
+def test_the_smallest_detectable_ratio_is_found_four_times_in_five(rule: CountRule) -> None:
+    """At the end, with that traffic: a version of that ratio fails in about 80 % of phases."""
+    evidence = steady(rule, 30, (1, 100), (1, 100))
+    ratio = estimate(rule, evidence).detectable
+    assert ratio is not None
+    source = np.random.default_rng(8)
+    runs = 100
+    bad = source.binomial(100, [ratio / 100, 0.01], (runs, 30, 2))
+    found = sum(
+        judge(rule, gathered(rule, *((new, 100, old, 100) for new, old in run)), at_the_end=True)
+        is End.WORSE
+        for run in bad.tolist()
+    )
+    assert POWER - 0.12 < found / runs < POWER + 0.12

@@ -257,7 +257,7 @@ class AtEnd(TypedDict):
         StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
-            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: not known."
+            " `not-as-sent`: the server never kept what was sent. `unread`: nobody could tell."
             " `written-late`: a write without an answer was done too late to be taken back."
         ),
     ]

@@ -34,6 +34,8 @@ REPEAT_SECONDS = 30.0
 LEAD_SECONDS = 5.0
 """How long before a standstill would end the leg a pod is given up: a removal takes some time."""
 
+_DECIDED = (Stage.DECIDED, Stage.REREAD)
+"""The stages of a removal that is not sent yet."""
 _STAGES = {
     Removal.ACCEPTED: Stage.ACCEPTED,
     Removal.GUARDED: Stage.GUARDED,
@@ -58,10 +60,10 @@ def ask_to_remove(attempt: Attempt) -> Step:
     """Return the next request for the removal of a pod, the attempt unchanged if none is due."""
     if not _may_remove(attempt) or attempt.awaits(RemovePod):
         return attempt, ()
-    decided = next((one for one in _replacements(attempt) if one.stage is Stage.DECIDED), None)
+    decided = next((one for one in _replacements(attempt) if one.stage in _DECIDED), None)
     if decided is not None:
         waits = attempt.awaits(SaveRecord) or awaits_read(attempt, (decided.workload,))
-        return (attempt, ()) if waits else _send(attempt, decided)
+        return (attempt, ()) if waits else _go_on(attempt, decided)
     for ref in attempt.workloads.rollouts:
         blocking = _find_due(attempt, ref)
         if blocking is not None:
@@ -114,6 +116,23 @@ def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
         f" and will be replaced{said}"
     )
     return attempt.with_effect(save), (attempt.say("blocked", line), *reads, save)
+
+
+def mark_reread(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt after all of a workload was read: a removal was decided on what is so."""
+    for one in _replacements(attempt):
+        if one.workload == ref and one.stage is Stage.DECIDED:
+            attempt = _with(attempt, replace(one, stage=Stage.REREAD))
+    return attempt
+
+
+def _go_on(attempt: Attempt, decided: Replacement) -> Step:
+    """Send a removal that was read again; where nobody could read, read once more."""
+    if decided.stage is Stage.REREAD:
+        return _send(attempt, decided)
+    if attempt.now < attempt.requests.not_before:
+        return attempt, ()
+    return read_all(attempt, (decided.workload,))
 
 
 def _send(attempt: Attempt, decided: Replacement) -> Step:
@@ -178,7 +197,7 @@ def _may_try(attempt: Attempt, blocking: BlockingPod) -> bool:
 
 
 def _is_under_way(attempt: Attempt, ref: Ref) -> bool:
-    under_way = (Stage.DECIDED, Stage.SENT)
+    under_way = (*_DECIDED, Stage.SENT)
     return any(one.workload == ref and one.stage in under_way for one in _replacements(attempt))
 
 

@@ -249,9 +249,8 @@ class AtEnd(TypedDict):
         StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
-            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
-            " could tell, or the end did not wait for the answer. `written-late`: a write of which"
-            " no answer was seen was done after all, too late to be taken back."
+            " `not-as-sent`: the server never kept what was sent. `unread`: nobody could tell."
+            " `written-late`: a write without an answer was done too late to be taken back."
         ),
     ]
     managers: Annotated[

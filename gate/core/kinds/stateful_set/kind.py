@@ -131,7 +131,7 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
 
     def is_rolled_out(self, view: View[ControllerRevision], live: StatefulSet) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-        return completion.is_rolled_out(live)
+        return completion.is_rolled_out(view, live)
 
     def describe_counts(
         self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"

@@ -287,7 +287,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     resume: Annotated[
         bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment or a suspended Job")
     ] = False
-    dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "stop before the first write")] = (
+    dry_run: Annotated[bool, Option(Group.OWNERSHIP, CLAIMING, "stop before the first write")] = (
         False
     )
     rbac: Annotated[

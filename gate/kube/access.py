@@ -77,7 +77,7 @@ def list_needed(
         workload = registry.find_workload(ref)
         if workload is not None:
             wanted |= following(namespace, workload)
-            wanted |= _removing(namespace, removes) if workload.can_be_blocked else set()
+            wanted |= removing(namespace, removes) if workload.can_be_blocked else set()
     return tuple(sorted(wanted))
 
 
@@ -124,7 +124,7 @@ def following(namespace: str, workload: WorkloadResources) -> set[Permission]:
     }
 
 
-def _removing(namespace: str, how: BlockedPods) -> set[Permission]:
+def removing(namespace: str, how: BlockedPods) -> set[Permission]:
     """Return what it takes to remove a pod that is in the way of its controller."""
     return {
         Permission(namespace, right.resource.group, right.plural, verb)

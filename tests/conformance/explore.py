@@ -50,10 +50,10 @@ def _explored(api: Api, seeds: Sequence[int], *, shrink: bool) -> Iterator[int]:
         if not found:
             continue
         steps = sequence(seed)
-        print(told(seed, steps, found), flush=True)
+        print(difference_text(seed, steps, found), flush=True)
         if shrink:
             fewest = shrunk(api, steps, f"shrunk-{seed}")
-            print(told(seed, fewest, ["with the fewest steps"]), flush=True)
+            print(difference_text(seed, fewest, ["with the fewest steps"]), flush=True)
         yield seed
 
 
@@ -107,7 +107,7 @@ def shrunk(api: Api, steps: Sequence[Step], name: str) -> list[Step]:
     return fewest
 
 
-def told(seed: int, steps: Sequence[Step], found: Sequence[str]) -> str:
+def difference_text(seed: int, steps: Sequence[Step], found: Sequence[str]) -> str:
     """Return what people read of a difference."""
     lines = [f"seed {seed}: real | sandbox", *(f"  {line}" for line in found)]
     return "\n".join([*lines, *(f"  step: {step}" for step in steps)])

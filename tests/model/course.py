@@ -63,7 +63,7 @@ def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
     slow = [one for one in world.flights if _comes_late(one, scene)]
     yield from _served(world, [one for one in world.flights if one not in slow])
     yield from _answers(world)
-    yield from told(world)
+    yield from deliveries(world)
     if world.again == "soon":
         yield from _again(world, scene)
     yield from controlled(world)
@@ -150,7 +150,7 @@ def _answer(world: World, effect: Asking) -> Stepped:
             books = found_out(books, WEB)._replace(read=rules.serves(world.cluster), failed=failed)
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
         case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
-            world = world._replace(books=found_out(books, ref))
+            world = world._replace(books=found_out(books, ref)._replace(unseen=False))
             return heard(world, ReadBack(now, effect_id, Known(configuration.live(world.settings))))
         case Read(ref=ref):
             world = world._replace(books=found_out(books, ref))
@@ -187,7 +187,7 @@ def unread(world: World, effect: Read) -> Stepped:
 News = list[Observed | Vanished]
 
 
-def told(world: World) -> Iterator[Move]:
+def deliveries(world: World) -> Iterator[Move]:
     """Let a watch tell what differs from what is known: of the Deployment, or of its parts."""
     attempt = deciding(world)
     if attempt is None or not (world.watching and world.contact):

@@ -31,9 +31,9 @@ from tests.model.course import (
     BECAME,
     away,
     controlled,
+    deliveries,
     first_at,
     found_out,
-    told,
     unread,
     woke,
 )
@@ -126,7 +126,7 @@ def _server_deviates(world: World) -> Iterator[Move]:
         yield Move(name, partial(_deaf, world, effect.effect_id))
         if isinstance(effect, Read) and world.contact:
             yield Move("Read fails", partial(unread, world, effect))
-    news = any(told(world))
+    news = any(deliveries(world))
     if world.contact and (asked or news):
         now = attempt.now
         lost = (ContactLost(now, "no answer"),)

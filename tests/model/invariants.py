@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 
 from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
 from gate.core.model.field_manager import Verb
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -48,11 +49,20 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
         yield from _turned(before, attempt)
     if attempt.result.verdict_at is not None and deciding(before) is not None:
         yield from _concluded(after, attempt)
+    if attempt.course.state in _LOOKED and _is_looking(before):
         yield from _configuration_at_end(after, attempt)
     if not attempt.ended:
         yield from _lasts(attempt)
     elif alive(before) is not None:
         yield from _kept_uncertain(after, attempt)
+
+
+_LOOKED = (State.CLOSING, State.ENDED)
+"""The states behind the last look."""
+
+
+def _is_looking(world: World) -> bool:
+    return world.attempt is not None and world.attempt.course.state not in _LOOKED
 
 
 def wrong_at_rest(world: World) -> Iterator[str]:
@@ -105,9 +115,9 @@ def _needed(before: World, after: World, write: Write) -> Iterator[str]:
 
 def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the report to the writes of which nobody knows whether they were done."""
-    told = {str(ref) for ref in uncertain_writes(attempt)}
+    uncertain = {str(ref) for ref in uncertain_writes(attempt)}
     for name in world.books.lost:
-        if name not in told:
+        if name not in uncertain:
             yield f"S11: nobody is told that the answer to a write of {name} was lost"
 
 
@@ -144,10 +154,11 @@ def _configured(before: World, after: World, flight: Flight) -> Iterator[str]:
 def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the ConfigMap to the version that runs: each key but what others set.
 
-    Where the Deployment came not to be written, it goes back to what was found.
+    Where the Deployment came not to be written, it goes back to what was found. A late write that
+    is done after the last look at the ConfigMap is nobody's to know.
     """
     ends = (Outcome.VERIFIED, Outcome.ROLLED_BACK)
-    if world.settings is None or attempt.outcome not in ends or world.books.late:
+    if world.settings is None or attempt.outcome not in ends or world.books.unseen:
         return
     back = attempt.outcome is Outcome.ROLLED_BACK
     was_written = world.books.out or world.books.back

@@ -59,7 +59,7 @@ def _configured(world: World, flight: Flight) -> Stepped:
     if effective and flight.number == world.number:
         books = books._replace(configured=True, late=books.late or flight.late)
     if effective and (flight.number != world.number or over(world)):
-        books = books._replace(trouble=True)
+        books = books._replace(trouble=True, unseen=books.unseen or over(world))
     did = flight if effective else None
     return Stepped(pruned(world._replace(settings=after, flights=left, books=books)), done=did)
 

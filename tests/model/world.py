@@ -115,7 +115,8 @@ class Books(NamedTuple):
     whether somebody else changed the template or the Deployment itself, `taken` whether the lock
     was taken. `refused` is whether a write of the way out was, `failed` whether the latest read
     shows pods of it that crash, `lost` the objects whose last write has no answer, and that were
-    not read since.
+    not read since. `unseen` is whether the ConfigMap was written after the verdict by a write that
+    nobody waits for, and not read since.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
     the controllers or the baseline gave some that no gate can make up for.
@@ -137,6 +138,7 @@ class Books(NamedTuple):
     refused: bool = False
     failed: bool = False
     lost: tuple[str, ...] = ()
+    unseen: bool = False
     others: bool = False
     trouble: bool = False
 
@@ -302,7 +304,7 @@ def begun(world: World, scene: Scene) -> Stepped:
     recovery = recovery_of(world)
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
-        books = books._replace(refused=False, failed=False, lost=())
+        books = books._replace(refused=False, failed=False, lost=(), unseen=False)
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)
     found = configuration.values(world.settings)

@@ -8,14 +8,20 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, settings, tidying, web
+from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
+
+CONFIGURATION, MIGRATION = "patch configmaps/settings", "patch jobs/migrate"
+DEPLOYMENT, SMOKE_TEST = "patch deployments/web", "patch jobs/smoke"
 
 
 def cron_job() -> JSON:
@@ -39,7 +45,9 @@ def written(result: Result) -> list[str]:
 
 @pytest.mark.contract("B955", "B957", "B958", "B970", "B1134")
 @pytest.mark.on_oldest
-def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
+def test_a_job_runs_before_what_it_prepares_and_another_behind_it(
+    scene: Scene, audit: Trail
+) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", annotations={PHASE: "after"})
@@ -59,6 +67,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     again = scene.apply(web(2), smoke, job(), settings("two"))
     assert ended(again) == (0, "verified", "NoChange")
     assert len(scene.objects.list_all("jobs")) == 2
+    in_order = [CONFIGURATION, MIGRATION, DEPLOYMENT, SMOKE_TEST]
+    assert changes(audit) == [*in_order, *in_order]
 
 
 @pytest.mark.contract("B955", "B956", "B959", "B961")
@@ -85,7 +95,7 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     ids=["back-off", "deadline", "failure-policy", "image", "config"],
 )
 def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
-    scene: Scene, failing: JSON, reason: str, words: tuple[str, ...]
+    scene: Scene, audit: Trail, failing: JSON, reason: str, words: tuple[str, ...]
 ) -> None:
     """Exit 4; the Deployment is never written; what the Job did stays, where any of it has run."""
     scene.serve(settings("one"), web())
@@ -109,6 +119,8 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
     logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
     assert bool(logs) == ("exit code 3" in words)
+    assert [cause["reason"] for cause in failed["causes"]] == [reason]
+    assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
 @pytest.mark.contract("B956")
@@ -128,7 +140,7 @@ def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -
 
 
 @pytest.mark.contract("B958", "B961")
-def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
+def test_a_failed_smoke_test_takes_the_version_back(scene: Scene, audit: Trail) -> None:
     """What it tested goes back with its configuration; the Job itself stays as it ended."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", behaviour=CRASH, annotations={PHASE: "after"})
@@ -138,6 +150,8 @@ def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
     assert entry(result, "web")["outcome"] == "rolled-back"
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
+    assert [cause["reason"] for cause in entry(result, "smoke")["causes"]] == ["JobFailed"]
+    assert changes(audit) == [CONFIGURATION, DEPLOYMENT, SMOKE_TEST, CONFIGURATION, DEPLOYMENT]
 
 
 @pytest.mark.contract("B960")
@@ -159,7 +173,7 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
 
 
 @pytest.mark.contract("B962")
-def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
+def test_another_template_is_refused_without_showing_it(scene: Scene, audit: Trail) -> None:
     """Exit 3 with both ways out; of the server's 422 the fields alone are shown."""
     scene.serve(settings("one"), web())
     assert ended(scene.apply(job()))[0] == 0
@@ -169,11 +183,12 @@ def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
     assert "a name with the version in it" in result.stderr
     assert "Containers" not in result.stderr
     assert mode(scene) == "one"
+    assert changes(audit) == [MIGRATION]
 
 
 @pytest.mark.contract("B963", "B964")
 def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
-    scene: Scene,
+    scene: Scene, audit: Trail
 ) -> None:
     """The server would answer 200 and run nothing."""
     assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
@@ -188,6 +203,7 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert now["metadata"]["uid"] != uid
     assert ended(scene.apply(better)) == (0, "verified", "NoChange")
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == now["metadata"]["uid"]
+    assert changes(audit) == [MIGRATION, "delete jobs/migrate", MIGRATION, MIGRATION]
 
 
 class LostAnswer:
@@ -244,12 +260,12 @@ def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, losing: int) 
     ],
 )
 def test_a_wrong_annotation_ends_with_its_place(
-    scene: Scene, body: JSON, words: tuple[str, ...]
+    scene: Scene, audit: Trail, body: JSON, words: tuple[str, ...]
 ) -> None:
     """Exit 2 in one line, and nothing is written."""
     result = scene.apply(settings("two"), body)
     assert_usage(result, ".yaml:", *words)
-    assert not scene.objects.list_all("configmaps")
+    assert changes(audit) == []
 
 
 @pytest.mark.contract("B967")
@@ -284,6 +300,39 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
     assert entry(result, "x")["reason"] == "Deleted"
 
 
+@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
+def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
+    """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert entry(result, "migrate")["outcome"] == "superseded"
+    assert entry(result, "web")["outcome"] == "refused"
+    assert entry(result, "web")["message"].startswith("it was not written, since")
+    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
+    assert "deployment/web was never written; what job/migrate may have done stays" in text
+    assert "not written deployment/web Deleted runs shop/web:1" in text
+    assert "deleted before it ended; 1 of its pods was still there when last seen" in text
+
+
+@pytest.mark.contract("B981", "B1054")
+def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
+    """What would have been written behind it stays unwritten, too."""
+    scene.serve(settings("one"))
+    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert not scene.objects.list_all("cronjobs")
+
+
 @pytest.mark.contract("B960")
 @pytest.mark.parametrize("on_interrupt", ["keep", "rollback"])
 def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -> None:
@@ -299,6 +348,8 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert "rollout-gate recover web" in result.stdout
     assert mode(scene) == ("two" if on_interrupt == "keep" else "one")
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert entry(recovered, "web")["outcome"] == "refused"
 
 
 @pytest.mark.contract("B955", "B961")

@@ -65,6 +65,16 @@ def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
     return body
 
 
+def require_replicas(ref: Ref, name: Naming = str) -> None:
+    """Raise UsageError if a first version of a workload could not be scaled to zero."""
+    kind = kind_of(ref)
+    if kind.has_way_back and kind.default_replicas is None:
+        raise UsageError(
+            f"{name(ref)} cannot be scaled to zero: a {ref.kind} has no replicas",
+            hint="--on-first-failure keep leaves a first version that fails, and delete deletes it",
+        )
+
+
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
     """Refuse objects that are being deleted: what is applied to them is deleted with them.
 

@@ -15,12 +15,12 @@ from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.kinds.registry import locks_of
-from gate.core.model.fact import Absent
+from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.readiness.needs import why_kept
-from gate.core.rollout.policy import OnFirstFailure
-from gate.kube.access import Permission, granting, list_needed, looking_around
+from gate.core.rollout.policy import BlockedPods, OnFirstFailure
+from gate.kube.access import Permission, granting, list_needed, looking_around, removing
 from gate.kube.failures import Forbidden
 from gate.kube.kinds.registry import find_workload
 from gate.kube.resources import LEASES
@@ -51,8 +51,17 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
     deletes = {*(_list_deletable(new) if _may_delete(settings) else ()), *replaceable(manifest)}
     removes = settings.replace_blocked_pods
     needs = list_needed(session.resources, refs, creates=new, deletes=deletes, removes=removes)
-    first_questions.check_access(session, _about(manifest), needs, wished)
+    of_pods = _wished_for_old_pods(found, removes)
+    first_questions.check_access(session, _about(manifest), needs, (*wished, *of_pods))
     return found
+
+
+def _wished_for_old_pods(found: Surroundings, removes: BlockedPods) -> Iterator[Permission]:
+    """Yield what replaces pods that a controller would leave after a way back."""
+    for ref, fact in found.lives.items():
+        live = fact.value.workload if isinstance(fact, Known) else None
+        if live is not None and live.leaves_old_pods:
+            yield from removing(ref.namespace, removes)
 
 
 def _about(manifest: Manifest) -> str:

@@ -20,6 +20,7 @@ from gate.app.preflight.guards import (
     refuse_paused,
     refuse_scaled,
     require_pause,
+    require_replicas,
 )
 from gate.app.preflight.replicas import (
     read_autoscaled,
@@ -42,7 +43,7 @@ from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
 from gate.core.readiness.needs import find_own_needs
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.kinds.registry import workload_of
 from gate.kube.reads import Reader
@@ -115,6 +116,9 @@ def guard(
     if settings.on_failure is OnFailure.PAUSE:
         for ref in (item.ref for item in items if item.is_workload):
             require_pause(ref, name, hint=NO_PAUSE)
+    if settings.on_first_failure is OnFirstFailure.SCALE_TO_ZERO:
+        for ref in (item.ref for item in items if item.is_workload and item.live is None):
+            require_replicas(ref, name)
     refuse_scaled(items, name)
     refuse_excluded(items, name)
 

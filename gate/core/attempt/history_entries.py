@@ -58,13 +58,17 @@ def closed_of(attempt: Attempt) -> Closed:
 
 
 def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to finish."""
+    """Tell whether an attempt ended with something left to finish.
+
+    A write that was done too late to be taken back is in its record, for whoever comes next.
+    """
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    return (
-        attempt.result.ending is not None
-        and attempt.result.ending.outcome in _LEFT_OPEN
-        and has_written
+    found = {one.kind for one in attempt.ledger.findings.values()}
+    ends = (
+        (*_LEFT_OPEN, Outcome.ROLLBACK_FAILED) if FindingKind.WRITTEN_LATE in found else _LEFT_OPEN
     )
+    ending = attempt.result.ending
+    return ending is not None and ending.outcome in ends and has_written
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]

@@ -99,6 +99,7 @@ class Reason(AnyReason):
     NOT_READY = "NotReady"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
+    BLOCKED_BY_POD = "BlockedByPod"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
@@ -135,6 +136,7 @@ MORE_TELLING: Final = (
     Reason.IMAGE_PULL,
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
+    Reason.BLOCKED_BY_POD,
 )
 """What may be wrong underneath, in the order in which a reader sees it, before what a kind of
 workload gives."""

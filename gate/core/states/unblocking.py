@@ -108,8 +108,9 @@ def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
     attempt, reads = read_all(attempt, (ref,))
     save = SaveRecord(attempt.requests.next_id, record_now(attempt))
     said = f": {blocking.trouble.message}" if blocking.trouble is not None else ""
+    why = "is taken back" if blocking.is_taken_back else "is in the way"
     line = (
-        f"{attempt.plan.name_of(ref)}: {pod.name} of revision {pod.revision_label} is in the way,"
+        f"{attempt.plan.name_of(ref)}: {pod.name} of revision {pod.revision_label} {why},"
         f" and will be replaced{said}"
     )
     return attempt.with_effect(save), (attempt.say("blocked", line), *reads, save)
@@ -190,9 +191,10 @@ def _condemned_at(attempt: Attempt, ref: Ref, rollout: Rollout, blocking: Blocki
     """Return when a pod is given up: by its trouble, its version's verdict, or a standstill.
 
     A controller replaces a pod of another version itself once that is ready: one that recovers
-    its log needs nothing.
+    its log needs nothing. What it leaves to others of a version that is taken back goes at once.
     """
-    if _has_version_failed(attempt, ref) or blocking.pod.uid in attempt.workloads.replacements:
+    is_known = blocking.pod.uid in attempt.workloads.replacements
+    if blocking.is_taken_back or is_known or _has_version_failed(attempt, ref):
         return -math.inf
     live = rollout.snapshot.live
     if live is None:

@@ -104,12 +104,14 @@ def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
     """Return what serves alone and was not left unverified; else what `undo` chooses.
 
+    What serves may be what was applied last: then it does not count if each other one was bad.
     If no gate verified the choice, a ReplicaSet without available pods does not count: nothing
     shows that it ever served. `digests` are those of `choose_version`.
     """
-    if obstacle(target, history, digests) is None:
-        return target.baseline
     choice = choose_version(target.snapshot, history, digests)
+    if obstacle(target, history, digests) is None:
+        are_all_bad = choice.version is None and choice.replica_set is None and choice.skipped
+        return Absent() if are_all_bad and _is_itself(target) else target.baseline
     found = (
         choice.replica_set
         if choice.version is not None
@@ -122,6 +124,16 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
     gone = Template(Body.of({}), tuple(names))
     return Known(Baseline(choice.version.replica_set, None, gone))
+
+
+def _is_itself(target: Target) -> bool:
+    """Tell whether what serves is what was applied last."""
+    current, baseline = target.snapshot.current(), target.baseline
+    return (
+        isinstance(baseline, Known)
+        and current is not None
+        and (baseline.value.replica_set == current.name)
+    )
 
 
 def older_version(

@@ -17,11 +17,13 @@ class Advice:
     The command may hold `{name}`, the workload as the gate's commands take it, `{bare}`, its name
     alone, and the flags `{place}` and `{cluster}`. Either may hold `{called}`, the workload as
     people and kubectl call it, and `{subject}`, the object that stands in the way: advice with the
-    latter is left out if no single one does.
+    latter is left out if no single one does. `said` are words without which in the message of the
+    reason it is left out, too.
     """
 
     text: str
     command: str = ""
+    said: str = ""
 
 
 class Stage(enum.Enum):

@@ -34,6 +34,7 @@ StateAtEnd = Literal[
     "being-deleted",
     "recreated",
     "unread",
+    "written-late",
 ]
 Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
@@ -257,7 +258,8 @@ class AtEnd(TypedDict):
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
             " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
-            " could tell, or the end did not wait for the answer."
+            " could tell, or the end did not wait for the answer. `written-late`: a write of which"
+            " no answer was seen was done after all, too late to be taken back."
         ),
     ]
     managers: Annotated[

@@ -20,9 +20,10 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
 
     Advice about the object that stands in the way is left out if no single one does.
     """
-    subject = _subject(reason, worst)
+    subject, message = _subject(reason, worst), _message(reason, worst)
     for advice in registry.of_entry(worst).steps.get(reason, ()):
-        if subject or _SUBJECT not in f"{advice.text}{advice.command}":
+        has_subject = subject or _SUBJECT not in f"{advice.text}{advice.command}"
+        if has_subject and advice.said in message:
             yield _fill_in(advice, result, worst, subject)
 
 
@@ -47,6 +48,14 @@ def _fill_in(advice: Advice, result: Result, about: WorkloadResult, subject: str
         subject=shlex.quote(subject),
     )
     return Step(advice.text.format(subject=subject, called=called), words.rstrip())
+
+
+def _message(reason: str, worst: WorkloadResult) -> str:
+    """Return what is said of a reason: that with which the workload ended, or one of its causes."""
+    if reason == worst["reason"]:
+        return worst["message"]
+    found = (cause["message"] for cause in worst["causes"] if cause["reason"] == reason)
+    return next(found, "")
 
 
 def _subject(reason: str, worst: WorkloadResult) -> str:

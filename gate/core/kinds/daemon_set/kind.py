@@ -13,7 +13,7 @@ from gate.core.kinds.controller_revision import (
     ControllerRevision,
     find_newest,
 )
-from gate.core.kinds.daemon_set import completion, faults, idleness
+from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
@@ -125,6 +125,8 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
     ) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is."""
+        if not left_behind.are_replaced(view, live):
+            return None
         waits = policy.requirement.on_delete is OnDelete.WAIT
         if live.on_delete and live.updated < live.replicas and not waits:
             return Reason.NO_ROLLOUT
@@ -168,8 +170,11 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     def find_blocking_pod(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
     ) -> BlockingPod | None:
-        """Return None: its controller replaces pods that are not available first."""
-        return None
+        """Return a pod of a version that is taken back, if its controller leaves it by OnDelete.
+
+        Otherwise it replaces pods that are not available first, and no pod is in its way.
+        """
+        return left_behind.find_blocking_pod(view, live, limits)
 
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that a node was ready at our write, and is still there; unknown nodes are held so.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.int_or_percent import Share
@@ -23,6 +24,8 @@ def completion(
         return None
     if live.replicas == 0:
         return Reason.VACUOUS if live.status_replicas == 0 else None
+    if not left_behind.are_replaced(view, live):
+        return None
     to_update = live.to_update
     if live.on_delete and policy.requirement.on_delete is OnDelete.WAIT:
         to_update = live.replicas

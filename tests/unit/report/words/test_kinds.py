@@ -135,13 +135,6 @@ def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
             "pod/db-1",
             "kubectl delete pod/db-1 -n shop",
         ),
-        (
-            "StatefulSet",
-            Outcome.ROLLBACK_FAILED,
-            "BlockedByPod",
-            "pod/db-1",
-            "--replace-blocked-pods evict",
-        ),
         ("DaemonSet", Outcome.FAILED, "BlockedByNode", "node/n2", "kubectl describe node/n2"),
         ("DaemonSet", Outcome.FAILED, "BlockedByNode", "", "kubectl get nodes"),
         ("Job", Outcome.FAILED, "JobFailed", "", "kubectl logs -l job-name=db -n shop"),
@@ -173,6 +166,42 @@ def test_nothing_is_to_be_deleted_where_that_frees_nothing() -> None:
     cause = {"reason": "BlockedByPod", "message": "said", "pods": 0, "subject": ""}
     blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
     assert not [step for step in steps(blocked) if "delete" in step]
+
+
+@pytest.mark.contract("B1036", "B1092")
+@each(
+    ("message", "words", "others"),
+    [
+        ("and the controller waits for it", "--replace-blocked-pods delete", "partition"),
+        ("is left as it is by the controller (OnDelete)", "kubectl delete pod/db-1", "again"),
+        ("it is below the partition 3, and would", "lower the partition", "again"),
+    ],
+)
+def test_advice_fits_why_a_pod_stays(message: str, words: str, others: str) -> None:
+    """What the gate was refused, or never does, is not what is advised."""
+    cause = {"reason": "BlockedByPod", "message": message, "pods": 0, "subject": "pod/db-1"}
+    blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
+    found = steps(blocked)
+    assert any(words in step for step in found), found
+    assert not [step for step in found if others in step], found
+
+
+@pytest.mark.contract("B1092")
+@each(
+    ("message", "words", "others"),
+    [
+        ("replaces none (OnDelete)", "--on-delete wait", "partition"),
+        ("replaces none (partition 3 of 3)", "the partition is lowered", "delete"),
+    ],
+)
+def test_advice_about_what_rolls_nothing_is_of_its_strategy(
+    message: str, words: str, others: str
+) -> None:
+    """A partition is not lowered for OnDelete, and below one no pod is deleted."""
+    held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", message=message)
+    found = steps(held)
+    assert any(words in step for step in found), found
+    assert not [step for step in found if others in step], found
 
 
 def test_every_word_is_about_a_reason_that_the_kind_gives() -> None:

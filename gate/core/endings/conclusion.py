@@ -81,6 +81,9 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
             return ending
     if trigger is Trigger.INTERRUPTED:
         return _end_interrupted(attempt, None)
+    against = health_checks.against_all(attempt)
+    if trigger is Trigger.CONFIRMED and attempt.course.leg is Leg.FORWARD and against is not None:
+        return Ending(Outcome.FAILED, against.reason, against.message)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)

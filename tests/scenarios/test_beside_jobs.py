@@ -174,3 +174,24 @@ def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> N
     )
     told = in_one_line(help_of.help or "")
     assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
+
+
+@pytest.mark.contract("B1077")
+@pytest.mark.sandbox_only("what the sandbox does not play")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("backoffLimitPerIndex", 1), ("successPolicy", {"rules": [{"succeededCount": 1}]})],
+)
+def test_what_the_sandbox_does_not_play_of_a_job_is_refused(
+    scene: Scene, name: str, value: object
+) -> None:
+    """Played as if it were not there, a rehearsal would be told another end than a cluster's."""
+    indexed = job(behaviour="crash=1", completions=2, completionMode="Indexed")
+    indexed["spec"][name] = value
+    del indexed["spec"]["backoffLimit"]
+    path = scene.manifest(indexed)
+    for command in ("apply", "rehearse"):
+        refused = scene.gate(command, "-f", path)
+        said = in_one_line(refused.stderr)
+        assert f"the sandbox does not serve this: a Job with {name}" in said, str(refused)
+        assert refused.exit_code in (2, 3), str(refused)

@@ -80,6 +80,10 @@ fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for ea
 	for target in $(FUZZ_TARGETS); do \
 		$(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
+.PHONY: statistics
+statistics: $(INSTALLED) ## simulate what comparisons by counts promise, and write docs/statistics.md anew
+	$(BIN)/python -m tests.statistics
+
 .PHONY: crash-walk
 crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and let recover finish it
 	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --long --every-request $(PYTEST_ARGS)

@@ -14,7 +14,8 @@ from tests.cluster import external_metrics
 from tests.cluster.audit import Trail
 from tests.cluster.external_metrics import ExternalMetric
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects, condition
+from tests.cluster.objects import Objects
+from tests.cluster.rollouts import is_settled
 from tests.cluster.workloads import stateful_set
 
 WRITTEN = "patch statefulsets/db"
@@ -63,16 +64,16 @@ def metric(objects: Objects, tmp_path: Path) -> Iterator[ExternalMetric]:
 def test_what_an_autoscaler_decides_meanwhile_is_rolled_out(
     scene: Scene, audit: Trail, metric: ExternalMetric, *, is_good: bool
 ) -> None:
-    """Three pods become four in mid-flight, at its controller's own write: on both legs they stay.
+    """Of two pods it has made three, and makes four in mid-flight: they stay, on both legs.
 
-    The manifest names three, which the gate leaves to the autoscaler.
+    The manifest names two, which the gate leaves to the autoscaler.
     """
-    scene.serve(
-        stateful_set(), external_metrics.autoscaler("StatefulSet", "db", per_pod=PER_POD, most=9)
-    )
-    scene.objects.wait_for("horizontalpodautoscalers", "db", decides)
-    behaviour = "ready=3" if is_good else "crash=0.5"
-    with scene.applying(stateful_set(image="shop/db:2", behaviour=behaviour)) as running:
+    hpa = external_metrics.autoscaler("StatefulSet", "db", per_pod=PER_POD, most=9)
+    scene.serve(stateful_set(replicas=2), hpa)
+    scene.objects.wait_for("statefulsets", "db", lambda live: scaled_to(live, 3))
+    bad = "" if is_good else "crash=0.5"
+    body = stateful_set(image="shop/db:2", replicas=2, behaviour=bad or "ready=3")
+    with scene.applying(body) as running:
         scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
         metric.value = 4 * PER_POD
         scene.objects.wait_for("statefulsets", "db", lambda live: live["spec"]["replicas"] == 4)
@@ -85,10 +86,10 @@ def test_what_an_autoscaler_decides_meanwhile_is_rolled_out(
     assert pods == [f"shop/db:{2 if is_good else 1}"] * 4
     written = [WRITTEN] if is_good else [WRITTEN, WRITTEN, "create pods/db-2/eviction"]
     assert changes(audit) == written
-    scaled = audit.requests(CONTROLLERS).writes().of(namespace=scene.objects.namespace)
-    assert [each.verb for each in scaled if each.subresource == "scale"] == ["update"]
+    scalings = audit.requests(CONTROLLERS).writes().of(namespace=scene.objects.namespace)
+    assert {each.verb for each in scalings if each.subresource == "scale"} == {"update"}
 
 
-def decides(autoscaler: JSON) -> bool:
-    """Whether an autoscaler has its metric."""
-    return condition(autoscaler, "ScalingActive").get("status") == "True"
+def scaled_to(live: JSON, replicas: int) -> bool:
+    """Whether a StatefulSet is to have so many pods, and has them."""
+    return is_settled(live) and live["spec"]["replicas"] == replicas

@@ -81,6 +81,9 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
             return ending
     if trigger is Trigger.INTERRUPTED:
         return _end_interrupted(attempt, None)
+    against = health_checks.against_all(attempt)
+    if trigger is Trigger.CONFIRMED and attempt.course.leg is Leg.FORWARD and against is not None:
+        return Ending(Outcome.FAILED, against.reason, against.message)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)
@@ -155,7 +158,8 @@ def _end_applied(attempt: Attempt) -> Ending:
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
         names = ", ".join(map(attempt.plan.name_of, attempt.ledger.written))
-        text = f"{names} is paused" if changed else f"{names} was paused already"
+        paused = next((kind_of(ref).pause_word for ref in attempt.ledger.written), "paused")
+        text = f"{names} is {paused}" if changed else f"{names} was {paused} already"
         return Ending(Outcome.APPLIED, reason, CleanText(text))
     text = "applied" if changed else "nothing to change"
     if any(check.decides for check in attempt.plan.policy.checks):

@@ -51,7 +51,7 @@ def holds_failure(attempt: Attempt, verdicts: Verdicts) -> bool:
         (verdict := verdicts[ref]) is not None
         and verdict.reason is Reason.PROGRESS_DEADLINE_EXCEEDED
         and attempt.now < attempt.workloads.rollouts[ref].ends_at
-        and (_is_under_way(attempt, ref) or _find_due(attempt, ref) is not None)
+        and (_is_under_way(attempt, ref) or _is_about_to_go(attempt, ref))
         for ref in failed
     )
 
@@ -159,6 +159,20 @@ def _find_due(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     clock = rollout.blindness.clock(attempt.now)
     due_at = max(_settled_at(rollout), _condemned_at(attempt, ref, rollout, blocking))
     return blocking if clock >= due_at else None
+
+
+def _is_about_to_go(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a pod is due, or is once the controller has had its time.
+
+    That may be later than a short progress deadline.
+    """
+    if not _may_remove(attempt):
+        return False
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or not _may_try(attempt, blocking):
+        return False
+    rollout = attempt.workloads.rollouts[ref]
+    return _condemned_at(attempt, ref, rollout, blocking) <= rollout.blindness.clock(attempt.now)
 
 
 def _may_remove(attempt: Attempt) -> bool:

@@ -218,7 +218,7 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
     """Return the deciding message, the attempt's if there is one workload; "" if none decided."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
-    if _is_alone(result):
+    if _is_alone(result) and workload["reason"] == result["reason"]:
         return result["message"]
     return workload["message"]
 

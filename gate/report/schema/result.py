@@ -16,15 +16,7 @@ from gate.report.schema.course import History, Seconds, TimelineEntry
 SCHEMA: Final = "rollout-gate/result/v1"
 
 Action = Literal[
-    "created",
-    "changed",
-    "unchanged",
-    "restored",
-    "kept",
-    "left",
-    "gone",
-    "deleting",
-    "deleted",
+    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted"
 ]
 StateAtEnd = Literal[
     "as-written",

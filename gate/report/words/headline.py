@@ -232,6 +232,8 @@ def _of_one(result: Result, workload: WorkloadResult) -> str:
         did = "runs as before" if is_as_before else verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:
+        case Outcome.VERIFIED | Outcome.APPLIED if result["outcome"] == Outcome.FAILED:
+            return f"{_describe_verified(result, workload)}, but {result['message']}"
         case Outcome.VERIFIED | Outcome.APPLIED:
             return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:

@@ -80,13 +80,17 @@ fuzz: $(INSTALLED) ## search for input that breaks a reader, FUZZ_SECONDS for ea
 	for target in $(FUZZ_TARGETS); do \
 		$(BIN)/python -m tests.fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
+.PHONY: statistics
+statistics: $(INSTALLED) ## simulate what comparisons by counts promise, and write docs/statistics.md anew
+	$(BIN)/python -m tests.statistics
+
 .PHONY: crash-walk
 crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and let recover finish it
 	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --long --every-request $(PYTEST_ARGS)
 
 .PHONY: coverage
-coverage: ## run the fast tests, and hold their coverage of branches
-	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov $(PYTEST_ARGS)"
+coverage: $(INSTALLED) ## run the fast tests, and hold their coverage of branches
+	$(BIN)/python -m pytest --cov -n auto --dist worksteal $(PYTEST_ARGS)
 
 .PHONY: e2e
 e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane

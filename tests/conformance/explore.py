@@ -65,10 +65,10 @@ def _explored(api: Api, kind: Explored, seeds: Sequence[int], *, shrink: bool) -
         if not found:
             continue
         steps = kind.sequence(seed)
-        print(told(seed, steps, found), flush=True)
+        print(difference_text(seed, steps, found), flush=True)
         if shrink:
             fewest = shrunk(api, kind, steps, f"shrunk-{seed}")
-            print(told(seed, fewest, ["with the fewest steps"]), flush=True)
+            print(difference_text(seed, fewest, ["with the fewest steps"]), flush=True)
         yield seed
 
 
@@ -122,7 +122,7 @@ def shrunk(api: Api, kind: Explored, steps: Sequence[Any], name: str) -> list[An
     return fewest
 
 
-def told(seed: int, steps: Sequence[Any], found: Sequence[str]) -> str:
+def difference_text(seed: int, steps: Sequence[Any], found: Sequence[str]) -> str:
     """Return what people read of a difference."""
     lines = [f"seed {seed}: real | sandbox", *(f"  {line}" for line in found)]
     return "\n".join([*lines, *(f"  step: {step}" for step in steps)])

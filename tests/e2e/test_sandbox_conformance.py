@@ -15,7 +15,7 @@ import pytest
 from tests.cluster.cluster import Cluster
 from tests.conformance import known
 from tests.conformance.differences import differences
-from tests.conformance.explore import KINDS, against_real, told
+from tests.conformance.explore import KINDS, against_real, difference_text
 from tests.conformance.judging import judged
 from tests.conformance.player import play
 from tests.conformance.real_bed import RealBed
@@ -85,7 +85,7 @@ def test_a_sequence_of_operations_ends_alike(
 
     def check(case: tuple[int, Future[list[str]]]) -> None:
         seed, found = case[0], case[1].result()
-        assert not found, told(seed, kind.sequence(seed), found)
+        assert not found, difference_text(seed, kind.sequence(seed), found)
 
     seeds = SEEDS if name == "Deployment" else SEEDS[:FEWER]
     check_each(check, [(str(seed), (seed, pool.submit(differences_of, seed))) for seed in seeds])

@@ -181,18 +181,22 @@ class Disturbed:
 
 
 def faults_of_eviction(scene: Scene, name: str) -> Iterator[str]:
-    """Iterate why a pod must not be evicted: only the one at which the controller stops may."""
+    """Iterate why a pod must not be evicted: only the one in the way of what serves may."""
     live, pod = scene.objects.get("statefulsets", NAME), scene.objects.get("pods", name)
     ordinal = int(name.rpartition("-")[2])
     partition = live["spec"]["updateStrategy"].get("rollingUpdate", {}).get("partition", 0)
-    if pod["metadata"]["labels"][REVISION_LABEL] == live["status"]["updateRevision"]:
+    revision = pod["metadata"]["labels"][REVISION_LABEL]
+    if revision == live["status"]["updateRevision"]:
         yield f"{name} is of the version that is to run"
     if is_ready(pod):
         yield f"{name} is ready"
     if is_going(pod):
         yield f"{name} goes already"
-    if not partition <= ordinal < live["spec"]["replicas"]:
-        yield f"{name} is not in reach of the update"
+    is_below = ordinal < partition
+    if ordinal >= live["spec"]["replicas"]:
+        yield f"{name} is not wanted any more"
+    if is_below and revision == live["status"]["currentRevision"]:
+        yield f"{name} comes back as it is"
     for lower in range(ordinal):
         below = scene.objects.find("pods", f"{NAME}-{lower}")
         if below is None or not is_ready(below):

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from tests.bed.jobs import entry, job, mode
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 
@@ -136,3 +136,22 @@ def test_every_command_names_an_unfinished_attempt_alike(scene: Scene) -> None:
     recovered = scene.gate("recover", "web", "--output", "json")
     assert f"left of {named}: back" in recovered.stderr
     assert "unfinished" not in scene.gate("status", "web").stdout
+
+
+@pytest.mark.contract("B1075")
+@pytest.mark.sandbox_only("what is refused and said")
+def test_what_a_job_cannot_be_asked_for_is_refused_in_a_line(scene: Scene) -> None:
+    """It runs once: it has no history, no way back and no restart; a pause ends its pods."""
+    scene.apply_as(OURS, job(behaviour="ready"))
+    for command, exit_code, error, hint in (
+        ("undo", 2, "cannot be undone", "undo one of those"),
+        ("restart", 2, "cannot be restarted", "metadata.generateName"),
+        ("history", 2, "has no history", f"rollout-gate status job/migrate {PLACE}"),
+    ):
+        refused = scene.gate(command, "job/migrate")
+        assert refused.exit_code == exit_code, str(refused)
+        assert f"job/migrate {error}: a Job runs once" in refused.stderr
+        assert hint in refused.stderr
+    paused = scene.gate("pause", "job/migrate")
+    assert "job/migrate is suspended" in paused.stdout
+    assert "its pods end while it is suspended" in paused.stderr

@@ -195,14 +195,14 @@ def assert_whole(scene: Scene, walk: Walk, killed: Result, recovered: Result) ->
     """Assert that one version runs, which the exit codes name; return its number."""
     version = version_of(scene, walk)
     codes = (killed.exit_code, recovered.exit_code)
-    told = f"v{version} runs after {codes}\n{killed}\n{recovered}"
-    assert recovered.exit_code in (0, 4), told
+    story = f"v{version} runs after {codes}\n{killed}\n{recovered}"
+    assert recovered.exit_code in (0, 4), story
     if recovered.document["objects"]:  # it had something to finish
-        assert version == {0: 2, 4: 1}[recovered.exit_code], told
+        assert version == {0: 2, 4: 1}[recovered.exit_code], story
     if killed.exit_code != KILLED:
-        assert version == {0: 2, 4: 1}[killed.exit_code], told
+        assert version == {0: 2, 4: 1}[killed.exit_code], story
     if walk.bad:
-        assert version == 1, told
+        assert version == 1, story
     most = 3 if version == 1 else 2
     for name in walk.names:
         assert walk.kind.revision_of(scene, name) <= most, "one extra revision at most"

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from sandbox.face import Answer, Request
 from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
-from tests.bed.scene import Scene, settings, web
+from tests.bed.scene import Scene, settings, tidying, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -298,6 +300,61 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
     assert entry(result, "x")["reason"] == "Deleted"
 
 
+@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
+def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
+    """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert entry(result, "migrate")["outcome"] == "superseded"
+    assert entry(result, "web")["outcome"] == "refused"
+    assert entry(result, "web")["message"].startswith("it was not written, since")
+    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
+    assert "deployment/web was never written; what job/migrate may have done stays" in text
+    assert "not written deployment/web Deleted runs shop/web:1" in text
+    assert "deleted before it ended; 1 of its pods was still there when last seen" in text
+
+
+@pytest.mark.contract("B1057")
+def test_a_check_that_fails_beside_jobs_alone_is_never_verified(scene: Scene) -> None:
+    """It can be about no Job, and so is about the run: the Job ended well all the same."""
+    checks = scene.folder / "gate.yaml"
+    checks.write_text('checks: [{name: smoke, command: ["false"], initial-delay: 10s}]\n')
+    result = scene.apply(settings("two"), job(), flags=("--config", str(checks)))
+    assert ended(result) == (6, "failed", "CheckFailed")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    text = verdict_text(result.document, Style(width=200))
+    assert "job/migrate has completed, but smoke: exit 1" in text
+
+
+@pytest.mark.contract("B1056")
+def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
+    """The first one has the record of the run; the other one would remember nothing, for ever."""
+    scene.serve(settings("one"), web())
+    result = scene.apply(settings("two"), job(behaviour=CRASH), web(2), web(name="zone"))
+    assert ended(result) == (4, "rolled-back", "JobFailed")
+    names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
+    assert names == ["rollout-gate.deployment.web"]
+
+
+@pytest.mark.contract("B981", "B1054")
+def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
+    """What would have been written behind it stays unwritten, too."""
+    scene.serve(settings("one"))
+    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert not scene.objects.list_all("cronjobs")
+
+
 @pytest.mark.contract("B960")
 @pytest.mark.parametrize("on_interrupt", ["keep", "rollback"])
 def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -> None:
@@ -313,6 +370,8 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert "rollout-gate recover web" in result.stdout
     assert mode(scene) == ("two" if on_interrupt == "keep" else "one")
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert entry(recovered, "web")["outcome"] == "refused"
 
 
 @pytest.mark.contract("B955", "B961")

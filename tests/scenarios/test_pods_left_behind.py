@@ -180,3 +180,14 @@ def test_what_becomes_of_the_pods_is_said_before_the_first_write(
     never = [*flags, "--replace-blocked-pods", "never"]
     assert warned(scene.apply(db(2, **failed), flags=never), said, "they are left to you")
     assert not warned(scene.apply(db(2, **before), flags=flags), said)
+
+
+@pytest.mark.contract("B1095")
+def test_a_short_deadline_leaves_time_to_replace_the_pod_in_the_way(scene: Scene) -> None:
+    """The controller has its 5 s first, and the standstill ends nothing before them."""
+    scene.serve(db(1))
+    scene.apply_as(OURS, db(2, behaviour="never-ready"))
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+    result = scene.apply(db(3), flags=["--progress-deadline", "3s"])
+    assert result.exit_code == 0, str(result)
+    assert images(scene) == ["shop/db:3"] * 3

@@ -210,8 +210,8 @@ def test_contributing_names_every_layer_in_its_order() -> None:
     named = [re.findall(r"\w+", layer) for layer in said[1].split(">")]
     assert [set(layer) for layer in named] == [set(one) for one in linted if one != ["__main__"]]
     rooms = text.partition("| room |")[2].partition("- **Layers**")[0]
-    told = set(re.findall(r"gate/(\w+)", rooms))
-    assert told == {room for layer in linted for room in layer} - {"__main__"}
+    in_table = set(re.findall(r"gate/(\w+)", rooms))
+    assert in_table == {room for layer in linted for room in layer} - {"__main__"}
 
 
 def test_a_file_is_one_room() -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
@@ -163,6 +164,9 @@ def history(start: CommandStart, name: str) -> int:
     While a record is open the latter is left out: `recover` has to decide first, and is suggested.
     """
     session, settings, console = connect(start).session, start.settings, start.console
+    asked = ("rollout-gate", "status", name)
+    look = session.connection.cluster.command(*asked, namespace=session.namespace)
+    refuse_single_run(name, "has no history", f"see how it is: {look}")
     live = read_live(session, name)
     memory = recall_history(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from gate.app.command_context import CommandContext, connect
 from gate.app.commands.dry_run import NOTHING_WRITTEN, end_dry_run
@@ -15,6 +16,7 @@ from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.locks.memory import Memory
 from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.preflight.guards import refuse_single_run
 from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
@@ -24,6 +26,10 @@ from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
+
+_OF_RUNS: Final = (
+    "what it did stays; to return the workloads that were applied with it, undo one of those"
+)
 
 
 def undo(world: World, settings: Settings, name: str) -> int:
@@ -37,6 +43,7 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
     If a gate died over an apply or a restart, its recovery is the undo: what it takes back is what
     whoever undoes means.
     """
+    refuse_single_run(name, "cannot be undone", _OF_RUNS)
     with start.ends_at_signal():
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)

@@ -26,6 +26,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
+from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import GateError
@@ -102,6 +103,9 @@ class Recovery:
         if plan is None:
             self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
+        for ref in find_not_replaced(record, found):
+            why = "the one that had failed was deleted to run again, and none was created"
+            self.context.console.warn(f"{ref}: {why}: it runs with the next apply")
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url

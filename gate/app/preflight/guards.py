@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.app.preflight.managers import signs_of_management
 from gate.app.preflight.server_dry_run import Prepared
-from gate.app.runtime.workload_names import argument_of
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.cluster_name import ClusterName
-from gate.core.kinds.registry import kind_of
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -55,6 +55,13 @@ def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str 
                 reason=Reason.PAUSED,
                 hint=hint.format(field=f"spec.{kind.pause_field}"),
             )
+
+
+def refuse_single_run(name: str, refused: str, hint: str) -> None:
+    """Raise UsageError for what runs once and is `refused` therefore, as "cannot be restarted"."""
+    ref = workload_ref("", name)
+    if not has_way_back(ref):
+        raise UsageError(f"{ref} {refused}: a {ref.kind} runs once", hint=hint)
 
 
 def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:

@@ -83,7 +83,9 @@ class CheckKeys(Keys):
     max_age: values.LimitIfSaid = key("how old its last pass, and its newest sample, may be")
     required: values.Switch = key("false: it reports and never decides")
     dry_run: values.Switch = key("true: it reports and never decides")
-    deployment: values.DeploymentName = key("the Deployment that it is about, of several")
+    deployment: values.DeploymentName = key(
+        "the name of the workload that it is about, of several, whatever its kind"
+    )
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with the tolerances."""

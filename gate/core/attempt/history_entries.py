@@ -63,14 +63,12 @@ def is_left_open(attempt: Attempt) -> bool:
     A write that was done too late to be taken back is in its record, for whoever comes next.
     """
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    ending = attempt.result.ending
-    if ending is None or not has_written:
-        return False
-    findings = attempt.ledger.findings.values()
-    return ending.outcome in _LEFT_OPEN or (
-        ending.outcome is Outcome.ROLLBACK_FAILED
-        and any(found.kind is FindingKind.WRITTEN_LATE for found in findings)
+    found = {one.kind for one in attempt.ledger.findings.values()}
+    ends = (
+        (*_LEFT_OPEN, Outcome.ROLLBACK_FAILED) if FindingKind.WRITTEN_LATE in found else _LEFT_OPEN
     )
+    ending = attempt.result.ending
+    return ending is not None and ending.outcome in ends and has_written
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]

@@ -35,8 +35,9 @@ def record_of(plan: Plan) -> Record:
     budgets = replace(plan.policy.budgets, evidence_seconds=0.0)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
-        if write.verb is not Verb.TAKE_OVER:
+        if write.verb is Verb.APPLY:
             writes.setdefault(write.ref, write)
+    replaced = {write.ref for write in plan.writes if write.verb is Verb.DELETE}
     return Record(
         command=plan.command,
         leg=Leg.FORWARD,
@@ -48,6 +49,7 @@ def record_of(plan: Plan) -> Record:
                 one.ref,
                 one.baseline.value if isinstance(one.baseline, Known) else None,
                 phase=one.phase,
+                is_replaced=one.ref in replaced,
             )
             for one in plan.targets
         ),

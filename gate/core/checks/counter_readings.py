@@ -14,7 +14,7 @@ from typing import Final
 from gate.core.checks.questions import Counted, Series
 from gate.core.model.body import FrozenMap
 
-_LEAST_FALLS: Final = 3
+_LEAST_FALLS: Final = 6
 _FALLS_OF_A_GAUGE: Final = 1 / 3
 """A counter falls when its process begins anew, not at a third of all readings."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
@@ -44,7 +45,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
-        if untouched and attempt.result.failures and is_unwritten(attempt, ref):
+        if untouched and is_unwritten(attempt, ref):
             return end_unwritten(attempt, ref, failure)
         if untouched:
             return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
@@ -73,6 +74,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
         return failure
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
+    if attempt.plan.resumed is not None and ref not in attempt.ledger.written:
+        return replace(failure, outcome=Outcome.REFUSED, message=CleanText("it was not written"))
     rollout = attempt.workloads.followed_before.get(ref)
     ruled = rollout.ruling(attempt.now) if rollout is not None else None
     if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
@@ -122,7 +125,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if written is None and _is_gone(attempt, ref):
         text = CleanText("somebody else deleted it before it was written")
         return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
-    if written is None and attempt.result.failures and is_unwritten(attempt, ref):
+    if written is None and is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if written is None:
         return _never_written(failure)
@@ -152,6 +155,10 @@ def _end_first(attempt: Attempt, failure: Ending) -> Ending:
     return failure
 
 
+_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, Reason.SUPERSEDED)
+"""Why an apply ended before its last write, other than by a failure or the gate's end."""
+
+
 def takes_back_part(attempt: Attempt) -> bool:
     """Tell whether an incomplete apply is taken back, rather than a version that failed.
 
@@ -162,7 +169,7 @@ def takes_back_part(attempt: Attempt) -> bool:
     why, resumed = attempt.result.why_back, attempt.plan.resumed
     if attempt.result.failures or why is None:
         return False
-    if why.reason is Reason.APPLY_REJECTED:
+    if why.reason in _OF_A_BREAK:
         return True
     if why.reason is not Reason.INTERRUPTED or resumed is None:
         return False

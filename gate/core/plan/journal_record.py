@@ -77,8 +77,8 @@ class Followed:
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
-    they block it. `taken_back` is the key of the version that its way back takes back, "" on the
-    way out.
+    they block it. `is_replaced` is whether what was there before is deleted for it to be created.
+    `taken_back` is the key of the version that its way back takes back, "" on the way out.
     """
 
     ref: Ref
@@ -86,6 +86,7 @@ class Followed:
     why: tuple[Cause, ...] = ()
     removed: tuple[RemovedPod, ...] = ()
     phase: Phase = Phase.MAIN
+    is_replaced: bool = False
     taken_back: str = ""
 
 

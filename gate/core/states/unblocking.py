@@ -34,6 +34,8 @@ REPEAT_SECONDS = 30.0
 LEAD_SECONDS = 5.0
 """How long before a standstill would end the leg a pod is given up: a removal takes some time."""
 
+_DECIDED = (Stage.DECIDED, Stage.REREAD)
+"""The stages of a removal that is not sent yet."""
 _STAGES = {
     Removal.ACCEPTED: Stage.ACCEPTED,
     Removal.GUARDED: Stage.GUARDED,
@@ -49,7 +51,7 @@ def holds_failure(attempt: Attempt, verdicts: Verdicts) -> bool:
         (verdict := verdicts[ref]) is not None
         and verdict.reason is Reason.PROGRESS_DEADLINE_EXCEEDED
         and attempt.now < attempt.workloads.rollouts[ref].ends_at
-        and (_is_under_way(attempt, ref) or _find_due(attempt, ref) is not None)
+        and (_is_under_way(attempt, ref) or _is_about_to_go(attempt, ref))
         for ref in failed
     )
 
@@ -58,10 +60,10 @@ def ask_to_remove(attempt: Attempt) -> Step:
     """Return the next request for the removal of a pod, the attempt unchanged if none is due."""
     if not _may_remove(attempt) or attempt.awaits(RemovePod):
         return attempt, ()
-    decided = next((one for one in _replacements(attempt) if one.stage is Stage.DECIDED), None)
+    decided = next((one for one in _replacements(attempt) if one.stage in _DECIDED), None)
     if decided is not None:
         waits = attempt.awaits(SaveRecord) or awaits_read(attempt, (decided.workload,))
-        return (attempt, ()) if waits else _send(attempt, decided)
+        return (attempt, ()) if waits else _go_on(attempt, decided)
     for ref in attempt.workloads.rollouts:
         blocking = _find_due(attempt, ref)
         if blocking is not None:
@@ -116,6 +118,23 @@ def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
     return attempt.with_effect(save), (attempt.say("blocked", line), *reads, save)
 
 
+def mark_reread(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt after all of a workload was read: a removal was decided on what is so."""
+    for one in _replacements(attempt):
+        if one.workload == ref and one.stage is Stage.DECIDED:
+            attempt = _with(attempt, replace(one, stage=Stage.REREAD))
+    return attempt
+
+
+def _go_on(attempt: Attempt, decided: Replacement) -> Step:
+    """Send a removal that was read again; where nobody could read, read once more."""
+    if decided.stage is Stage.REREAD:
+        return _send(attempt, decided)
+    if attempt.now < attempt.requests.not_before:
+        return attempt, ()
+    return read_all(attempt, (decided.workload,))
+
+
 def _send(attempt: Attempt, decided: Replacement) -> Step:
     """Ask for the removal if the pod still blocks; another verdict may have come with the read."""
     ref = decided.workload
@@ -142,6 +161,20 @@ def _find_due(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     return blocking if clock >= due_at else None
 
 
+def _is_about_to_go(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a pod is due, or is once the controller has had its time.
+
+    That may be later than a short progress deadline.
+    """
+    if not _may_remove(attempt):
+        return False
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or not _may_try(attempt, blocking):
+        return False
+    rollout = attempt.workloads.rollouts[ref]
+    return _condemned_at(attempt, ref, rollout, blocking) <= rollout.blindness.clock(attempt.now)
+
+
 def _may_remove(attempt: Attempt) -> bool:
     """Tell whether this attempt may remove pods: it writes, and nothing ends it."""
     policy = attempt.plan.policy
@@ -164,7 +197,7 @@ def _may_try(attempt: Attempt, blocking: BlockingPod) -> bool:
 
 
 def _is_under_way(attempt: Attempt, ref: Ref) -> bool:
-    under_way = (Stage.DECIDED, Stage.SENT)
+    under_way = (*_DECIDED, Stage.SENT)
     return any(one.workload == ref and one.stage in under_way for one in _replacements(attempt))
 
 

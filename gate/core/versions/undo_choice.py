@@ -104,14 +104,14 @@ def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
     """Return what serves alone and was not left unverified; else what `undo` chooses.
 
-    What serves may be what was applied last: then it counts only if there is a choice at all.
+    What serves may be what was applied last: then it does not count if each other one was bad.
     If no gate verified the choice, a ReplicaSet without available pods does not count: nothing
     shows that it ever served. `digests` are those of `choose_version`.
     """
     choice = choose_version(target.snapshot, history, digests)
     if obstacle(target, history, digests) is None:
-        is_anything = choice.version is not None or choice.replica_set is not None
-        return target.baseline if is_anything or not _is_itself(target) else Absent()
+        are_all_bad = choice.version is None and choice.replica_set is None and choice.skipped
+        return Absent() if are_all_bad and _is_itself(target) else target.baseline
     found = (
         choice.replica_set
         if choice.version is not None

@@ -218,7 +218,7 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
     """Return the deciding message, the attempt's if there is one workload; "" if none decided."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
-    if _is_alone(result):
+    if _is_alone(result) and workload["reason"] == result["reason"]:
         return result["message"]
     return workload["message"]
 
@@ -226,26 +226,26 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
 def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
     new, baseline = workload["new"], workload["baseline"]
     if registry.of_entry(workload).runs_once and not is_unwritten(workload):
-        block.row(label_of_run(workload), _version(workload, new), _MOST_IMAGE_LINES)
+        runs = deletion_words(workload) or _version(workload, new)
+        block.row(label_of_run(workload), runs, _MOST_IMAGE_LINES)
         return
     if workload["deletion"] is not None:
         block.row("runs", deletion_words(workload))
         _both(block, workload)
         return
     match workload["running"]:
-        case "none":
+        case "none" if not registry.of_entry(workload).runs_once:
             _scaled_to_zero(block, workload)
         case "new":
             block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
             block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
-            if workload["outcome"] != Outcome.REFUSED:
-                label = "applied" if workload["outcome"] in WELL else "failed"
-                _row_of_new(block, workload, label)
+            if result["outcome"] != Outcome.REFUSED:
+                _row_of_new(block, workload, "applied" if workload["outcome"] in WELL else "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, workload)
-        case "other":
+        case "other" | "none":
             block.row("runs", _other(result, workload))
             _both(block, workload)
         case _:

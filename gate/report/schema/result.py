@@ -16,15 +16,7 @@ from gate.report.schema.course import History, Seconds, TimelineEntry
 SCHEMA: Final = "rollout-gate/result/v1"
 
 Action = Literal[
-    "created",
-    "changed",
-    "unchanged",
-    "restored",
-    "kept",
-    "left",
-    "gone",
-    "deleting",
-    "deleted",
+    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted"
 ]
 StateAtEnd = Literal[
     "as-written",
@@ -257,9 +249,8 @@ class AtEnd(TypedDict):
         StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
-            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
-            " could tell, or the end did not wait for the answer. `written-late`: a write of which"
-            " no answer was seen was done after all, too late to be taken back."
+            " `not-as-sent`: the server never kept what was sent. `unread`: nobody could tell."
+            " `written-late`: a write without an answer was done too late to be taken back."
         ),
     ]
     managers: Annotated[

@@ -278,7 +278,7 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     called = kind.call(worst["name"])
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
-        yield step_about(result, worst, text, "history")
+        yield step_about(result, worst, text, _looking_at(worst))
         return
     if seen is not None and seen["namespace_goes"]:
         name = worst["namespace"]
@@ -314,15 +314,20 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         )
 
 
+def _looking_at(workload: WorkloadResult) -> str:
+    """Return the command that shows what there is: what runs once has no history."""
+    return "status" if registry.of_entry(workload).runs_once else "history"
+
+
 def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
     items = list_own_objects(result, worst)
     managers = dict.fromkeys(name for item in items for name in writers_of(item))
     if not managers:
         text = "see what runs, and apply again if yours is to win:"
-        yield step_about(result, worst, text, "history")
+        yield step_about(result, worst, text, _looking_at(worst))
         return
-    yield step_about(result, worst, "see what runs:", "history")
+    yield step_about(result, worst, "see what runs:", _looking_at(worst))
     text = "if yours is to win, apply again with what takes over their fields:"
     yield Step(text, take_over_flags(managers))
 

@@ -88,7 +88,9 @@ def runs_now(workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
     if workload["deletion"] is not None:
         return deletion_words(workload)
-    if registry.of_entry(workload).runs_once and not is_unwritten(workload):
+    if registry.of_entry(workload).runs_once:
+        if is_unwritten(workload):
+            return "nothing: it was not written"
         now = {Stage.RUNNING: "", None: "not known; "}.get(stage_of(workload), "nothing; ")
         return f"{now}it {verb_of_run(workload)} {version_words(workload['new'])}"
     running = workload["running"]

@@ -44,7 +44,9 @@ from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_
 from gate.report.words.several_workloads import (
     MOST_NAMED,
     had_failed_before,
+    lasting,
     names_of,
+    never_written,
     of_several,
     verified_words,
     what_others_did,
@@ -185,7 +187,7 @@ def _taken_back(result: Result) -> str:
         left = f"{name} is as it was, not all of it {version_words(baseline)}"
         return f"what was written went back; {left}"
     if others or baseline is None or first["running"] != "baseline":
-        return "what was written went back"
+        return "; ".join(["what was written went back", *never_written(result), *lasting(result)])
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
@@ -212,9 +214,13 @@ def _of_bare_objects(result: Result) -> str:
 
 
 def _is_as_before(result: Result) -> bool:
-    """Tell whether all is as it was before, by what was done and by the last look."""
-    done = {item["action"] for item in result["objects"]}
-    looks = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
+    """Tell whether all is as it was before, by what was done and by the last look.
+
+    Of what runs once nothing goes back, which is said apart.
+    """
+    objects = [item for item in result["objects"] if not registry.of_entry(item).runs_once]
+    done = {item["action"] for item in objects}
+    looks = [item["at_end"] for item in objects if item["action"] != "deleted"]
     found = {at_end["state"] for at_end in looks if at_end is not None}
     return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
 
@@ -226,6 +232,8 @@ def _of_one(result: Result, workload: WorkloadResult) -> str:
         did = "runs as before" if is_as_before else verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:
+        case Outcome.VERIFIED | Outcome.APPLIED if result["outcome"] == Outcome.FAILED:
+            return f"{_describe_verified(result, workload)}, but {result['message']}"
         case Outcome.VERIFIED | Outcome.APPLIED:
             return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:

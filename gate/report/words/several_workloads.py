@@ -61,8 +61,8 @@ def _runs_once(workload: WorkloadResult) -> bool:
     return registry.of_entry(workload).runs_once
 
 
-def _never_written(result: Result) -> Iterator[str]:
-    """Name what a run did not come to write before something else failed."""
+def never_written(result: Result) -> Iterator[str]:
+    """Name what a run did not come to write before something else ended it."""
     unwritten = [one for one in result["workloads"] if _was_never_written(one)]
     if unwritten:
         were = "was" if len(unwritten) == 1 else "were"
@@ -126,7 +126,7 @@ def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
     if len(serving) < len(guilty):
-        yield from _never_written(result)
+        yield from never_written(result)
 
 
 def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
@@ -196,12 +196,20 @@ def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
         if unwritten:
             were = "was" if len(unwritten) == 1 else "were"
             yield f"{len(unwritten)} {were} never written"
-    for one in result["workloads"]:
-        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.VERIFIED:
-            yield describe_stay(one, workload_name(result, one))
+    yield from lasting(result)
     gone = [one for one in returned if one not in back]
     for fate, alike in group_workloads(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
+
+
+def lasting(result: Result) -> Iterator[str]:
+    """Say what stays although it did not fail, as what a Job did; of a deleted one nobody knows."""
+    for one in result["workloads"]:
+        name = workload_name(result, one)
+        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.VERIFIED:
+            yield describe_stay(one, name)
+        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.SUPERSEDED:
+            yield f"what {name} may have done stays"
 
 
 def _was_never_written(workload: WorkloadResult) -> bool:

@@ -23,6 +23,7 @@ def worst_workload(result: Result) -> WorkloadResult | None:
             d["outcome"] != result["outcome"],
             d["reason"] != result["reason"],
             not d["evidence"],
+            d["outcome"] == Outcome.REFUSED and is_unwritten(d),
             of_entry(d).runs_once,
         ),
     )

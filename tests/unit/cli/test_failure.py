@@ -111,8 +111,8 @@ def test_each_line_of_a_log_has_the_hint_of_its_problem(
     app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pipeline reads them as it reads all else."""
-    told = ["--http-check", "web", "--timeout", "abc", "--log-format", "json"]
-    assert run([*APPLY, *told]) == 2
+    flags = ["--http-check", "web", "--timeout", "abc", "--log-format", "json"]
+    assert run([*APPLY, *flags]) == 2
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     hints = {line["text"].partition(":")[0]: line["hint"] for line in lines}
     assert hints["--http-check"].startswith("as in ")

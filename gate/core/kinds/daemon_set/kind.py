@@ -17,7 +17,7 @@ from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
-from gate.core.kinds.lasting import UntimedKind
+from gate.core.kinds.lasting import ENOUGH_DOOMED_PODS, UntimedKind
 from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
@@ -35,8 +35,6 @@ from gate.core.rollout.workload_kind import (
 VARIABLES: Final = WorkloadVariables("daemonset", "controllerrevision", "controller_revision_hash")
 SHORTEST_TOTAL_SECONDS: Final = 900.0
 LONGEST_TOTAL_SECONDS: Final = 7200.0
-ENOUGH_DOOMED_PODS: Final = 2
-"""A node is no version: what befalls the pods of two nodes is not of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +187,7 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
     ) -> bool:
-        """Tell whether two pods are beyond hope, or the only one, where another revision worked.
+        """Tell whether two pods cannot recover, or the only one, where another revision worked.
 
         A single node says as much about itself, unless a pod of another revision was ready there
         right before. Pods that are no evidence do not count.

@@ -32,21 +32,21 @@ def completion(
     if live.updated_replicas >= live.replicas:
         to_update = live.replicas
     if not to_update:
-        return Reason.NO_ROLLOUT if _is_whole(live) else None
+        return Reason.NO_ROLLOUT if _is_whole(view, live) else None
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
         is_enough = count_new_available(view, live) >= needed
         return _reason_of_completion(live, to_update) if is_enough else None
-    if live.updated_replicas < to_update or not _is_whole(live):
+    if live.updated_replicas < to_update or not _is_whole(view, live):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
         return None
     return _reason_of_completion(live, to_update)
 
 
-def is_rolled_out(live: StatefulSet) -> bool:
+def is_rolled_out(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-    return live.updated_replicas >= live.to_update and _is_whole(live)
+    return live.updated_replicas >= live.to_update and _is_whole(view, live)
 
 
 def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> int:
@@ -115,8 +115,16 @@ def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
     return min(live.replicas, max(1, amount(requirement.require, live.replicas, live.replicas)))
 
 
-def _is_whole(live: StatefulSet) -> bool:
-    """Tell whether as many pods as wanted exist, and all are available."""
+def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether as many pods as wanted exist, and all are available.
+
+    The status may still count a pod that has stopped being ready, or one beyond the range that is
+    to go: the pods know better, where any were seen.
+    """
+    own = [track.pod for track in live.own_pods(view.pods.values())]
+    ready = sum(pod.ready and live.index_of(pod) is not None for pod in own)
+    if own and ready < live.replicas:
+        return False
     return live.status_replicas == live.available_replicas == live.replicas
 
 

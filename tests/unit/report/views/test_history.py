@@ -87,8 +87,8 @@ def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
     ]
     heading, running, verified, unknown = history_table(rows, NOW, Style(width=150)).splitlines()
     assert heading.split()[3:6] == ["VERDICT", "BY", "COMMIT"]
-    told = "       3   5m     2  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -"
-    assert running.startswith(told)
+    row = "       3   5m     2  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -"
+    assert running.startswith(row)
     assert running.endswith(" running")
     assert verified.startswith("       2   3d     0  verified 2d ago           alice  11111111")
     assert unknown.split()[:6] == ["1", "?", "0", "-", "-", "-"]
@@ -134,8 +134,8 @@ def test_each_verdict_is_told_from_the_others(
     """What ended an attempt without a word on its version is no failure of it."""
     one = revision(1, judged=judged(reason))
     assert f"  {said}  " in history_table([one], NOW, Style(width=140))
-    told = one.document(DEPLOYMENT)
-    assert (told["verdict"], told["reason"]) == (verdict, reason or "")
+    shown = one.document(DEPLOYMENT)
+    assert (shown["verdict"], shown["reason"]) == (verdict, reason or "")
 
 
 @pytest.mark.contract("B877")

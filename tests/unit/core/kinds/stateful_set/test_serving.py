@@ -1,4 +1,4 @@
-"""Which version of a StatefulSet serves, and so is what a failure returns to."""
+"""When a StatefulSet is complete by its pods, and which version of it serves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.registry import unseen
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.objects import CleanText, Pod, Template
+from gate.core.model.outcome import Reason
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
 from tests.table import each
 from tests.unit.core.kinds.stateful_set.test_blocking import DB, NEW, OLD, member, stateful_set
 from tests.unit.core.world import NAMESPACE, template
@@ -67,3 +69,30 @@ def test_a_change_that_was_not_observed_yet_does_not_spoil_it(
 ) -> None:
     """What all ready pods run serves, where it is the live template; nothing else does."""
     assert serving(live, *pods) == name
+
+
+DONE = stateful_set(
+    updated_replicas=3, ready_replicas=3, available_replicas=3, current_revision=NEW
+)
+
+
+@pytest.mark.contract("B1115")
+@each(
+    ("pods", "is_complete"),
+    [
+        (ALL_NEW, True),
+        ((), True),
+        ((*ALL_NEW[:2], member(2, NEW, ready=False)), False),
+        (ALL_NEW[:2], False),
+        ((*ALL_NEW[1:], member(3, NEW)), False),
+    ],
+)
+def test_pods_that_are_not_ready_outweigh_a_status_that_counts_them(
+    pods: tuple[Pod, ...], is_complete: bool
+) -> None:
+    """The controller writes its status late; where no pods were seen it is all there is."""
+    snapshot = unseen(DB).fold(Observed(0.0, DONE))
+    for pod in pods:
+        snapshot = snapshot.fold(Observed(0.0, pod))
+    found = snapshot.kind.completion(snapshot, DONE, Policy())
+    assert (found is Reason.COMPLETE) is is_complete

@@ -1,0 +1,1 @@
+"""Simulates what the comparison by counts promises: `make statistics`."""

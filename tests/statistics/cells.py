@@ -1,0 +1,151 @@
+"""The cells of the simulation: what is simulated, by which rule, and the bounds that it holds.
+
+Both sides of each promise: equal versions are not failed, and worse ones are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gate.core.statistics.count_decision import CountRule
+from tests.statistics.scrapes import Scrapes
+from tests.statistics.traffic import Traffic
+
+BAKE: Final = CountRule(known_length=True)
+ANY_TIME: Final = CountRule()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a cell has to show: the measure is one of `Measures`, shares are of 1."""
+
+    measure: str
+    most: float | None = None
+    least: float | None = None
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a measured value is within it."""
+        above = self.least is None or value >= self.least
+        return above and (self.most is None or value <= self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One row: `checks` compare at once, and the first that fails fails the rollout."""
+
+    name: str
+    traffic: Traffic
+    rule: CountRule = BAKE
+    bounds: tuple[Bound, ...] = ()
+    scrapes: Scrapes | None = None
+    checks: int = 1
+
+    @property
+    def own_rule(self) -> CountRule:
+        """The rule of each of its checks."""
+        return replace(self.rule, split=max(self.checks, self.rule.split))
+
+
+FALSE_ALARMS: Final = Bound("failed", most=0.01)
+NO_HARM_PASSES: Final = Bound("passed", most=0.01)
+EQUAL: Final = Traffic()
+TWICE: Final = Traffic(ratio=2)
+THRICE: Final = Traffic(ratio=3)
+BORN: Final = Scrapes(series=5, born=True)
+_PODS: Final = Bound("failed", most=0.02)
+_EDGE: Final = Bound("failed", most=0.06)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Cells that belong together."""
+
+    title: str
+    cells: tuple[Cell, ...] = field(default=())
+
+
+def sections() -> tuple[Section, ...]:
+    """Return all cells in the order of the page."""
+    return (
+        Section("Equal versions in a bake window of ten minutes", tuple(_equal(BAKE))),
+        Section("Worse versions in a bake window of ten minutes", tuple(_worse(BAKE))),
+        Section("Equal versions in a phase of unknown length", tuple(_equal(ANY_TIME))),
+        Section("Worse versions in a phase of unknown length", tuple(_worse_at_any_time())),
+        Section("Several checks that compare", tuple(_several())),
+    )
+
+
+def cells() -> Iterator[Cell]:
+    """Yield all cells."""
+    for section in sections():
+        yield from section.cells
+
+
+def _equal(rule: CountRule) -> Iterator[Cell]:
+    def cell(name: str, traffic: Traffic, *bounds: Bound, scrapes: Scrapes | None = None) -> Cell:
+        return Cell(name, traffic, rule, bounds or (FALSE_ALARMS,), scrapes)
+
+    passes = () if not rule.known_length else (Bound("passed", least=0.7),)
+    yield cell("1 request/s", Traffic(1, 1))
+    yield cell("10 requests/s", EQUAL, FALSE_ALARMS, *passes)
+    yield cell("100 requests/s", Traffic(100, 100))
+    yield cell("1,000 requests/s", Traffic(1000, 1000))
+    for rate in (10, 100, 1000):
+        traffic = Traffic(rate, rate, burst_variance=0.5)
+        yield cell(f"bursts (gamma variance 0.5 a tick), {rate:,} requests/s", traffic)
+    yield cell("a tenth of 20 requests/s", Traffic(2, 18))
+    yield cell("pods that restart, one tick in 50", EQUAL, scrapes=Scrapes(restarts=0.02))
+    yield cell("one scrape in five is missed", EQUAL, scrapes=Scrapes(missed=0.2))
+    yield cell(
+        "15 series of bad requests, born in the phase", EQUAL, scrapes=Scrapes(0, 0, 5, True)
+    )
+    yield cell("an hour: 360 ticks", Traffic(ticks=360))
+    yield from _missing_intervals(rule)
+    yield cell("three pods with an effect of sd 0.2", Traffic(pod_effect=0.2), _PODS)
+    yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
+    if not rule.known_length:
+        yield cell("both get worse while traffic moves to the new one", Traffic(shifting=True))
+
+
+def _missing_intervals(rule: CountRule) -> Iterator[Cell]:
+    """Yield a cell that is failed where the interval is above the true ratio, 1, at any tick.
+
+    And passed where it is below.
+    """
+    exact = replace(rule, tolerance=0.0, harm=1.0, negligible=0.0)
+    seldom = (Bound("failed", most=0.05), Bound("passed", most=0.05))
+    yield Cell(
+        "intervals above (failed), below (passed) the truth at any tick", EQUAL, exact, seldom
+    )
+
+
+def _worse(rule: CountRule) -> Iterator[Cell]:
+    twice = Bound("failed", least=0.85)
+    yield Cell("1.5 times as bad", Traffic(ratio=1.5), rule)
+    yield Cell("twice as bad", TWICE, rule, (twice, NO_HARM_PASSES))
+    yield Cell("twice as bad, 15 series born in the phase", TWICE, rule, (twice,), BORN)
+    quick = Bound("seconds", most=150)
+    yield Cell("three times as bad", THRICE, rule, (quick, NO_HARM_PASSES))
+    none = replace(rule, tolerance=0.0)
+    yield Cell("three times as bad, tolerance 0", THRICE, none, (Bound("seconds", most=110),))
+    bursts = Traffic(ratio=3, burst_variance=0.5)
+    yield Cell("three times as bad, in bursts", bursts, rule, (Bound("failed", least=0.95),))
+    shared = Traffic(2, 18, ratio=3)
+    yield Cell("three times as bad, a tenth of 20 requests/s", shared, rule)
+
+
+def _worse_at_any_time() -> Iterator[Cell]:
+    yield Cell("1.5 times as bad", Traffic(ratio=1.5), ANY_TIME)
+    yield Cell("twice as bad", TWICE, ANY_TIME, (Bound("failed", least=0.5), NO_HARM_PASSES))
+    quick = Bound("seconds", most=150)
+    yield Cell("three times as bad", THRICE, ANY_TIME, (quick, NO_HARM_PASSES))
+
+
+def _several() -> Iterator[Cell]:
+    for checks in (2, 4, 8):
+        yield Cell(f"{checks} checks of equal versions", EQUAL, BAKE, (FALSE_ALARMS,), None, checks)
+    for checks in (2, 4, 8):
+        # One of them is twice as bad; what it alone finds is measured.
+        yield Cell(f"twice as bad in one of {checks} checks", TWICE, replace(BAKE, split=checks))

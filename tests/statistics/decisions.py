@@ -1,0 +1,144 @@
+"""The decision for many rollouts at once: the gate's rules again, in arrays and with SciPy.
+
+It shares no code with the gate's decision, which is held equal to it on a sample of each cell. The
+dispersion, the exact test and the e-process are written anew; the constants are the gate's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+from scipy.stats import chi2
+
+from gate.core.statistics.count_decision import (
+    EARLY_SHARE,
+    LEAST_TICKS,
+    PASS_ALPHA,
+    PASS_ALPHA_AT_ANY_TIME,
+    CountRule,
+    End,
+    judge,
+)
+from gate.core.statistics.count_evidence import CountTick
+from tests.statistics.traffic import Counts, Numbers
+
+Flags: TypeAlias = NDArray[np.bool_]
+NEVER = 10**9
+_TINY = 1e-12
+_ALTERNATIVES = 24
+_REACH = 6.4
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """At which tick, from 1, each rollout is first shown worse and first shown not harmful."""
+
+    worse: NDArray[np.int64]
+    harmless: NDArray[np.int64]
+
+
+def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) -> Ends:
+    """Return when each rollout is decided."""
+    sums = [
+        np.cumsum(side, axis=1)
+        for side in (counts.bad_new, counts.total_new, counts.bad_old, counts.total_old)
+    ]
+    bad_new, total_new, bad_old, total_old = sums
+    spread = _dispersion(counts)
+    below = _negligible(rule, bad_new, total_new)
+    seen = (bad_old > 0) & (total_new > 0)
+    if rule.known_length:
+        worse, harmless = _exact(rule, sums, spread, early_share)
+    else:
+        worse, harmless = _any_time(rule, counts, spread)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        delta = bad_new / total_new - bad_old / total_old > rule.min_delta
+    worse &= delta & (bad_new > 0)
+    worse[:, : LEAST_TICKS - 1] = False
+    return Ends(_first(worse), _first(harmless & seen | below))
+
+
+def _first(flags: Flags) -> NDArray[np.int64]:
+    return np.where(flags.any(axis=1), flags.argmax(axis=1) + 1, NEVER)
+
+
+def _dispersion(counts: Counts) -> Numbers:
+    """Return Pearson's X^2 of all ticks so far over its tenth percentile, where it is unusual."""
+    spread, degrees = np.zeros_like(counts.bad_new), np.zeros_like(counts.bad_new)
+    for bad, total in ((counts.bad_new, counts.total_new), (counts.bad_old, counts.total_old)):
+        total = np.maximum(bad, total)  # noqa: PLW2901 - what counts as a tick's traffic
+        squares = np.cumsum(bad**2 / np.maximum(total, _TINY), axis=1)
+        events, traffic = np.cumsum(bad, axis=1), np.cumsum(total, axis=1)
+        spread += np.where(events > 0, traffic / np.maximum(events, 1) * squares - events, 0)
+        degrees += np.maximum(np.cumsum(total > 0, axis=1) - 1, 0)
+    usable = np.maximum(degrees, 1)
+    unusual = (degrees > 0) & (spread > chi2.ppf(0.9, usable))
+    return np.where(unusual, np.maximum(1, spread / chi2.ppf(0.1, usable)), 1)
+
+
+def _negligible(rule: CountRule, bad: Numbers, total: Numbers) -> Flags:
+    if not rule.negligible:
+        return np.zeros(bad.shape, bool)
+    tail = betainc(np.maximum(total - bad, _TINY), bad + 1, 1 - rule.negligible)
+    shown: Flags = (tail <= 0.01) & (total > bad)
+    return shown
+
+
+def _exact(
+    rule: CountRule, sums: list[Numbers], spread: Numbers, early_share: float
+) -> tuple[Flags, Flags]:
+    bad_new, total_new, bad_old, total_old = sums
+    odds = total_new / np.maximum(total_old, _TINY)
+    mine, theirs = bad_new / spread, bad_old / spread
+    tolerated, harm = rule.tolerated * odds, rule.harm * odds
+    tail = betainc(np.maximum(mine, _TINY), theirs + 1, tolerated / (1 + tolerated))
+    alpha = np.full(bad_new.shape[1], rule.alpha / rule.split * early_share)
+    alpha[-1] = rule.alpha / rule.split
+    passing = betainc(np.maximum(theirs, _TINY), mine + 1, 1 / (1 + harm)) <= PASS_ALPHA
+    return (tail <= alpha) & (bad_new > 0), passing & (bad_old > 0)
+
+
+def _any_time(rule: CountRule, counts: Counts, spread: Numbers) -> tuple[Flags, Flags]:
+    worse = _evidence(rule.tolerated, 1, counts, spread) >= np.log(rule.split / rule.alpha)
+    harmless = _evidence(rule.harm, -1, counts, spread) >= -np.log(PASS_ALPHA_AT_ANY_TIME)
+    return worse, harmless
+
+
+def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) -> Numbers:
+    """Return the logarithm of the mean of 24 likelihood ratios."""
+    new, old = np.maximum(counts.bad_new, counts.total_new), counts.total_old
+    both = (new > 0) & (old > 0)
+    odds = np.where(both, new, 1) / np.where(both, old, 1)
+
+    def likelihood(ratio: float) -> Numbers:
+        share = np.log1p(ratio * odds)
+        logs = counts.bad_new * np.log(ratio * odds) - (counts.bad_new + counts.bad_old) * share
+        return np.cumsum(np.where(both, logs, 0), axis=1)
+
+    null = likelihood(anchor)
+    steps = np.linspace(0, np.log(_REACH), _ALTERNATIVES + 1)[1:]
+    logs = np.stack([likelihood(anchor * np.exp(direction * step)) - null for step in steps])
+    logs /= spread
+    largest = logs.max(axis=0)
+    found: Numbers = largest + np.log(np.exp(logs - largest).mean(axis=0))
+    return found
+
+
+def decide_by_the_gate(rule: CountRule, counts: Counts) -> Ends:
+    """Return the same by the gate's own decision, one rollout and one tick after the other."""
+    runs, ticks = counts.bad_new.shape
+    worse, harmless = np.full(runs, NEVER), np.full(runs, NEVER)
+    for run in range(runs):
+        evidence = rule.begin()
+        sides = (counts.bad_new, counts.total_new, counts.bad_old, counts.total_old)
+        for tick in range(ticks):
+            evidence = evidence.plus(CountTick(*(float(side[run, tick]) for side in sides)))
+            found = judge(rule, evidence, at_the_end=tick == ticks - 1)
+            first = {End.WORSE: worse, End.NOT_HARMFUL: harmless}.get(found)
+            if first is not None and first[run] == NEVER:
+                first[run] = tick + 1
+    return Ends(worse, harmless)

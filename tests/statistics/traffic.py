@@ -1,0 +1,79 @@
+"""Simulated traffic: the increases of both versions, tick by tick, for many rollouts at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+TICK_SECONDS = 10
+PODS = 3
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What two versions serve; `ratio` is the new rate of bad requests to the old one.
+
+    `burst_variance` is the variance of a gamma factor of each tick and version, `pod_effect` the
+    standard deviation of a normal effect on the logarithm of each pod's rate. With `shifting` the
+    new version's share of the traffic goes from a tenth to nine tenths while both rates treble.
+    """
+
+    new_per_second: float = 10
+    old_per_second: float = 10
+    rate: float = 0.01
+    ratio: float = 1
+    ticks: int = 60
+    burst_variance: float = 0
+    pod_effect: float = 0
+    shifting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Increases as arrays of rollouts by ticks."""
+
+    bad_new: Numbers
+    total_new: Numbers
+    bad_old: Numbers
+    total_old: Numbers
+
+    def head(self, runs: int) -> Counts:
+        """Return the first rollouts alone."""
+        sides = (self.bad_new, self.total_new, self.bad_old, self.total_old)
+        return Counts(*(side[:runs] for side in sides))
+
+
+def draw(traffic: Traffic, runs: int, source: np.random.Generator) -> Counts:
+    """Return the counts of so many rollouts."""
+    shape = (runs, traffic.ticks)
+    share, factor = np.full(traffic.ticks, 0.5), np.ones(traffic.ticks)
+    if traffic.shifting:
+        share, factor = np.linspace(0.1, 0.9, traffic.ticks), np.linspace(1, 3, traffic.ticks)
+    total_new = source.poisson(traffic.new_per_second * TICK_SECONDS * 2 * share, shape)
+    total_old = source.poisson(traffic.old_per_second * TICK_SECONDS * 2 * (1 - share), shape)
+    rates = [
+        traffic.rate * ratio * factor * _effects(traffic, shape, source)
+        for ratio in (traffic.ratio, 1)
+    ]
+    bad_new, bad_old = (
+        source.binomial(total, np.minimum(1, rate))
+        for total, rate in zip((total_new, total_old), rates, strict=True)
+    )
+    return Counts(*(np.asarray(side, float) for side in (bad_new, total_new, bad_old, total_old)))
+
+
+def _effects(traffic: Traffic, shape: tuple[int, int], source: np.random.Generator) -> Numbers:
+    """Return by what the rate of each tick is multiplied."""
+    effects = np.ones(shape)
+    if traffic.burst_variance:
+        variance = traffic.burst_variance
+        effects = effects * source.gamma(1 / variance, variance, shape)
+    if traffic.pod_effect:
+        pods = np.exp(source.normal(0, traffic.pod_effect, (shape[0], PODS)))
+        effects = effects * pods.mean(axis=1, keepdims=True)
+    return effects

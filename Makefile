@@ -57,7 +57,8 @@ test: $(INSTALLED) ## run the fast tests, most scenarios in virtual time among t
 
 .PHONY: test-long
 test-long: $(INSTALLED) ## run what make test has a sample of: walks, races, rehearsals, searches, terminals, variants
-	$(BIN)/python -m pytest -n auto --dist worksteal --long -m long $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --long -m "long or hypothesis" \
+		--hypothesis-profile thorough $(PYTEST_ARGS)
 
 .PHONY: screens
 screens: $(INSTALLED) ## write the golden screens anew (tests/screens/golden); SCREENS="undo kept" writes these
@@ -88,8 +89,8 @@ crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and le
 	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --long --every-request $(PYTEST_ARGS)
 
 .PHONY: coverage
-coverage: $(INSTALLED) ## run the fast tests and the long ones, and hold their coverage of branches
-	$(BIN)/python -m pytest --cov -n auto --dist worksteal --long --hypothesis-profile thorough $(PYTEST_ARGS)
+coverage: ## run the fast tests, and hold their coverage of branches
+	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov $(PYTEST_ARGS)"
 
 .PHONY: e2e
 e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane

@@ -1,26 +1,32 @@
-"""How long after the evidence the gate reacts, next to `kubectl rollout status || undo`.
+"""How long after the evidence the gate reacts, and what it asks, next to kubectl; for each kind.
 
 The evidence is when a second watcher of the same API server sees it. The reaction is the exit
-for a good version, and for a bad one the rollback, as the same watcher sees it.
+for a good version, and for a bad one the way back, as the same watcher sees it.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measure import Run, checked, gate, run, spread, table
+from bench.subjects import DEPLOYMENT, SUBJECTS, Subject
 from tests.cluster import manifests
+from tests.cluster.audit import GATE_AGENT, AuditLog
 from tests.cluster.cluster import Cluster
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import Objects, is_complete
+from tests.cluster.objects import Objects
 
 RUNS = 30
 KUBECTL_RUNS = 5
-THIRD_RESTART = 3
-KUBECTL_DEADLINE_SECONDS = 10
+MOST_LAG = "at most 50 ms, p99 200 ms"
+MOST_BESIDE = "at most 500 ms"
+MOST_REQUESTS = 25
+KUBECTL_AGENT = "kubectl/"
+Row = tuple[str, str, str]
 
 
 class Watcher:
@@ -42,83 +48,98 @@ class Watcher:
         return self.seen_at
 
 
+@dataclass(slots=True)
+class Seen:
+    """What was measured of one program: seconds, and requests of each good version."""
+
+    good: list[float] = field(default_factory=list)
+    bad: list[float] = field(default_factory=list)
+    beside: list[float] = field(default_factory=list)
+    requests: list[int] = field(default_factory=list)
+
+
 class Lag:
-    """Rolls out good and bad versions in turn in one namespace."""
+    """Rolls out good and bad versions of each kind in turn, in one namespace."""
 
     def __init__(self, cluster: Cluster, objects: Objects, kubeconfig: Path, folder: Path) -> None:
-        self._cluster = cluster
+        if cluster.audit is None:
+            raise SystemExit("bench: this cluster has no audit log to count requests in")
+        self._audit: AuditLog = cluster.audit
+        self._kubectl_path = str(cluster.kubectl)
         self._objects = objects
         self._kubeconfig = kubeconfig
         self._folder = folder
         self._version = 0
-        self._beside: list[float] = []
 
     def warm_up(self) -> None:
-        """Roll out the first version, so that there is something to return to."""
-        self._good()
+        """Roll out a first Deployment, so that there is something to look at."""
+        self._good(DEPLOYMENT, Seen())
 
     def measure(self) -> None:
-        """Print the lags of the gate and of kubectl's loop."""
-        good, bad = [], []
-        for _ in range(RUNS):
-            good.append(self._good())
-            bad.append(self._bad())
-        bound = "at most 50 ms, p99 200 ms"
-        rows = [
-            ("gate, good version: exit", spread(good), bound),
-            ("gate, crash loop: rollback written", spread(bad), bound),
-            (
-                "gate, good version: wall time beside the rollout's own",
-                spread(self._beside),
-                "at most 500 ms",
-            ),
-        ]
-        table("reaction after another watcher saw the evidence", rows)
-        waits = [self._kubectl() for _ in range(KUBECTL_RUNS)]
-        what = f"crash loop, deadline {KUBECTL_DEADLINE_SECONDS} s: undo"
-        row = (what, spread(waits), "from the third restart")
-        table("kubectl rollout status || kubectl rollout undo", [row])
+        """Print the lags and requests of the gate, kind by kind, and those of kubectl's loop."""
+        for subject in SUBJECTS:
+            self._good(subject, Seen())
+            seen, beside = Seen(), Seen()
+            for _ in range(RUNS):
+                self._good(subject, seen)
+                self._bad(subject, seen)
+            for _ in range(KUBECTL_RUNS):
+                self._kubectl_good(subject, beside)
+                self._kubectl_bad(subject, beside)
+            table(f"{subject.kind}: after another watcher saw the evidence", _rows(subject, seen))
+            table(f"{subject.kind}: the same with kubectl", _kubectl_rows(subject, beside))
 
-    def _manifest(self, behaviour: str, **spec: object) -> tuple[str, str]:
-        self._version += 1
-        image = f"shop/web:{self._version}"
-        body = manifests.deployment(image=image, replicas=1, behaviour=behaviour, **spec)  # type: ignore[arg-type]
-        path = self._folder / f"v{self._version}.yaml"
-        path.write_text(manifests.yaml_text(body))
-        return str(path), image
-
-    def _good(self) -> float:
-        path, image = self._manifest("ready=0.5")
-        watcher = Watcher(lambda: self._wait(lambda d: _image(d) == image and is_complete(d)))
-        applied = self._changed_to(image)
+    def _good(self, subject: Subject, seen: Seen) -> None:
+        path, version = self._manifest(subject.good)
+        written = Watcher(lambda: subject.wait_written(self._objects, version))
+        done = Watcher(lambda: subject.wait_done(self._objects, version))
+        mark = self._audit.mark()
         measured = self._gate(path, 0)
-        rollout_seconds = watcher.join() - applied.join()
-        self._beside.append(measured.seconds - rollout_seconds)
-        return measured.ended - watcher.join()
+        seen.good.append(measured.ended - done.join())
+        seen.beside.append(measured.seconds - (done.join() - written.join()))
+        seen.requests.append(len(self._audit.since(mark, GATE_AGENT)))
 
-    def _bad(self) -> float:
-        path, image = self._manifest("crash=0.2")
-        evidence = self._restarted(image)
-        applied = self._changed_to(image)
-        back = Watcher(lambda: self._wait_after(applied, lambda d: _image(d) != image))
+    def _bad(self, subject: Subject, seen: Seen) -> None:
+        path, version = self._manifest(subject.bad)
+        evidence, back = self._watched(subject, version)
         self._gate(path, 4)
-        return back.join() - evidence.join()
+        seen.bad.append(back.join() - evidence.join())
 
-    def _kubectl(self) -> float:
-        path, image = self._manifest(
-            "crash=0.2", progress_deadline_seconds=KUBECTL_DEADLINE_SECONDS
-        )
-        evidence = self._restarted(image)
-        applied = self._changed_to(image)
-        back = Watcher(lambda: self._wait_after(applied, lambda d: _image(d) != image))
-        kubectl = str(self._cluster.kubectl)
-        apply = f"{kubectl} apply --server-side --force-conflicts --field-manager=rollout-gate"
-        status, undo = (f"{kubectl} rollout {verb} deployment/web" for verb in ("status", "undo"))
-        script = f"{apply} -f {path} && {{ {status} || {undo}; }}"
-        run(("sh", "-c", script), self._kubeconfig)
-        lag = back.join() - evidence.join()
-        self._good()
-        return lag
+    def _kubectl_good(self, subject: Subject, seen: Seen) -> None:
+        path, version = self._manifest(subject.good)
+        done = Watcher(lambda: subject.wait_done(self._objects, version))
+        mark = self._audit.mark()
+        measured = self._kubectl(path, subject.kubectl_awaits(version))
+        checked(f"kubectl's {path}", measured.exit_code, 0)
+        seen.good.append(measured.ended - done.join())
+        seen.requests.append(len(self._audit.since(mark, KUBECTL_AGENT)))
+
+    def _kubectl_bad(self, subject: Subject, seen: Seen) -> None:
+        earlier = self._folder / f"v{self._version}.yaml"
+        path, version = self._manifest(subject.bad)
+        evidence, back = self._watched(subject, version)
+        awaits, returns = subject.kubectl_awaits(version), subject.kubectl_returns(str(earlier))
+        self._kubectl(path, awaits, returns)
+        seen.bad.append(back.join() - evidence.join())
+        # What kubectl leaves of a failed version may stand in the way of the next: the gate mends.
+        self._good(subject, Seen())
+
+    def _watched(self, subject: Subject, version: int) -> tuple[Watcher, Watcher]:
+        """Watch for the evidence against a version, and for the way back of what was written."""
+        evidence = Watcher(lambda: subject.wait_bad(self._objects, version))
+        written = Watcher(lambda: subject.wait_written(self._objects, version))
+
+        def wait_back() -> None:
+            written.join()
+            subject.wait_back(self._objects, version)
+
+        return evidence, Watcher(wait_back)
+
+    def _manifest(self, make: Callable[[int], Sequence[JSON]]) -> tuple[str, int]:
+        self._version += 1
+        path = self._folder / f"v{self._version}.yaml"
+        path.write_text(manifests.yaml_text(*make(self._version)))
+        return str(path), self._version
 
     def _gate(self, path: str, expected: int) -> Run:
         # kubectl's undo leaves its fields behind, which the gate would not take unasked.
@@ -127,29 +148,31 @@ class Lag:
         checked(f"apply of {path}", measured.exit_code, expected)
         return measured
 
-    def _wait(self, holds: Callable[[JSON], bool]) -> None:
-        self._objects.wait_for("deployments", "web", holds)
-
-    def _wait_after(self, earlier: Watcher, holds: Callable[[JSON], bool]) -> None:
-        earlier.join()
-        self._wait(holds)
-
-    def _changed_to(self, image: str) -> Watcher:
-        return Watcher(lambda: self._wait(lambda d: _image(d) == image))
-
-    def _restarted(self, image: str) -> Watcher:
-        return Watcher(lambda: self._objects.wait("pods", lambda pods: _third(pods, image)))
+    def _kubectl(self, path: str, awaits: str, returns: str = "false") -> Run:
+        """Apply, wait, and where that fails take it back."""
+        kubectl = self._kubectl_path
+        apply = f"{kubectl} apply --server-side --force-conflicts --field-manager=rollout-gate"
+        otherwise = returns if returns == "false" else f"{kubectl} {returns}"
+        script = f"{apply} -f {path} && {{ {kubectl} {awaits} || {otherwise}; }}"
+        return run(("sh", "-c", script), self._kubeconfig)
 
 
-def _image(deployment: JSON) -> str:
-    return str(deployment["spec"]["template"]["spec"]["containers"][0]["image"])
+def _rows(subject: Subject, seen: Seen) -> list[Row]:
+    return [
+        ("good version: exit", spread(seen.good), MOST_LAG),
+        (f"crash, from {subject.evidence}: way back written", spread(seen.bad), MOST_LAG),
+        ("good version: wall time beside the rollout's own", spread(seen.beside), MOST_BESIDE),
+        ("good version: requests", f"at most {max(seen.requests)}", f"at most {MOST_REQUESTS}"),
+    ]
 
 
-def _third(pods: list[JSON], image: str) -> bool:
-    """Whether a pod of that image restarted for the third time: what the gate goes by."""
-    return any(
-        status["restartCount"] >= THIRD_RESTART
-        for pod in pods
-        if pod["spec"]["containers"][0]["image"] == image
-        for status in pod.get("status", {}).get("containerStatuses", [])
-    )
+def _kubectl_rows(subject: Subject, seen: Seen) -> list[Row]:
+    return [
+        ("good version: exit", spread(seen.good), ""),
+        (
+            f"crash, from {subject.evidence}: way back written",
+            spread(seen.bad),
+            f"by {subject.limit}",
+        ),
+        ("good version: requests", f"at most {max(seen.requests)}", ""),
+    ]

@@ -78,10 +78,10 @@ class Start:
     def measure(self) -> None:
         """Print the time of `--help`, and to the first request of two commands."""
         self._manifest.write_text(manifests.yaml_text(manifests.deployment("start")))
-        told = ("-f", str(self._manifest), "--silence", "all", "--dry-run")
+        flags = ("-f", str(self._manifest), "--silence", "all", "--dry-run")
         helps = [run(gate("--help"), self._kubeconfig).seconds for _ in range(TRIES)]
         rows = [("rollout-gate --help", best(helps), "at most 150 ms")]
-        for command in (("history", "web"), ("apply", *told)):
+        for command in (("history", "web"), ("apply", *flags)):
             firsts = [self._first_request(command) for _ in range(TRIES)]
             rows.append((f"first API request of {command[0]}", best(firsts), "at most 600 ms"))
         table(f"start, best of {TRIES}", rows)

@@ -49,7 +49,6 @@ class Output(io.TextIOBase):
         self.lost = b""
         self.queued_bytes = 0
         self.dropped_lines = 0
-        self.all_dropped_lines = 0
         self.as_line: Callable[[str], str] = as_warning
         self.tell_gaps: Output = self
         self.outlet = outlet
@@ -96,7 +95,6 @@ class Output(io.TextIOBase):
         lines, self.dropped_lines = self.dropped_lines, 0
         if not lines:
             return b""
-        self.all_dropped_lines += lines
         if self.tell_gaps is self:
             line = self.as_line(describe_dropped_lines(lines))
             return line.encode(self._encoding, "backslashreplace")

@@ -1,8 +1,9 @@
-"""Which of the fast tier's tests wait to be asked for, as a pytest plugin.
+"""Which tests wait to be asked for, as a pytest plugin.
 
 What is long by nature (a walk of kills, many races, hours of virtual time, a process on a terminal,
 several runs in one), or a variant of what is shown beside it, is marked `long` and left out unless
-`--long` is given. On the real control plane none is left out: who starts one has the time.
+`--long` is given. On the real control plane the variants alone are: another case of the same test
+shows there that the parts fit, and all of them are played in virtual time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 
 from tests.bed.fixtures import SANDBOX
 
-longer = partial(pytest.param, marks=pytest.mark.long)
+longer = partial(pytest.param, marks=[pytest.mark.long, pytest.mark.variant])
 """A case of a parametrized test that waits, as `pytest.param` is one that does not."""
 
 
@@ -25,19 +26,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say that something is left out, and how to have it."""
-    return "long tests: left out (--long runs them)" if _leaves_out(config) else None
+    mark = _left_out(config)
+    return f"{mark} tests: left out (--long runs them)" if mark else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave long tests out, counted as deselected."""
-    if not _leaves_out(config):
+    """Leave tests out that wait, counted as deselected."""
+    mark = _left_out(config)
+    if mark is None:
         return
-    long = [item for item in items if item.get_closest_marker("long") is not None]
-    items[:] = [item for item in items if item.get_closest_marker("long") is None]
-    if long:
-        config.hook.pytest_deselected(items=long)
+    waiting = [item for item in items if item.get_closest_marker(mark) is not None]
+    items[:] = [item for item in items if item.get_closest_marker(mark) is None]
+    if waiting:
+        config.hook.pytest_deselected(items=waiting)
 
 
-def _leaves_out(config: pytest.Config) -> bool:
-    return not config.getoption("long") and config.getoption("bed") == SANDBOX
+def _left_out(config: pytest.Config) -> str | None:
+    """Return the mark of what is left out, None where nothing is."""
+    if config.getoption("long"):
+        return None
+    return "long" if config.getoption("bed") == SANDBOX else "variant"

@@ -74,5 +74,5 @@ def check_each(check: Callable[[T], None], cases: Iterable[tuple[str, T]]) -> No
     if not count:
         raise EmptyTableError
     if failures:
-        told = f"{len(failed)} of {count} cases: {', '.join(failed)}"
-        raise BaseExceptionGroup(told, failures)
+        summary = f"{len(failed)} of {count} cases: {', '.join(failed)}"
+        raise BaseExceptionGroup(summary, failures)

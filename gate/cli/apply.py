@@ -10,7 +10,10 @@ from gate.config import Settings
 
 @command()
 def apply(world: World, settings: Settings) -> int:
-    """Several Deployments are one attempt: followed together, rolled back together."""
+    """Judges Deployments, StatefulSets, DaemonSets and Jobs.
+
+    Several workloads are one attempt: followed together, rolled back together.
+    """
     require_manifests(settings, "apply")
     from gate.app import entry
 

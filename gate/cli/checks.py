@@ -10,7 +10,7 @@ from gate.config import Settings
 
 @command(names_argument())
 def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
-    """Each check is asked once, about the Deployments that NAME or the manifest names.
+    """Each check is asked once, about the workloads that NAME or the manifest names.
 
     Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be decided, 2 and 3 where it
     cannot be asked. With --show: print a ready-made check; nothing is asked.

@@ -13,6 +13,7 @@ import click
 from gate import log, signals
 from gate.cli.call import Call
 from gate.cli.catalog import COMMANDS
+from gate.cli.names import EXPLANATION, WorkloadArgument
 from gate.clock import SystemClock
 from gate.config import load, unknown_variables
 from gate.config.option import Group, Setting
@@ -65,7 +66,10 @@ def command(*arguments: click.Argument) -> Callable[[Callable[..., int]], click.
                 return exit_code
 
         params = [*arguments, *map(_option, mine)]
-        text = f"{COMMANDS[name]}\n\n{inspect.cleandoc(function.__doc__ or '')}"
+        paragraphs = [COMMANDS[name], inspect.cleandoc(function.__doc__ or "")]
+        if any(isinstance(argument, WorkloadArgument) for argument in arguments):
+            paragraphs.append(EXPLANATION)
+        text = "\n\n".join(paragraphs)
         return Command(name, callback=run, params=params, help=text, epilog=EPILOG)
 
     return make_command

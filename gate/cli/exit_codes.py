@@ -13,7 +13,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "nothing",
     ),
     Outcome.APPLIED: (
-        "what was applied, without a Deployment to judge; or what `pause` paused",
+        (
+            "what was applied, without a workload to judge; what `pause` paused; or, with"
+            " `NoRollout`, the version before: the new one is stored, and no pod takes it by itself"
+        ),
         "nothing; but the gate has not checked that it works",
     ),
     Outcome.OBSERVED: (

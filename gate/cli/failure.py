@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,7 +91,17 @@ def _usage_error(error: click.UsageError, call: Call) -> UsageError:
         suggestion = f" (did you mean {close[0]}?)" if close else ""
         message = f"no such option {error.option_name}{suggestion}"
     text = f"{message[:1].lower()}{message[1:]}".removesuffix(".")
-    return UsageError(f"{path}: {text}", hint=f"{path} --help")
+    files = " ".join(f"-f {name}" for name in _misplaced_files(error, call))
+    return UsageError(f"{path}: {text}", hint=f"{path} {files or '--help'}")
+
+
+def _misplaced_files(error: click.UsageError, call: Call) -> list[str]:
+    """Return the manifests that stand where no file is expected, of a command that takes `-f`."""
+    params = error.ctx.command.params if error.ctx is not None else ()
+    if all(param.name != "file" for param in params):
+        return []
+    manifests = (one for one in call.arguments if one.endswith((".yaml", ".yml", ".json")))
+    return [shlex.quote(one) for one in manifests if one in error.format_message()]
 
 
 def _print(failure: Failure, trace: list[str], call: Call) -> None:

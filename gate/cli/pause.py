@@ -10,7 +10,10 @@ from gate.config import Settings
 
 @command(name_argument())
 def pause(world: World, settings: Settings, name: str) -> int:
-    """Its pods stay as they are until it is resumed."""
+    """A Deployment's pods stay as they are until it is resumed; a suspended Job's are deleted.
+
+    No other kind can be paused.
+    """
     from gate.app import entry
 
     return entry.pause(world, settings, name)

@@ -26,7 +26,8 @@ _HEAD = f"""\
 Generated from the declarations in `gate/config/settings.py` by
 `python -m gate.cli.reference > docs/cli.md`.
 
-- `NAME`: `web`, `deployment/web` or `deploy/web`
+- `NAME`: a Deployment, as `web`, `deployment/web` or `deploy/web`; or another workload with its
+  kind: `statefulset/db` or `sts/db`, `daemonset/agent` or `ds/agent`, `job/migrate`
 - `DURATION`: seconds, or like `90s`, `10m`, `1h30m`
 - `N|N%`: a count or a share of the pods
 - `KIND=VALUE`: a duration for {_join_names(GRACES)}, a count for {_join_names(COUNTS)}; or `{OFF}`

@@ -11,10 +11,11 @@ from gate.errors import UsageError
 
 @command()
 def rehearse(world: World, settings: Settings) -> int:
-    """In virtual time, on this machine alone. Exit codes are those that apply would have.
+    """In virtual time, on this machine alone. The exit code is the one that apply would have.
 
-    With --all: 6 where a failure would pass, or a harmless hiccup would not. Of several
-    Deployments the first one that has pods gets the trouble.
+    Where that would be 0 although the failure should have been caught, and with --all where any
+    failure would pass or a harmless hiccup would not, it is 6. Of several
+    workloads the first one that has pods gets the trouble, a Job only if it is alone.
 
     KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,

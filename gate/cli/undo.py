@@ -10,7 +10,10 @@ from gate.config import Settings
 
 @command(name_argument())
 def undo(world: World, settings: Settings, name: str) -> int:
-    """As careful as a rollback, and verified like one; works on a paused Deployment too."""
+    """As careful as a rollback, and verified like one; works on a paused Deployment too.
+
+    What a Job did cannot be undone.
+    """
     from gate.app import entry
 
     return entry.undo(world, settings, name)

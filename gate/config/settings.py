@@ -95,7 +95,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.MANIFEST,
             LOADING,
-            "use this image for containers of that name; or DEPLOYMENT/CONTAINER=REF",
+            "use this image for containers of that name; or WORKLOAD/CONTAINER=REF",
         ),
     ] = ()
     allow_kind: Annotated[
@@ -161,7 +161,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         ),
     ] = None
     require_pods: Annotated[
-        bool, Option(Group.VERDICT, PLANNED, "refuse a Deployment without replicas")
+        bool, Option(Group.VERDICT, PLANNED, "refuse a workload with 0 replicas")
     ] = False
     wait_for_termination: Annotated[
         bool, Option(Group.VERDICT, JUDGING, "wait until the old pods are gone")
@@ -202,7 +202,11 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
     selector: Annotated[
         Text,
         Option(
-            Group.VERDICT, VERIFY, "verify the Deployments with these labels", "LABELS", short="-l"
+            Group.VERDICT,
+            VERIFY,
+            "verify the workloads with these labels, Jobs aside",
+            "LABELS",
+            short="-l",
         ),
     ] = None
     on_failure: Annotated[
@@ -213,7 +217,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             CHANGING,
-            "what to do when a first deployment fails, with nothing to return to",
+            "what to do when the first version of a workload fails: nothing is there to return to",
         ),
     ] = OnFirstFailure.KEEP
     on_interrupt: Annotated[
@@ -288,8 +292,10 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         ReplicasPolicy,
         Option(Group.OWNERSHIP, PLANNED, "whose replica count wins if somebody scaled it by hand"),
     ] = ReplicasPolicy.REFUSE
-    resume: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment")] = False
-    dry_run: Annotated[bool, Option(Group.OWNERSHIP, MANIFEST, "stop before the first write")] = (
+    resume: Annotated[
+        bool, Option(Group.OWNERSHIP, MANIFEST, "resume a paused Deployment or a suspended Job")
+    ] = False
+    dry_run: Annotated[bool, Option(Group.OWNERSHIP, CLAIMING, "stop before the first write")] = (
         False
     )
     rbac: Annotated[

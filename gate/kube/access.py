@@ -77,7 +77,7 @@ def list_needed(
         workload = registry.find_workload(ref)
         if workload is not None:
             wanted |= following(namespace, workload)
-            wanted |= _removing(namespace, removes) if workload.can_be_blocked else set()
+            wanted |= removing(namespace, removes) if workload.can_be_blocked else set()
     return tuple(sorted(wanted))
 
 
@@ -124,7 +124,7 @@ def following(namespace: str, workload: WorkloadResources) -> set[Permission]:
     }
 
 
-def _removing(namespace: str, how: BlockedPods) -> set[Permission]:
+def removing(namespace: str, how: BlockedPods) -> set[Permission]:
     """Return what it takes to remove a pod that is in the way of its controller."""
     return {
         Permission(namespace, right.resource.group, right.plural, verb)
@@ -133,12 +133,11 @@ def _removing(namespace: str, how: BlockedPods) -> set[Permission]:
     }
 
 
-def looking_around(refs: Iterable[Ref]) -> Iterator[Permission]:
-    """Yield what judging objects would use where it is granted, in no namespace."""
-    workloads = [ref for ref in refs if registry.find_workload(ref) is not None]
-    for kind in registry.surroundings_of(workloads):
+def looking_around(kinds: Iterable[WorkloadResources]) -> Iterator[Permission]:
+    """Yield what judging workloads of some kinds would use where it is granted, in no namespace."""
+    for watched in dict.fromkeys(one for kind in kinds for one in kind.surroundings):
         for verb in ("list", "watch"):
-            yield Permission("", kind.resource.group, kind.resource.plural, verb)
+            yield Permission("", watched.resource.group, watched.resource.plural, verb)
 
 
 class Access:

@@ -20,41 +20,41 @@ from gate.manifests.places import place_of
 from gate.manifests.source import Source, escape_line
 
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_TARGET: Final = re.compile(rf"(?:(?P<deployment>[a-z0-9][a-z0-9.-]{{0,252}})/)?(?P<name>{_LABEL})")
+_TARGET: Final = re.compile(rf"(?:(?P<workload>[a-z0-9][a-z0-9.-]{{0,252}})/)?(?P<name>{_LABEL})")
 _EXAMPLE: Final = "registry/shop/web:1"
 
 
 @dataclass(frozen=True, slots=True)
 class ImageOverride:
-    """One `--image`; without `deployment`, the containers of that name in all objects."""
+    """One `--image`; without `workload`, the containers of that name in all objects."""
 
-    deployment: str | None
+    workload: str | None
     container: str
     reference: str
 
     @classmethod
     def parse(cls, text: str) -> ImageOverride:
-        """Read `CONTAINER=REF` or `DEPLOYMENT/CONTAINER=REF`; UsageError otherwise."""
+        """Read `CONTAINER=REF` or `WORKLOAD/CONTAINER=REF`; UsageError otherwise."""
         target, equals, reference = text.partition("=")
         match = _TARGET.fullmatch(target)
         if not equals or match is None:
-            hint = "CONTAINER=REF, or DEPLOYMENT/CONTAINER=REF to choose one of several"
+            hint = "CONTAINER=REF, or WORKLOAD/CONTAINER=REF to choose one of several"
             raise UsageError(f"--image {escape_line(text)}: names no container", hint=hint)
         if not is_reference(reference):
             problem = f'"{escape_line(reference)}" is no image reference'
             raise UsageError(f"--image {escape_line(target)}: {problem}", hint=f"as in {_EXAMPLE}")
-        return cls(match["deployment"], match["name"], reference)
+        return cls(match["workload"], match["name"], reference)
 
     @property
     def target(self) -> str:
         """The part before the `=`."""
-        return f"{self.deployment}/{self.container}" if self.deployment else self.container
+        return f"{self.workload}/{self.container}" if self.workload else self.container
 
     def names(self, item: ManifestObject, container: str) -> bool:
         """Whether it sets that container of `item`."""
         if container != self.container:
             return False
-        return self.deployment is None or (item.judged and item.name == self.deployment)
+        return self.workload is None or (item.judged and item.name == self.workload)
 
 
 def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manifest:
@@ -63,8 +63,8 @@ def with_images(manifest: Manifest, overrides: Iterable[ImageOverride]) -> Manif
     UsageError if an override matches no container, two have the same target, or an image in the
     result is not a valid reference: a server admits that, and a kubelet says InvalidImageName.
     """
-    # Overrides that name a Deployment come last, and so win.
-    ordered = sorted(overrides, key=lambda override: override.deployment is not None)
+    # Overrides that name a workload come last, and so win.
+    ordered = sorted(overrides, key=lambda override: override.workload is not None)
     _refuse_twice(ordered)
     for override in ordered:
         _refuse_unknown(manifest, override)

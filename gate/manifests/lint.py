@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.core.model.naming import Naming
 from gate.errors import UsageError
 from gate.manifests.body import value_at
 from gate.manifests.kinds.registry import SCALED_BY_DEFAULT
@@ -13,6 +14,7 @@ from gate.manifests.kinds.rules import LintCode, Subject
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import escape_line
 
+_MOST_NAMED: Final = 5
 _SCALERS: Final = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
 
 
@@ -24,12 +26,22 @@ class Lint:
     object: ManifestObject
     message: str
 
-    def line(self, name: str) -> str:
-        """Return the whole line, with its place and the code that silences it.
 
-        `name` is what the line calls the object.
-        """
-        return f"{self.object.source}: {name}: {self.message} [{self.code}]"
+def lint_lines(found: Iterable[Lint], name: Naming) -> Iterator[str]:
+    """Yield one whole line for each code, with places and the code that silences it."""
+    by_code: dict[LintCode, list[Lint]] = {}
+    for one in found:
+        by_code.setdefault(one.code, []).append(one)
+    for code, alike in by_code.items():
+        first, *others = alike
+        if not others:
+            yield f"{first.object.source}: {name(first.object.ref)}: {first.message} [{code}]"
+            continue
+        places = [f"{name(one.object.ref)} ({one.object.source})" for one in alike]
+        more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+        is_equal = all(one.message == first.message for one in others)
+        message = first.message if is_equal else code.of_several
+        yield f"{', '.join(places[:_MOST_NAMED])}{more}: {message} [{code}]"
 
 
 def read_silenced(names: Iterable[str]) -> frozenset[LintCode]:

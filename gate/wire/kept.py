@@ -55,6 +55,7 @@ def encode_kept(one: Kept) -> dict[str, Any]:
         "unreached": one.reach.is_unreached,
         "in_doubt": one.reach.is_in_doubt,
         "refusal": _refusal(one.reach.refusal),
+        "open": one.reach.is_open,
     }
 
 
@@ -76,6 +77,7 @@ def kept_of(value: Mapping[str, Any]) -> Kept:
             is_unreached=value.get("unreached") is True,
             is_in_doubt=value.get("in_doubt") is True,
             refusal=_refusal_of(value.get("refusal")),
+            is_open=value.get("open") is True,
         ),
     )
 

@@ -132,6 +132,8 @@ def _record(record: Record) -> dict[str, Any]:
                 "why": [cause(each) for each in one.why],
                 "removed": [[each.name, each.uid] for each in one.removed],
                 "phase": one.phase.value,
+                "replaced": one.is_replaced,
+                "taken_back": one.taken_back,
             }
             for one in record.followed
         ],
@@ -179,7 +181,9 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     )
     phase = Phase(value.get("phase", Phase.MAIN))
     baseline = _baseline_of(value["baseline"])
-    return Followed(ref_of(value["ref"]), baseline, why, removed, phase)
+    is_replaced = bool(value.get("replaced"))
+    taken_back = clean_line(value.get("taken_back", ""))
+    return Followed(ref_of(value["ref"]), baseline, why, removed, phase, is_replaced, taken_back)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

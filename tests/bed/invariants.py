@@ -253,13 +253,15 @@ def _allowed(run: Run) -> Iterator[str]:
 
 
 def _is_named(request: Request, targets: set[Key]) -> bool:
-    """Whether a write is about an object that the command names, or a pod of its StatefulSet."""
+    """Whether a write is about an object that the command names, or a pod that it replaces."""
     key = Key(request.resource, request.namespace, request.name)
     if key in targets or any(_fits(key, target) for target in targets):
         return True
-    workload, _, ordinal = request.name.rpartition("-")
+    workload, _, last = request.name.rpartition("-")
     stateful_set = Key("statefulsets", request.namespace, workload)
-    return replaces_pod(request) and ordinal.isdecimal() and stateful_set in targets
+    is_ordinal = last.isdecimal() and stateful_set in targets
+    is_of_a_node = Key("daemonsets", request.namespace, workload) in targets
+    return replaces_pod(request) and (is_ordinal or is_of_a_node)
 
 
 def _fits(key: Key, target: Key) -> bool:

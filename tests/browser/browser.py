@@ -165,10 +165,10 @@ class _Tab:
 
     async def value(self, expression: str) -> Any:
         """Return what an expression gives; it is the debugger's, not the page's."""
-        told = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in told:
-            raise RuntimeError(str(told["exceptionDetails"]))
-        return told["result"].get("value")
+        answer = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(str(answer["exceptionDetails"]))
+        return answer["result"].get("value")
 
     async def until(self, event: str) -> None:
         while not any(heard["method"] == event for heard in self._events):

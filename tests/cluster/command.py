@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 END_SECONDS = 120.0
@@ -78,12 +77,7 @@ class Running:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill the command unless it has ended."""
         self.kill()
 
@@ -173,12 +167,7 @@ class RunningProgram(Protocol):
     def __enter__(self) -> Self:
         """Return itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill it unless it has ended."""
 
     def wait_for_line(self, pattern: str, timeout_seconds: float = LINE_SECONDS) -> object:

@@ -53,4 +53,11 @@ MAX_UNAVAILABLE = Configuration(
 )
 """StatefulSets honour `maxUnavailable`, which is off by default."""
 
-BY_NAME = {each.name: each for each in (PLAIN, NODE_LIFECYCLE, MAX_UNAVAILABLE)}
+AUTOSCALING = Configuration(
+    "autoscaling",
+    controllers=("horizontal-pod-autoscaler-controller",),
+    controller_flags=("--horizontal-pod-autoscaler-sync-period=500ms",),
+)
+"""HorizontalPodAutoscalers are looked at every 0.5 s (a cluster's default is 15 s)."""
+
+BY_NAME = {each.name: each for each in (PLAIN, NODE_LIFECYCLE, MAX_UNAVAILABLE, AUTOSCALING)}

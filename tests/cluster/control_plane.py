@@ -10,7 +10,6 @@ import socket
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tests.cluster import access
@@ -53,12 +52,7 @@ class ControlPlane:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop every process, whatever happened in the block."""
         self._stack.close()
 

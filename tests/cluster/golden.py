@@ -124,11 +124,11 @@ def _path(resource: Resource) -> str:
 
 
 def _told(status: int, body: JSON, warnings: list[str]) -> JSON:
-    told: JSON = {"status": status, **({"warnings": warnings} if warnings else {})}
+    reply: JSON = {"status": status, **({"warnings": warnings} if warnings else {})}
     if body["kind"] != "Status":
-        return {**told, "object": comparable(body)}
+        return {**reply, "object": comparable(body)}
     causes = body.get("details", {}).get("causes")
-    return {**told, "message": body["message"], **({"causes": causes} if causes else {})}
+    return {**reply, "message": body["message"], **({"causes": causes} if causes else {})}
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ _GROUPS = {
 }
 _PREFIXES = {resource: prefix for prefix, names in _GROUPS.items() for resource in names}
 _CLUSTER_SCOPED = {
+    "apiservices": "/apis/apiregistration.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
     "namespaces": "/api/v1",
     "nodes": "/api/v1",

@@ -100,10 +100,10 @@ def _changes(versions: Iterable[JSON]) -> Iterator[str]:
     standing: dict[str, str] = {}
     for body in versions:
         for each in body.get("status", {}).get("conditions", ()):
-            told = f"{each['type']}={each['status']}/{each['reason']}"
-            if standing.get(each["type"]) != told:
-                yield told
-            standing[each["type"]] = told
+            condition_text = f"{each['type']}={each['status']}/{each['reason']}"
+            if standing.get(each["type"]) != condition_text:
+                yield condition_text
+            standing[each["type"]] = condition_text
         there = {each["type"] for each in body.get("status", {}).get("conditions", ())}
         for gone in sorted(set(standing) - there):
             yield f"{gone} is gone"

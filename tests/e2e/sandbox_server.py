@@ -22,23 +22,23 @@ def sandbox_server(
 
     Raises what ends it before.
     """
-    told: queue.SimpleQueue[Endpoint | BaseException] = queue.SimpleQueue()
+    endpoints: queue.SimpleQueue[Endpoint | BaseException] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
     served = cluster or Cluster(options=ClusterOptions(pace=Pace.SHORT))
 
     def run() -> None:
         try:
-            loop.run_until_complete(serve(served, stop, told.put, options))
+            loop.run_until_complete(serve(served, stop, endpoints.put, options))
         except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
-            told.put(error)
+            endpoints.put(error)
         finally:
             loop.close()
 
     thread = threading.Thread(target=run, name="sandbox")
     thread.start()
     try:
-        first = told.get(timeout=START_SECONDS)
+        first = endpoints.get(timeout=START_SECONDS)
         if isinstance(first, BaseException):
             raise first
         yield first
@@ -46,5 +46,5 @@ def sandbox_server(
         if thread.is_alive():
             loop.call_soon_threadsafe(stop.set)
         thread.join(START_SECONDS)
-    if not told.empty():
-        raise RuntimeError(f"the sandbox has broken: {told.get()!r}")
+    if not endpoints.empty():
+        raise RuntimeError(f"the sandbox has broken: {endpoints.get()!r}")

@@ -15,7 +15,6 @@ from yarl import URL
 
 from tests.faults.request import Asked, Match
 
-PIECE_BYTES = 1 << 16
 _BETWEEN_NEIGHBOURS = frozenset(
     {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
 )

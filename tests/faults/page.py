@@ -48,16 +48,16 @@ def table(lines: Iterable[Line]) -> str:
 
 
 def _row(row: Row, lines: Sequence[Line]) -> str:
-    told = f"| {row.number} | {row.fault} | {row.expected} "
+    row_text = f"| {row.number} | {row.fault} | {row.expected} "
     if not lines:
-        return f"{told}| {OPEN} | 0 | | |\n"
+        return f"{row_text}| {OPEN} | 0 | | |\n"
     seen = Counter(end for line in lines for end in line.ends)
     failed = [f"{sum(not line.passed for line in lines)} of {len(lines)} failed"]
     ends = [f"{end} ({count})" if count > 1 else end for end, count in seen.most_common()]
     words = (failed if not all(line.passed for line in lines) else []) + ends
     seconds = _range([round(line.seconds) for line in lines])
     requests = _range([line.requests for line in lines])
-    return f"{told}| {'; '.join(words)} | {len(lines)} | {seconds} | {requests} |\n"
+    return f"{row_text}| {'; '.join(words)} | {len(lines)} | {seconds} | {requests} |\n"
 
 
 def _range(numbers: Sequence[int]) -> str:

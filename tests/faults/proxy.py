@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
@@ -68,12 +67,7 @@ class Proxy:
         self._run(self._start())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Cut what is open, and end the thread."""
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)

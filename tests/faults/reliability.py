@@ -76,5 +76,5 @@ def _line(number: int, item: pytest.Function, report: pytest.TestReport) -> Line
 def _end(run: Run) -> str:
     """Tell an end in one word or three: the code, and outcome and reason where there are some."""
     document = run.document or {}
-    told = [str(run.result.exit_code), document.get("outcome", ""), document.get("reason", "")]
-    return " ".join(filter(None, told))
+    end_words = [str(run.result.exit_code), document.get("outcome", ""), document.get("reason", "")]
+    return " ".join(filter(None, end_words))

@@ -63,4 +63,4 @@ _TOLD = (
     ("a random walk of single operations", "every invariant holds"),
 )
 
-ROWS = tuple(Row(number, *told) for number, told in enumerate(_TOLD, start=1))
+ROWS = tuple(Row(number, *columns) for number, columns in enumerate(_TOLD, start=1))

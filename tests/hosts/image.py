@@ -121,8 +121,13 @@ def _build(name: str, *more: str) -> list[str]:
     base = os.environ.get(GIVEN_BASE) or _base()
     mounts = [word for path in _OF_THE_HOST if Path(path).exists()
               for word in ("-v", f"{path}:{path}:ro")]  # fmt: skip
-    told = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
-    env = [word for name in os.environ if name.upper().startswith(told) for word in ("--env", name)]
+    passed_on = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
+    env = [
+        word
+        for name in os.environ
+        if name.upper().startswith(passed_on)
+        for word in ("--env", name)
+    ]
     flags = ["--isolation", "chroot", "--network", "host", "--layers", *mounts, *env]
     return ["build", *flags, *more, "--build-arg", f"BASE={base}", "--tag", name, str(ROOT)]
 

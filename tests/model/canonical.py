@@ -48,6 +48,8 @@ def _add_world(world: World, form: Form) -> None:
     form.atoms += (*world.books.found, *world.books[1:])
     if attempt is not None and world.deaf:
         form.atoms.append([number in world.deaf for number in sorted(attempt.requests.outstanding)])
+    if attempt is not None and world.evicted:
+        form.atoms.append([one in world.evicted for one in sorted(attempt.requests.outstanding)])
     _add_lease(world, form)
     for flight in world.flights:
         _add_flight(flight, form)
@@ -78,7 +80,7 @@ def _add_cluster(cluster: Cluster, form: Form) -> None:
         form.atoms += (name, len(one.pods))
         form.numbers.append((f"{name}-of-{uid}", one.version))
         for pod in one.pods:
-            form.atoms += (pod.serial, pod.phase)
+            form.atoms += (pod.serial, pod.phase, pod.ordinal, pod.going)
             form.numbers.append((f"{name}-{pod.serial}-of-{uid}", pod.version))
 
 

@@ -1,8 +1,9 @@
-"""The model cluster: one Deployment of two pods, its ReplicaSets, and who owns which field.
+"""The model cluster: one workload of two pods, its revisions, and who owns which field.
 
 A cluster is a value; each rule returns the next one, or the same where it does not apply. Two
 pods may be had beside a third that surges. A ReplicaSet's counters are always those of its pods;
-the Deployment's are those of the moment at which its controller last looked.
+the Deployment's are those of the moment at which its controller last looked. Where it is `ordered`
+it is a StatefulSet (`tests.model.stateful`), and a ReplicaSet stands for a ControllerRevision.
 """
 
 from __future__ import annotations
@@ -32,11 +33,16 @@ class Template(NamedTuple):
 
 
 class Pod(NamedTuple):
-    """A pod of a ReplicaSet; `serial` tells it from those before it."""
+    """A pod of a ReplicaSet; `serial` tells it from those before it.
+
+    `ordinal` is its place in a StatefulSet, `going` whether it terminates.
+    """
 
     serial: int
     phase: int
     version: int
+    ordinal: int = 0
+    going: bool = False
 
 
 class ReplicaSet(NamedTuple):
@@ -49,17 +55,22 @@ class ReplicaSet(NamedTuple):
     @property
     def ready(self) -> int:
         """How many of its pods are ready, which makes them available."""
-        return sum(pod.phase == READY for pod in self.pods)
+        return sum(pod.phase == READY and not pod.going for pod in self.pods)
 
 
 class Status(NamedTuple):
-    """The Deployment's counters, as its controller wrote them last."""
+    """The workload's counters, as its controller wrote them last.
+
+    `current` and `update` are the names of a StatefulSet's revisions.
+    """
 
     replicas: int = 0
     updated: int = 0
     ready: int = 0
     available: bool = False
     exceeded: bool = False
+    current: str = ""
+    update: str = ""
 
 
 class Cluster(NamedTuple):
@@ -83,6 +94,7 @@ class Cluster(NamedTuple):
     status: Status = Status()
     sets: tuple[ReplicaSet, ...] = ()
     latest: int = 0
+    ordered: bool = False
 
     @property
     def current(self) -> ReplicaSet | None:
@@ -92,6 +104,11 @@ class Cluster(NamedTuple):
 
 Serials = Callable[[Template, Iterable[int]], int]
 """Names a pod that comes into being: a serial number that nobody knows yet, beside those given."""
+
+
+def name_of(template: Template) -> str:
+    """Return the name of a template's revision."""
+    return f"web-{template.image}{'-marked' if template.marked else ''}"
 
 
 # -- what holds ------------------------------------------------------------------------------------
@@ -109,6 +126,8 @@ def serves(cluster: Cluster) -> str:
     counters = (cluster.status.replicas, cluster.status.updated, cluster.status.ready)
     pods = (len(current.pods), current.ready)
     whole = all(count == cluster.replicas for count in (*counters, *pods))
+    if cluster.ordered and cluster.status.current != cluster.status.update:
+        return ""
     return cluster.template.image if whole else ""
 
 
@@ -142,7 +161,7 @@ def differs(before: Cluster, after: Cluster) -> bool:
 # -- the controllers -------------------------------------------------------------------------------
 
 
-def controlled(cluster: Cluster, serials: Serials) -> Cluster:
+def deployment_controlled(cluster: Cluster, serials: Serials) -> Cluster:
     """Let the Deployment's controller look once: it scales, and writes what it counted before.
 
     The counters are of the moment before it scaled, as those of the real one are, so that a
@@ -193,7 +212,7 @@ def _grown(cluster: Cluster, one: ReplicaSet, serials: Serials) -> Cluster:
         serial = serials(one.template, [pod.serial for pod in one.pods])
         latest = cluster.latest + 1
         one = ReplicaSet(one.template, latest, (*one.pods, Pod(serial, STARTING, latest)))
-        cluster = _with(cluster, one)._replace(latest=latest)
+        cluster = with_set(cluster, one)._replace(latest=latest)
     return cluster
 
 
@@ -210,10 +229,11 @@ def _shrunk(cluster: Cluster, one: ReplicaSet) -> Cluster:
     kept = sorted(one.pods, key=lambda pod: pod.phase != READY)[: len(one.pods) - spare]
     latest = cluster.latest + 1
     smaller = ReplicaSet(one.template, latest, tuple(sorted(kept)))
-    return _with(cluster, smaller)._replace(latest=latest)
+    return with_set(cluster, smaller)._replace(latest=latest)
 
 
-def _with(cluster: Cluster, changed: ReplicaSet) -> Cluster:
+def with_set(cluster: Cluster, changed: ReplicaSet) -> Cluster:
+    """Put a changed ReplicaSet in the place of the one with its template."""
     same = changed.template
     sets = tuple(changed if one.template == same else one for one in cluster.sets)
     return cluster._replace(sets=sets)
@@ -222,7 +242,7 @@ def _with(cluster: Cluster, changed: ReplicaSet) -> Cluster:
 def exceeded(cluster: Cluster) -> Cluster:
     """Let the controller write that the progress deadline has passed, whether it has or not."""
     late = cluster.observed == cluster.generation and not serves(cluster)
-    if not cluster.uid or not late or cluster.status.exceeded:
+    if not cluster.uid or not late or cluster.status.exceeded or cluster.ordered:
         return cluster
     latest = cluster.latest + 1
     status = cluster.status._replace(exceeded=True)
@@ -235,7 +255,7 @@ def pod_became(cluster: Cluster, template: Template, index: int, phase: int) -> 
     latest = cluster.latest + 1
     pods = list(one.pods)
     pods[index] = pods[index]._replace(phase=phase, version=latest)
-    return _with(cluster, ReplicaSet(template, latest, tuple(pods)))._replace(latest=latest)
+    return with_set(cluster, ReplicaSet(template, latest, tuple(pods)))._replace(latest=latest)
 
 
 # -- who writes ------------------------------------------------------------------------------------
@@ -264,12 +284,13 @@ def created(cluster: Cluster, by: int, image: str, replicas: int) -> Cluster:
         generation=1,
         version=latest,
         latest=latest,
+        ordered=cluster.ordered,
     )
 
 
 def deleted(cluster: Cluster) -> Cluster:
     """Delete the Deployment, and with it what it owns."""
-    return Cluster(made=cluster.made, latest=cluster.latest + 1)
+    return Cluster(made=cluster.made, latest=cluster.latest + 1, ordered=cluster.ordered)
 
 
 class Apply(NamedTuple):

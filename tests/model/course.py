@@ -12,21 +12,36 @@ from dataclasses import replace
 from functools import partial
 
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref, Watched
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.protocol.events import Collected, ContactFailed, ReadBack, Recorded, Released, Woke
+from gate.core.protocol.effects import (
+    Asking,
+    Collect,
+    Read,
+    Release,
+    RemovePod,
+    SaveRecord,
+    Write,
+)
+from gate.core.protocol.events import (
+    Collected,
+    ContactFailed,
+    PodRemoval,
+    ReadBack,
+    Recorded,
+    Released,
+    Removal,
+    Woke,
+)
 from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.steps.step import wake_at
 from tests.model import cluster as rules
-from tests.model import configuration, shown
+from tests.model import configuration, shown, stateful
 from tests.model.cluster import CRASHING, READY, STARTING, Cluster, Template
 from tests.model.configuration import SETTINGS
 from tests.model.serving import performed, pruned
-from tests.model.shown import WEB
 from tests.model.stepping import Move, alive, changed, deciding, heard, running, took_off
 from tests.model.world import (
     MOST_ATTEMPTS,
@@ -63,7 +78,7 @@ def _by_itself(world: World, scene: Scene) -> Iterator[Move]:
     slow = [one for one in world.flights if _comes_late(one, scene)]
     yield from _served(world, [one for one in world.flights if one not in slow])
     yield from _answers(world)
-    yield from told(world)
+    yield from deliveries(world)
     if world.again == "soon":
         yield from _again(world, scene)
     yield from controlled(world)
@@ -100,7 +115,7 @@ def _back(world: World) -> Iterator[Move]:
 
 def _comes_late(flight: Flight, scene: Scene) -> bool:
     """Tell whether the answer to a write comes once all else is at rest."""
-    is_out = flight.write.ref == WEB and not flight.back
+    is_out = flight.write.ref != SETTINGS and not flight.back
     return scene.configured_last and is_out and flight.answer is not None
 
 
@@ -131,6 +146,10 @@ def _answers(world: World) -> Iterator[Move]:
         if effect_id in world.deaf or isinstance(effect, Write):
             continue
         name = type(effect).__name__
+        if isinstance(effect, RemovePod) and effect_id not in world.evicted:
+            if world.contact:
+                yield Move("the server evicts the pod", partial(evicted, world, effect))
+            continue
         if world.contact or isinstance(effect, Collect):
             yield Move(f"{name} is answered", partial(_answer, world, effect))
         elif isinstance(effect, Read):
@@ -147,14 +166,18 @@ def _answer(world: World, effect: Asking) -> Stepped:
             return heard(world, Recorded(now, effect_id))
         case Read(whole_rollout=True):
             failed = attempt.course.leg is Leg.FORWARD and rules.is_crashing(world.cluster, WANTED)
-            books = found_out(books, WEB)._replace(read=rules.serves(world.cluster), failed=failed)
+            read, blocking = rules.serves(world.cluster), blocking_uid(world.cluster)
+            books = found_out(books, effect.ref)
+            books = books._replace(read=read, failed=failed, blocking=blocking)
             return heard(world._replace(books=books), _read(world.cluster, effect, now))
         case Read(ref=ref) if ref == SETTINGS and world.settings is not None:
-            world = world._replace(books=found_out(books, ref))
+            world = world._replace(books=found_out(books, ref)._replace(unseen=False))
             return heard(world, ReadBack(now, effect_id, Known(configuration.live(world.settings))))
         case Read(ref=ref):
             world = world._replace(books=found_out(books, ref))
             return heard(world, _read(world.cluster, effect, now))
+        case RemovePod():
+            return removed(world, effect, Removal.ACCEPTED)
         case Collect():
             return heard(world, Collected(now, effect_id, ()))
         case Release(closed=closed):
@@ -162,6 +185,30 @@ def _answer(world: World, effect: Asking) -> Stepped:
             return heard(world, Released(now, effect_id))
         case _:
             raise TypeError(f"the model has no answer to {type(effect).__name__}")
+
+
+def evicted(world: World, effect: RemovePod) -> Stepped:
+    """Let the server begin to remove a pod, by its uid; who is gone already is no fault."""
+    cluster = world.cluster
+    for template, pod in stateful.pods_of(cluster):
+        is_meant = shown.pod_uid(cluster.uid, template, pod.serial) == effect.uid
+        if is_meant and not pod.going:
+            cluster = stateful.going(cluster, template, pod.serial)
+    done = (*world.evicted, effect.effect_id)
+    return Stepped(world._replace(cluster=cluster, evicted=done))
+
+
+def removed(world: World, effect: RemovePod, removal: Removal) -> Stepped:
+    """Answer a removal."""
+    left = tuple(one for one in world.evicted if one != effect.effect_id)
+    answer = PodRemoval(running(world).now, effect.effect_id, removal, "said the server")
+    return heard(world._replace(evicted=left), answer)
+
+
+def blocking_uid(cluster: Cluster) -> str:
+    """Return the uid of the pod at which the controller stops, "" for none."""
+    found = stateful.find_blocking(cluster) if cluster.ordered else None
+    return "" if found is None else shown.pod_uid(cluster.uid, *found)
 
 
 def found_out(books: Books, ref: Ref) -> Books:
@@ -174,7 +221,7 @@ def _read(cluster: Cluster, effect: Read, now: float) -> ReadBack:
     fact = live_fact(cluster)
     if not effect.whole_rollout:
         return ReadBack(now, effect_id, fact)
-    return ReadBack(now, effect_id, fact, shown.replica_sets(cluster), shown.pods(cluster))
+    return ReadBack(now, effect_id, fact, shown.revisions(cluster), shown.pods(cluster))
 
 
 def unread(world: World, effect: Read) -> Stepped:
@@ -187,7 +234,7 @@ def unread(world: World, effect: Read) -> Stepped:
 News = list[Observed | Vanished]
 
 
-def told(world: World) -> Iterator[Move]:
+def deliveries(world: World) -> Iterator[Move]:
     """Let a watch tell what differs from what is known: of the Deployment, or of its parts."""
     attempt = deciding(world)
     if attempt is None or not (world.watching and world.contact):
@@ -202,20 +249,22 @@ def told(world: World) -> Iterator[Move]:
 def _news(cluster: Cluster, attempt: Attempt) -> tuple[News, News]:
     known, now = _known_to(attempt), attempt.now
     about_it: News = []
-    live = shown.deployment(cluster) if cluster.uid else None
+    live = shown.workload(cluster) if cluster.uid else None
     if known.live is not None and (live is None or live.uid != known.live.uid):
-        about_it.append(Vanished(now, DEPLOYMENT, known.live.uid))
+        about_it.append(Vanished(now, shown.kind_of(cluster), known.live.uid))
     if live is not None and live != known.live:
         about_it.append(Observed(now, live))
-    parts = _changes(now, REPLICA_SET, known.revisions, shown.replica_sets(cluster))
+    kind = shown.revision_kind_of(cluster)
+    parts = _changes(now, kind, known.revisions, shown.revisions(cluster))
     tracked = {uid: track.pod for uid, track in known.pods.items()}
     return about_it, parts + _changes(now, Kind.POD, tracked, shown.pods(cluster))
 
 
 def _known_to(attempt: Attempt) -> Snapshot:
     """Return what an attempt knows of the Deployment."""
-    rollout = attempt.workloads.rollouts.get(WEB)
-    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[WEB]
+    [ref] = (target.ref for target in attempt.plan.targets)
+    rollout = attempt.workloads.rollouts.get(ref)
+    return rollout.snapshot if rollout is not None else attempt.workloads.snapshots[ref]
 
 
 def _changes(
@@ -233,7 +282,7 @@ def controlled(world: World) -> Iterator[Move]:
     """Let the Deployment's controller act, where it runs and has something to do."""
     if not world.controlling:
         return
-    after = rules.controlled(world.cluster, partial(_fresh, world))
+    after = stateful.controlled(world.cluster, partial(_fresh, world))
     if after != world.cluster:
         yield Move("the controller acts", partial(changed, world, after))
 
@@ -248,6 +297,10 @@ def _fresh(world: World, template: Template, taken: Iterable[int]) -> int:
         )
         known = {uid for rollout in rollouts for uid in rollout.snapshot.pods}
         known |= {uid for one in world.attempt.workloads.snapshots.values() for uid in one.pods}
+        known |= {*world.attempt.workloads.replacements}
+    if world.lease.record is not None:
+        followed = world.lease.record.followed
+        known |= {pod.uid for one in followed for pod in one.removed}
     serial, here = 0, set(taken)
     while serial in here or shown.pod_uid(world.cluster.uid, template, serial) in known:
         serial += 1
@@ -255,6 +308,9 @@ def _fresh(world: World, template: Template, taken: Iterable[int]) -> int:
 
 
 def _grown_up(world: World, scene: Scene) -> Iterator[Move]:
+    without = stateful.gone(world.cluster)
+    if without is not world.cluster:
+        yield Move("a pod is gone", partial(changed, world, without))
     for template, index in first_at(world.cluster, STARTING):
         phase = scene.fate(template.image)
         if phase != STARTING:

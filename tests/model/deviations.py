@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from gate.core.attempt.contact import REFUSED_SECONDS, REFUSED_TIMES
-from gate.core.kinds.deployment.objects import REPLICA_SET
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
-from gate.core.protocol.effects import Read
+from gate.core.protocol.effects import Read, RemovePod
 from gate.core.protocol.events import (
     AccessRefused,
     AttemptEvent,
@@ -19,6 +18,7 @@ from gate.core.protocol.events import (
     ContactRestored,
     Interrupted,
     LeaseLost,
+    Removal,
     WriteRejected,
     WriteUncertain,
 )
@@ -31,14 +31,14 @@ from tests.model.course import (
     BECAME,
     away,
     controlled,
+    deliveries,
     first_at,
     found_out,
-    told,
+    removed,
     unread,
     woke,
 )
 from tests.model.serving import performed, pruned
-from tests.model.shown import WEB
 from tests.model.stepping import Move, alive, changed, deciding, heard, running
 from tests.model.world import (
     BEFORE,
@@ -126,7 +126,9 @@ def _server_deviates(world: World) -> Iterator[Move]:
         yield Move(name, partial(_deaf, world, effect.effect_id))
         if isinstance(effect, Read) and world.contact:
             yield Move("Read fails", partial(unread, world, effect))
-    news = any(told(world))
+        if isinstance(effect, RemovePod):
+            yield from _removals_deviate(world, effect)
+    news = any(deliveries(world))
     if world.contact and (asked or news):
         now = attempt.now
         lost = (ContactLost(now, "no answer"),)
@@ -138,6 +140,17 @@ def _server_deviates(world: World) -> Iterator[Move]:
     if news:
         silent = Stepped(world._replace(watching=False))
         yield Move("the watches fall silent", lambda: silent)
+
+
+def _removals_deviate(world: World, effect: RemovePod) -> Iterator[Move]:
+    """Let a budget forbid an eviction, the server refuse it, or its answer be lost."""
+    lost = partial(removed, _troubled(world), effect, Removal.UNANSWERED)
+    yield Move("the answer to the eviction is lost", lost)
+    if world.contact and effect.effect_id not in world.evicted:
+        guarded = partial(removed, _troubled(world), effect, Removal.GUARDED)
+        yield Move("a disruption budget forbids the eviction", guarded)
+        refused = partial(removed, _troubled(world), effect, Removal.REFUSED)
+        yield Move("the eviction is refused", refused)
 
 
 def _deaf(world: World, effect_id: int) -> Stepped:
@@ -179,9 +192,9 @@ def _told_late(world: World) -> Iterator[Move]:
     if past is None or not past.uid or not (world.watching and world.contact):
         return
     now, version = running(world).now, str(past.latest)
-    late = Observed(now, shown.deployment(past))
-    sets = Listed(now, REPLICA_SET, WEB, shown.replica_sets(past), version)
-    pods = Listed(now, Kind.POD, WEB, shown.pods(past), version)
+    late, ref = Observed(now, shown.workload(past)), shown.ref_of(past)
+    sets = Listed(now, shown.revision_kind_of(past), ref, shown.revisions(past), version)
+    pods = Listed(now, Kind.POD, ref, shown.pods(past), version)
     yield Move("the watches lag behind", partial(heard, world, late, sets, pods))
 
 
@@ -209,7 +222,7 @@ def _lock_taken(world: World) -> Stepped:
 def _killed(world: World, again: str) -> Stepped:
     """End the gate at once; what it had sent may be done yet."""
     late = tuple(one._replace(late=True) for one in world.flights if one.answer is None)
-    left = world._replace(attempt=None, flights=late, deaf=(), past=None, again=again)
+    left = world._replace(attempt=None, flights=late, deaf=(), evicted=(), past=None, again=again)
     return Stepped(pruned(left))
 
 
@@ -268,6 +281,8 @@ def _edits(cluster: Cluster) -> Iterator[tuple[str, Cluster]]:
         yield "restarts the pods", cluster._replace(template=template._replace(marked=True))
     count = 1 if cluster.replicas != 1 else REPLICAS
     yield f"scales to {count}", cluster._replace(replicas=count, replicas_by=OTHER)
+    if cluster.ordered:
+        return
     name = "resumes it" if cluster.paused else "pauses it"
     paused_by = 0 if cluster.paused else OTHER
     yield name, cluster._replace(paused=not cluster.paused, paused_by=paused_by)

@@ -17,8 +17,11 @@ from typing import Any, Final
 from gate.core.attempt.limits import EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Interference, Requests, Writes
 from gate.core.attempt.wait import Wait
+from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.kinds.stateful_set.kind import StatefulSetKind
+from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Pod, Ref, Template
@@ -44,6 +47,7 @@ _FROM_NOW: Final = frozenset(
         "baked_since",
         "begins_at",
         "closing_since",
+        "deleting_since",
         "confirming_since",
         "forward_ended_at",
         "inspecting_since",
@@ -176,6 +180,32 @@ def _deployment(value: Deployment, form: Form) -> None:
     form.atoms.append([condition.status for condition in value.conditions])
 
 
+_OF_A_STATEFUL_SET = attrgetter(
+    "replicas",
+    "status_replicas",
+    "updated_replicas",
+    "ready_replicas",
+    "available_replicas",
+    "current_revision",
+    "update_revision",
+)
+
+
+def _stateful_set(value: StatefulSet, form: Form) -> None:
+    uid = value.uid
+    form.numbers += (
+        (uid, int(value.resource_version)),
+        (uid + "*", value.generation),
+        (uid + "*", value.observed_generation),
+    )
+    form.atoms += (uid, value.template.body.digest, *_OF_A_STATEFUL_SET(value))
+
+
+def _controller_revision(value: ControllerRevision, form: Form) -> None:
+    form.numbers.append((value.uid, int(value.resource_version)))
+    form.atoms.append(value.uid)
+
+
 def _replica_set(value: ReplicaSet, form: Form) -> None:
     form.numbers.append((value.uid, int(value.resource_version)))
     form.atoms += (value.uid, value.status_replicas, value.ready_replicas)
@@ -183,7 +213,7 @@ def _replica_set(value: ReplicaSet, form: Form) -> None:
 
 def _pod(value: Pod, form: Form) -> None:
     form.numbers.append((value.uid, int(value.resource_version)))
-    form.atoms += (value.uid, value.ready, value.containers[0].restarts)
+    form.atoms += (value.uid, value.ready, value.containers[0].restarts, value.deleting)
 
 
 def _wait(value: Wait, form: Form) -> None:
@@ -232,8 +262,8 @@ def _pod_track(value: PodTrack, form: Form) -> None:
 
 def _live_object(value: LiveObject, form: Form) -> None:
     form.atoms.append(value.managed.digest)
-    if isinstance(value.workload, Deployment):
-        _deployment(value.workload, form)
+    if value.workload is not None:
+        form.add(value.workload)
         return
     form.atoms += (value.uid, value.body.digest)
     form.numbers.append((value.uid, int(value.resource_version or 0)))
@@ -330,6 +360,7 @@ _ENCODERS: Final[dict[type, Encode]] = {
     Blindness: _blindness,
     Body: _body,
     ContainerTrack: _container_track,
+    ControllerRevision: _controller_revision,
     Deployment: _deployment,
     DeploymentKind: _nothing,
     FrozenMap: _map,
@@ -342,6 +373,8 @@ _ENCODERS: Final[dict[type, Encode]] = {
     Policy: _nothing,
     Ref: _nothing,
     ReplicaSet: _replica_set,
+    StatefulSet: _stateful_set,
+    StatefulSetKind: _nothing,
     Template: _template,
     Wait: _wait,
     Write: _write,

@@ -1,4 +1,4 @@
-"""What has to hold in each state and at each step: S1 to S4, S6 to S12 and L1 to L3.
+"""What has to hold in each state and at each step: S1 to S4, S6 to S13 and L1 to L3.
 
 Stated over the model cluster and over what was sent, never over what the core thinks: the core is
 what is on trial.
@@ -10,10 +10,11 @@ import math
 from collections.abc import Iterator
 
 from gate.core.attempt.state import Attempt
+from gate.core.attempt.transitions import State
 from gate.core.model.field_manager import Verb
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import Write
+from gate.core.protocol.effects import RemovePod, Write
 from gate.core.rollout.deadlines import CONDITION_ROUNDING_SECONDS
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.progress import CONDITION_LAG_SECONDS
@@ -21,9 +22,9 @@ from gate.core.steps.step import wake_at
 from gate.report.document.remarks import uncertain_writes
 from tests.model import cluster as rules
 from tests.model import configuration, shown
+from tests.model.cluster import Template
 from tests.model.configuration import KEYS, SETTINGS, THEIRS
 from tests.model.serving import wanted_by
-from tests.model.shown import WEB
 from tests.model.stepping import alive, deciding
 from tests.model.world import WANTED, Flight, Stepped, World
 
@@ -36,9 +37,7 @@ INTERRUPTED_SECONDS = 5.0
 def wrong(before: World, stepped: Stepped) -> Iterator[str]:
     """Iterate what is wrong with a move and the world after it, each with its invariant's name."""
     after = stepped.world
-    for effect in stepped.asked:
-        if isinstance(effect, Write):
-            yield from _sent(before, after, effect)
+    yield from _asked(before, stepped)
     if stepped.done is not None:
         yield from _took_effect(before, after, stepped.done)
     attempt = after.attempt
@@ -48,11 +47,20 @@ def wrong(before: World, stepped: Stepped) -> Iterator[str]:
         yield from _turned(before, attempt)
     if attempt.result.verdict_at is not None and deciding(before) is not None:
         yield from _concluded(after, attempt)
+    if attempt.course.state in _LOOKED and _is_looking(before):
         yield from _configuration_at_end(after, attempt)
     if not attempt.ended:
         yield from _lasts(attempt)
     elif alive(before) is not None:
         yield from _kept_uncertain(after, attempt)
+
+
+_LOOKED = (State.CLOSING, State.ENDED)
+"""The states behind the last look."""
+
+
+def _is_looking(world: World) -> bool:
+    return world.attempt is not None and world.attempt.course.state not in _LOOKED
 
 
 def wrong_at_rest(world: World) -> Iterator[str]:
@@ -62,6 +70,15 @@ def wrong_at_rest(world: World) -> Iterator[str]:
         yield "L1: it waits for ever"
     elif attempt is not None and not (world.books.others or world.books.trouble):
         yield from _came_to_rest(world, attempt)
+
+
+def _asked(before: World, stepped: Stepped) -> Iterator[str]:
+    """Hold what is sent in a move to what allows it."""
+    for effect in stepped.asked:
+        if isinstance(effect, Write):
+            yield from _sent(before, stepped.world, effect)
+        if isinstance(effect, RemovePod):
+            yield from _removes(before, stepped.world, effect)
 
 
 # -- writes ----------------------------------------------------------------------------------------
@@ -82,15 +99,38 @@ def _sent(before: World, after: World, write: Write) -> Iterator[str]:
     still_fails = books.failed and rules.is_crashing(before.cluster, WANTED)
     if attempt.course.leg is Leg.FORWARD and still_fails:
         yield "S10: a write forward after a read has shown that what was written fails"
-    if before.attempt is not None and WEB in before.attempt.interference.departures:
+    ref = shown.ref_of(before.cluster)
+    if before.attempt is not None and ref in before.attempt.interference.departures:
         yield "S10: a write after the Deployment was known to be somebody else's"
     if books.journal != attempt.course.leg.value:
         yield "L2: a write that no record stands for"
     yield from _needed(before, after, write)
-    if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref == WEB:
+    if attempt.course.leg is Leg.BACK and write.verb is Verb.APPLY and write.ref != SETTINGS:
         image = wanted_by(write).image
         if image != books.served:
             yield f"S4: a rollback to {image}, but {books.served or 'nothing'} served before"
+
+
+def _removes(before: World, after: World, effect: RemovePod) -> Iterator[str]:
+    """Hold the removal of a pod to what was read last, by the rule of the model's own."""
+    attempt, books = after.attempt, after.books
+    assert attempt is not None
+    wanted = WANTED if attempt.course.leg is Leg.FORWARD else books.served
+    if before.attempt is not None and before.attempt.result.verdict_at is not None:
+        yield "S7: a pod is removed after the verdict"
+    if books.taken:
+        yield "S2: a pod is removed after the lock was taken"
+    if shown.set_name(Template(wanted)) == effect.uid.partition("-of-")[0].rpartition("-")[0]:
+        yield "S13: a pod of the version that is to run is removed"
+    elif effect.uid != books.blocking:
+        yield "S13: a pod is removed that does not block, by what was read last"
+    removals = [one for one in attempt.requests.outstanding.values() if isinstance(one, RemovePod)]
+    if len(removals) > 1:
+        yield "S13: two pods are removed at once"
+    record = after.lease.record
+    removed = [pod.uid for one in record.followed for pod in one.removed] if record else []
+    if effect.uid not in removed:
+        yield "L2: a pod is removed that no record names"
 
 
 def _needed(before: World, after: World, write: Write) -> Iterator[str]:
@@ -98,16 +138,17 @@ def _needed(before: World, after: World, write: Write) -> Iterator[str]:
     attempt, books = after.attempt, after.books
     assert attempt is not None
     needs = attempt.plan.needs_of(write.ref) if attempt.course.leg is Leg.FORWARD else ()
-    if WEB not in needs or books.others or rules.was_ready(before.cluster, WANTED):
+    is_needed = shown.ref_of(before.cluster) in needs
+    if not is_needed or books.others or rules.was_ready(before.cluster, WANTED):
         return
     yield f"S12: a write of {write.ref} before the Deployment that it needs was complete"
 
 
 def _kept_uncertain(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the report to the writes of which nobody knows whether they were done."""
-    told = {str(ref) for ref in uncertain_writes(attempt)}
+    uncertain = {str(ref) for ref in uncertain_writes(attempt)}
     for name in world.books.lost:
-        if name not in told:
+        if name not in uncertain:
             yield f"S11: nobody is told that the answer to a write of {name} was lost"
 
 
@@ -144,10 +185,11 @@ def _configured(before: World, after: World, flight: Flight) -> Iterator[str]:
 def _configuration_at_end(world: World, attempt: Attempt) -> Iterator[str]:
     """Hold the ConfigMap to the version that runs: each key but what others set.
 
-    Where the Deployment came not to be written, it goes back to what was found.
+    Where the Deployment came not to be written, it goes back to what was found. A late write that
+    is done after the last look at the ConfigMap is nobody's to know.
     """
     ends = (Outcome.VERIFIED, Outcome.ROLLED_BACK)
-    if world.settings is None or attempt.outcome not in ends or world.books.late:
+    if world.settings is None or attempt.outcome not in ends or world.books.unseen:
         return
     back = attempt.outcome is Outcome.ROLLED_BACK
     was_written = world.books.out or world.books.back
@@ -182,6 +224,8 @@ def _called_late(world: World, attempt: Attempt) -> Iterator[str]:
             continue
         own_clock = failure.message.startswith("no progress")
         beyond = CONDITION_LAG_SECONDS if own_clock else -CONDITION_ROUNDING_SECONDS
+        if world.cluster.ordered:  # which has no condition to wait for
+            beyond = 0.0
         if seen_seconds < shown.DEADLINE_SECONDS + beyond:
             yield f"S8: late after {seen_seconds:g} s in sight, with {blind_seconds:g} s blind"
 

@@ -22,6 +22,9 @@ from tests.model.world import KEPT, WANTED, Fate, Scene
 
 _BUDGETS = Budgets(timeout_seconds=10.0, rollback_timeout_seconds=10.0, read_interval_seconds=5.0)
 PLAIN = Policy(budgets=_BUDGETS)
+ORDERED = Policy(
+    budgets=replace(_BUDGETS, rollback_timeout_seconds=20.0, progress_deadline_seconds=4.0)
+)
 _CRASHES = (Fate(WANTED, CRASHING),)
 _KEPT_CRASHES = (Fate(KEPT, CRASHING),)
 _STICKS = (Fate(WANTED, STARTING),)
@@ -59,6 +62,9 @@ SCENES = (
     Scene("configured-once", PLAIN, configured=True, configured_once=True),
     Scene("configured-once-crashing", PLAIN, fates=_CRASHES, configured=True, configured_once=True),
     Scene("configured-once-stuck", PLAIN, fates=_STICKS, configured=True, configured_once=True),
+    Scene("ordered", ORDERED, ordered=True),
+    Scene("ordered-crashing", ORDERED, fates=_CRASHES, ordered=True),
+    Scene("ordered-stuck", ORDERED, fates=_STICKS, ordered=True),
     Scene("kept", PLAIN, fates=_KEPT_CRASHES, configured=True, kept=True),
     Scene("kept-crashing", PLAIN, fates=(*_CRASHES, *_KEPT_CRASHES), configured=True, kept=True),
 )

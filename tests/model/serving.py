@@ -15,7 +15,6 @@ from tests.model import cluster as rules
 from tests.model import configuration, shown
 from tests.model.cluster import PATCHED, Apply, Cluster
 from tests.model.configuration import SETTINGS
-from tests.model.shown import WEB
 from tests.model.world import Flight, Stepped, World
 
 _PATHS = {
@@ -59,7 +58,7 @@ def _configured(world: World, flight: Flight) -> Stepped:
     if effective and flight.number == world.number:
         books = books._replace(configured=True, late=books.late or flight.late)
     if effective and (flight.number != world.number or over(world)):
-        books = books._replace(trouble=True)
+        books = books._replace(trouble=True, unseen=books.unseen or over(world))
     did = flight if effective else None
     return Stepped(pruned(world._replace(settings=after, flights=left, books=books)), done=did)
 
@@ -71,7 +70,7 @@ def over(world: World) -> bool:
 
 def pruned(world: World) -> World:
     """Forget late writes that cannot be done any more: the version that they name is past."""
-    versions = {WEB: world.cluster.version}
+    versions = {shown.ref_of(world.cluster): world.cluster.version}
     if world.settings is not None:
         versions[SETTINGS] = world.settings.version
     flights = tuple(

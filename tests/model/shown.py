@@ -10,9 +10,14 @@ import functools
 from dataclasses import replace
 from typing import Any
 
+from gate.core.kinds.controller_revision import CONTROLLER_REVISION, ControllerRevision
 from gate.core.kinds.deployment import objects as deployment_objects
+from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
+from gate.core.kinds.stateful_set import objects as stateful_set_objects
+from gate.core.kinds.stateful_set.objects import STATEFUL_SET
 from gate.core.model import objects as core
 from gate.core.model.live_object import LiveObject
+from gate.core.rollout.observations import Kind
 from gate.wire import decode
 from tests.decoded import decode_pod, decode_replica_set
 from tests.model.cluster import (
@@ -25,11 +30,13 @@ from tests.model.cluster import (
     Pod,
     ReplicaSet,
     Template,
+    name_of,
 )
 
 NAMESPACE = "shop"
 NAME = "web"
 WEB = deployment_objects.deployment_ref(NAMESPACE, NAME)
+ORDERED_WEB = core.Ref(stateful_set_objects.API_VERSION, STATEFUL_SET, NAMESPACE, NAME)
 REVISIONS = {"v0": 2, "v1": 1, "v2": 3, "v3": 4}
 """The revision of each image, marked or not: the core prints it and decides nothing by it."""
 DEADLINE_SECONDS = 4
@@ -49,7 +56,22 @@ JSON = dict[str, Any]
 # -- as JSON ---------------------------------------------------------------------------------------
 
 
-def manifest(image: str, replicas: int | None) -> JSON:
+def ref_of(cluster: Cluster) -> core.Ref:
+    """Return the identity of the workload."""
+    return ORDERED_WEB if cluster.ordered else WEB
+
+
+def kind_of(cluster: Cluster) -> Kind:
+    """Return the kind of the workload."""
+    return STATEFUL_SET if cluster.ordered else DEPLOYMENT
+
+
+def revision_kind_of(cluster: Cluster) -> Kind:
+    """Return the kind of what keeps its revisions."""
+    return CONTROLLER_REVISION if cluster.ordered else REPLICA_SET
+
+
+def manifest(image: str, replicas: int | None, *, ordered: bool = False) -> JSON:
     """Return what the gate applies: the container's image, and how many pods where that is ours."""
     containers = [{"name": "web", "image": _path(image)}]
     template = {"metadata": {"labels": {"app": NAME}}, "spec": {"containers": containers}}
@@ -57,7 +79,59 @@ def manifest(image: str, replicas: int | None) -> JSON:
     if replicas is not None:
         spec["replicas"] = replicas
     metadata = {"name": NAME, "namespace": NAMESPACE}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    kind = STATEFUL_SET if ordered else DEPLOYMENT
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def workload_json(cluster: Cluster) -> JSON:
+    """Return the workload as a read returns it."""
+    return stateful_set_json(cluster) if cluster.ordered else deployment_json(cluster)
+
+
+def stateful_set_json(cluster: Cluster) -> JSON:
+    """Return the StatefulSet as a read returns it."""
+    status = cluster.status
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {
+            **_metadata(NAME, uid_of(cluster.uid), cluster.version),
+            "generation": cluster.generation,
+            "managedFields": _managed(cluster),
+        },
+        "spec": {
+            "replicas": cluster.replicas,
+            "serviceName": NAME,
+            "podManagementPolicy": "OrderedReady",
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            "selector": {"matchLabels": {"app": NAME}},
+            "template": _template(cluster.template),
+        },
+        "status": {
+            "observedGeneration": cluster.observed,
+            "replicas": status.replicas,
+            "updatedReplicas": status.updated,
+            "readyReplicas": status.ready,
+            "availableReplicas": status.ready,
+            "currentRevision": status.current,
+            "updateRevision": status.update,
+        },
+    }
+
+
+def controller_revision_json(owner: int, one: ReplicaSet) -> JSON:
+    """Return a revision of the StatefulSet, which keeps its template."""
+    name = set_name(one.template)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {
+            **_metadata(name, f"{name}-of-{uid_of(owner)}", one.version),
+            "ownerReferences": [_owner("StatefulSet", NAME, uid_of(owner))],
+        },
+        "data": {"spec": {"template": {**_template(one.template), "$patch": "replace"}}},
+        "revision": REVISIONS[one.template.image],
+    }
 
 
 def deployment_json(cluster: Cluster) -> JSON:
@@ -110,9 +184,24 @@ def replica_set_json(owner: int, one: ReplicaSet) -> JSON:
     }
 
 
+def ordered_pod_json(owner: int, template: Template, pod: Pod) -> JSON:
+    """Return a pod of the StatefulSet: named by its place, and labelled with its revision."""
+    found = pod_json(owner, template, pod)
+    metadata = {
+        **found["metadata"],
+        "name": f"{NAME}-{pod.ordinal}",
+        "labels": {"controller-revision-hash": set_name(template)},
+        "ownerReferences": [_owner("StatefulSet", NAME, uid_of(owner))],
+    }
+    if pod.going:
+        metadata |= {"deletionTimestamp": TIME, "deletionGracePeriodSeconds": 30}
+    return {**found, "metadata": metadata}
+
+
 def pod_json(owner: int, template: Template, pod: Pod) -> JSON:
     """Return a pod with its one container."""
-    name, ready = f"{set_name(template)}-{pod.serial}", pod.phase == READY
+    name = f"{set_name(template)}-{pod.serial}"
+    ready = pod.phase == READY and not pod.going
     state: JSON = {"running": {"startedAt": TIME}}
     status: JSON = {"name": "web", "ready": ready, "restartCount": 0, "state": state}
     if pod.phase == CRASHING:
@@ -142,8 +231,8 @@ def uid_of(number: int) -> str:
 
 
 def set_name(template: Template) -> str:
-    """Return the name of a template's ReplicaSet."""
-    return f"web-{template.image}{'-marked' if template.marked else ''}"
+    """Return the name of a template's revision."""
+    return name_of(template)
 
 
 def pod_uid(owner: int, template: Template, serial: int) -> str:
@@ -226,7 +315,7 @@ def _fields(image: int, replicas: int, marked: bool) -> JSON:
 
 @functools.lru_cache(maxsize=_MANY)
 def live_object(cluster: Cluster) -> LiveObject:
-    """Return the Deployment as a read of it returns it; there has to be one."""
+    """Return the workload as a read of it returns it; there has to be one."""
     base = _live_shape(_shape(cluster))
     assert base.workload is not None
     version = str(cluster.version)
@@ -240,25 +329,30 @@ def live_object(cluster: Cluster) -> LiveObject:
 
 
 def live_of(cluster: Cluster) -> LiveObject:
-    """Return the same, whatever else is stored: the cache is asked for the Deployment alone."""
+    """Return the same, whatever else is stored: the cache is asked for the workload alone."""
     return live_object(cluster._replace(sets=(), latest=0, made=0))
 
 
-def deployment(cluster: Cluster) -> deployment_objects.Deployment:
-    """Return the Deployment as a watch shows it."""
+def workload(cluster: Cluster) -> core.Workload:
+    """Return the workload as a watch shows it."""
     found = live_of(cluster).workload
-    assert isinstance(found, deployment_objects.Deployment)
+    assert found is not None
     return found
 
 
-def replica_sets(cluster: Cluster) -> tuple[deployment_objects.ReplicaSet, ...]:
-    """Return the ReplicaSets."""
-    return tuple(_replica_set(cluster.uid, one) for one in cluster.sets)
+def revisions(cluster: Cluster) -> tuple[core.Revision, ...]:
+    """Return what keeps the versions."""
+    shown = _controller_revision if cluster.ordered else _replica_set
+    return tuple(shown(cluster.uid, one) for one in cluster.sets)
 
 
 def pods(cluster: Cluster) -> tuple[core.Pod, ...]:
     """Return all pods."""
-    return tuple(_pod(cluster.uid, one.template, pod) for one in cluster.sets for pod in one.pods)
+    return tuple(
+        _pod(cluster.uid, one.template, pod, cluster.ordered)
+        for one in cluster.sets
+        for pod in one.pods
+    )
 
 
 def _shape(cluster: Cluster) -> Cluster:
@@ -267,7 +361,7 @@ def _shape(cluster: Cluster) -> Cluster:
 
 @functools.lru_cache(maxsize=_MANY)
 def _live_shape(cluster: Cluster) -> LiveObject:
-    return decode.live_object(deployment_json(cluster))
+    return decode.live_object(workload_json(cluster))
 
 
 @functools.lru_cache(maxsize=_MANY)
@@ -283,11 +377,25 @@ def _set_shape(owner: int, one: ReplicaSet) -> deployment_objects.ReplicaSet:
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _pod(owner: int, template: Template, pod: Pod) -> core.Pod:
-    shape = _pod_shape(owner, template, pod._replace(version=0))
+def _controller_revision(owner: int, one: ReplicaSet) -> ControllerRevision:
+    shape = _revision_shape(owner, ReplicaSet(one.template, 0))
+    return replace(shape, resource_version=str(one.version))
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _revision_shape(owner: int, one: ReplicaSet) -> ControllerRevision:
+    found = decode.decode_watched(controller_revision_json(owner, one))
+    assert isinstance(found, ControllerRevision)
+    return found
+
+
+@functools.lru_cache(maxsize=_MANY)
+def _pod(owner: int, template: Template, pod: Pod, ordered: bool) -> core.Pod:
+    shape = _pod_shape(owner, template, pod._replace(version=0), ordered)
     return replace(shape, resource_version=str(pod.version))
 
 
 @functools.lru_cache(maxsize=_MANY)
-def _pod_shape(owner: int, template: Template, pod: Pod) -> core.Pod:
-    return decode_pod(pod_json(owner, template, pod))
+def _pod_shape(owner: int, template: Template, pod: Pod, ordered: bool) -> core.Pod:
+    shown = ordered_pod_json if ordered else pod_json
+    return decode_pod(shown(owner, template, pod))

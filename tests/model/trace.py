@@ -99,22 +99,31 @@ def _header(scene: Scene, course: Course, before: Cluster, after: Cluster) -> st
         "trace": 1,
         "scenario": f"model, {scene.name}: {moves}",
         "namespace": shown.NAMESPACE,
-        "deployment": shown.NAME,
+        **_subject(after),
         "before": list(_objects(before).values()),
-        "applied": shown.deployment_json(after),
+        "applied": shown.workload_json(after),
         "policy": policy,
     }
     return json.dumps(header)
+
+
+def _subject(cluster: Cluster) -> dict[str, Any]:
+    """Name the workload as a recording does."""
+    if not cluster.ordered:
+        return {"deployment": shown.NAME}
+    return {"workload": {"kind": shown.kind_of(cluster), "name": shown.NAME}}
 
 
 def _objects(cluster: Cluster) -> dict[str, JSON]:
     """Return all objects by uid."""
     if not cluster.uid:
         return {}
-    things = [shown.deployment_json(cluster)]
+    things = [shown.workload_json(cluster)]
     for one in cluster.sets:
-        things.append(shown.replica_set_json(cluster.uid, one))
-        things += [shown.pod_json(cluster.uid, one.template, pod) for pod in one.pods]
+        of_set = shown.controller_revision_json if cluster.ordered else shown.replica_set_json
+        of_pod = shown.ordered_pod_json if cluster.ordered else shown.pod_json
+        things.append(of_set(cluster.uid, one))
+        things += [of_pod(cluster.uid, one.template, pod) for pod in one.pods]
     return {thing["metadata"]["uid"]: thing for thing in things}
 
 

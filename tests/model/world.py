@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET
 from gate.core.kinds.registry import unseen
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known
@@ -38,10 +37,10 @@ from gate.core.versions.history import Closed, History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 from gate.core.versions.selection import select
 from tests.model import cluster as rules
-from tests.model import configuration, shown
+from tests.model import configuration, shown, stateful
 from tests.model.cluster import READY, STARTING, Apply, Cluster, Template
 from tests.model.configuration import SETTINGS, Settings
-from tests.model.shown import WEB
+from tests.model.stateful import controlled
 
 KEPT: Final = "v0"
 """A bad version that an attempt before the first has left standing."""
@@ -72,7 +71,7 @@ class Scene:
     after the Deployment, whose answer comes once its pods are what they become; `configured_once`
     that it is written once the Deployment is complete, which it needs. `kept` is whether
     an attempt has left a version standing that crashes, with its configuration, after one that was
-    verified.
+    verified. `ordered` is whether the workload is a StatefulSet.
     """
 
     name: str
@@ -83,6 +82,7 @@ class Scene:
     configured_last: bool = False
     configured_once: bool = False
     kept: bool = False
+    ordered: bool = False
 
     def fate(self, image: str) -> int:
         """Return what the pods of an image become: ready, unless the scene says otherwise."""
@@ -115,7 +115,9 @@ class Books(NamedTuple):
     whether somebody else changed the template or the Deployment itself, `taken` whether the lock
     was taken. `refused` is whether a write of the way out was, `failed` whether the latest read
     shows pods of it that crash, `lost` the objects whose last write has no answer, and that were
-    not read since.
+    not read since. `unseen` is whether the ConfigMap was written after the verdict by a write that
+    nobody waits for, and not read since. `blocking` is the uid of the pod at which the controller
+    stopped when all was read last, "" for none.
 
     Of the whole run: `others` is whether anybody else wrote at all, `trouble` whether the server,
     the controllers or the baseline gave some that no gate can make up for.
@@ -137,6 +139,8 @@ class Books(NamedTuple):
     refused: bool = False
     failed: bool = False
     lost: tuple[str, ...] = ()
+    unseen: bool = False
+    blocking: str = ""
     others: bool = False
     trouble: bool = False
 
@@ -168,10 +172,11 @@ class World(NamedTuple):
     `back_at` is when an API server that is away for a while is back, infinite while it is not
     away: until then nothing is answered, and nobody writes.
 
-    `deaf` are effects whose answers never come. `again` is when the pipeline is run again: "" not
-    at all, "soon" before the cluster goes on, "late" after it has come to rest. `past` is the
-    cluster before the attempt's latest write: what a server that lags behind still shows.
-    `settings` is the ConfigMap beside the Deployment, where the scene has one.
+    `deaf` are effects whose answers never come, `evicted` evictions that are done and that nobody
+    was told of yet. `again` is when the pipeline is run again: "" not at all, "soon" before the
+    cluster goes on, "late" after it has come to rest. `past` is the cluster before the attempt's
+    latest write: what a server that lags behind still shows. `settings` is the ConfigMap beside the
+    workload, where the scene has one.
     """
 
     cluster: Cluster
@@ -179,6 +184,7 @@ class World(NamedTuple):
     number: int = 0
     flights: tuple[Flight, ...] = ()
     deaf: tuple[int, ...] = ()
+    evicted: tuple[int, ...] = ()
     contact: bool = True
     controlling: bool = True
     watching: bool = True
@@ -205,9 +211,10 @@ class Stepped(NamedTuple):
 
 def first_world(scene: Scene) -> World:
     """Return the world before the first attempt: what serves is complete and observed."""
+    empty = Cluster(latest=100, ordered=scene.ordered)
     if not scene.served:
-        return World(Cluster(latest=100))
-    created = rules.created(Cluster(latest=100), rules.GATE, BEFORE, REPLICAS)
+        return World(empty)
+    created = rules.created(empty, rules.GATE, BEFORE, REPLICAS)
     cluster = _at_rest(created, scene)
     if not scene.kept:
         return World(cluster, settings=configuration.served(BEFORE) if scene.configured else None)
@@ -222,8 +229,8 @@ def first_world(scene: Scene) -> World:
 
 def _at_rest(cluster: Cluster, scene: Scene) -> Cluster:
     """Let controllers and pods go on until nothing changes."""
-    for _ in range(4):
-        cluster = rules.controlled(cluster, lambda _, taken: len(tuple(taken)))
+    for _ in range(8):
+        cluster = stateful.gone(controlled(cluster, lambda _, taken: len(tuple(taken))))
         for one in cluster.sets:
             for index, pod in enumerate(one.pods):
                 if pod.phase == STARTING:
@@ -266,9 +273,10 @@ def plan_of(
         return None
     snapshot = snapshot_of(cluster)
     trial = shown.live_of(rules.applied(cluster, Apply(WANTED, REPLICAS)))
-    targets = (Target(WEB, snapshot, baseline_of(snapshot)),)
-    objects: tuple[PlannedObject, ...] = (PlannedObject(WEB, live_fact(cluster), trial),)
-    writes: tuple[PlannedWrite, ...] = (PlannedWrite(WEB, Verb.APPLY, _MANIFEST),)
+    ref, body = shown.ref_of(cluster), _manifest(cluster.ordered)
+    targets = (Target(ref, snapshot, baseline_of(snapshot)),)
+    objects: tuple[PlannedObject, ...] = (PlannedObject(ref, live_fact(cluster), trial),)
+    writes: tuple[PlannedWrite, ...] = (PlannedWrite(ref, Verb.APPLY, body),)
     if settings is not None:
         beside = configuration.planned(settings, WANTED)
         if beside is None:
@@ -277,8 +285,8 @@ def plan_of(
         if scene.configured_last or scene.configured_once:
             objects, writes = objects[::-1], writes[::-1]
         if scene.configured_once:
-            writes = in_phases(writes, targets, {SETTINGS: (WEB,)})
-    chosen = select(Candidates(targets, objects, {WEB: history}), {})
+            writes = in_phases(writes, targets, {SETTINGS: (ref,)})
+    chosen = select(Candidates(targets, objects, {ref: history}), {})
     return Plan(
         command="apply",
         targets=chosen.targets,
@@ -289,7 +297,10 @@ def plan_of(
     )
 
 
-_MANIFEST = Body.of(shown.manifest(WANTED, REPLICAS))
+@functools.cache
+def _manifest(ordered: bool) -> Body:
+    """Return what each attempt applies."""
+    return Body.of(shown.manifest(WANTED, REPLICAS, ordered=ordered))
 
 
 def begun(world: World, scene: Scene) -> Stepped:
@@ -298,11 +309,11 @@ def begun(world: World, scene: Scene) -> Stepped:
     An apply ends before it begins where its preflight refuses.
     """
     number, lease = world.number + 1, world.lease
-    world = world._replace(number=number, again="", deaf=(), past=None, watching=True)
+    world = world._replace(number=number, again="", deaf=(), evicted=(), past=None, watching=True)
     recovery = recovery_of(world)
     if recovery is not None:
         books = world.books._replace(journal="", read="", taken=False, blind_seconds=0.0)
-        books = books._replace(refused=False, failed=False, lost=())
+        books = books._replace(refused=False, failed=False, lost=(), unseen=False, blocking="")
         return _begun(world._replace(books=books), recovery)
     plan = plan_of(world.cluster, scene, lease.history, world.settings)
     found = configuration.values(world.settings)
@@ -368,10 +379,11 @@ def recovery_of(world: World) -> Plan | None:
     record, cluster = world.lease.record, world.cluster
     if record is None:
         return None
-    found = {WEB: live_fact(cluster)}
+    ref = shown.ref_of(cluster)
+    found = {ref: live_fact(cluster)}
     if world.settings is not None:
         found[SETTINGS] = Known(configuration.live(world.settings))
-    return resume(record, found, {WEB: snapshot_of(cluster)}, 0.0)
+    return resume(record, found, {ref: snapshot_of(cluster)}, 0.0)
 
 
 def _begun(world: World, plan: Plan) -> Stepped:
@@ -386,7 +398,7 @@ def live_fact(cluster: Cluster) -> Fact[LiveObject]:
 
 def snapshot_of(cluster: Cluster) -> Snapshot:
     """Return what is known of the Deployment once all is listed."""
-    snapshot = unseen(WEB)
+    snapshot = unseen(shown.ref_of(cluster))
     for fact in listed(cluster, 0.0):
         snapshot = snapshot.fold(fact)
     return snapshot
@@ -394,9 +406,10 @@ def snapshot_of(cluster: Cluster) -> Snapshot:
 
 def listed(cluster: Cluster, at: float) -> tuple[Listed, ...]:
     """Return what lists of all kinds tell."""
-    found = (shown.deployment(cluster),) if cluster.uid else ()
+    found = (shown.workload(cluster),) if cluster.uid else ()
+    ref = shown.ref_of(cluster)
     return (
-        Listed(at, DEPLOYMENT, WEB, found),
-        Listed(at, REPLICA_SET, WEB, shown.replica_sets(cluster)),
-        Listed(at, Kind.POD, WEB, shown.pods(cluster)),
+        Listed(at, shown.kind_of(cluster), ref, found),
+        Listed(at, shown.revision_kind_of(cluster), ref, shown.revisions(cluster)),
+        Listed(at, Kind.POD, ref, shown.pods(cluster)),
     )

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from gate.app.rehearsal.virtual_world import Played, Running, User
@@ -53,12 +52,7 @@ class PlayedRun:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill the command unless it has ended."""
         self.kill()
 

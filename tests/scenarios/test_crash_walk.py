@@ -19,12 +19,12 @@ import pytest
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
-from tests.bed.expectations import REVISION, assert_runs, assert_verified, images
+from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import is_complete
 from tests.played.bed import sandbox_bed, scene_through
+from tests.scenarios.walked import CRASHING, DAEMON_SET, DEPLOYMENT, GOOD, STATEFUL_SET, Walked
 
 pytestmark = pytest.mark.sandbox_only("hundreds of runs")
 
@@ -45,22 +45,29 @@ class Walk:
     bad: str = ""
     keeps_secrets: bool = False
     recovers: bool = True
+    kind: Walked = DEPLOYMENT
 
     def version(self, number: int) -> list[JSON]:
         """Return everything in a version."""
-        behaviour = self.bad if number == 2 and self.bad else "ready=1"
+        behaviour = self.bad if number == 2 and self.bad else GOOD
         config = [settings(f"v{number}")]
         config += [secret(f"sesame-8d1f2c7a90-{number}")] if self.keeps_secrets else []
-        return [*config, *(web(number, name=name, behaviour=behaviour) for name in self.names)]
+        return [*config, *(self.kind.make(number, name, behaviour) for name in self.names)]
 
 
 WALKS = {
     "good": Walk(("web",)),
-    "bad": Walk(("web",), "crash=0.1"),
+    "bad": Walk(("web",), CRASHING),
     "several": Walk(("api", "web"), keeps_secrets=True),
-    "several bad": Walk(("api", "web"), "crash=0.1", keeps_secrets=True),
+    "several bad": Walk(("api", "web"), CRASHING, keeps_secrets=True),
     "good, then an apply": Walk(("web",), recovers=False),
-    "bad, then an apply": Walk(("web",), "crash=0.1", recovers=False),
+    "bad, then an apply": Walk(("web",), CRASHING, recovers=False),
+    "a good StatefulSet": Walk(("db",), kind=STATEFUL_SET),
+    "a blocked StatefulSet": Walk(("db",), CRASHING, kind=STATEFUL_SET),
+    "a blocked StatefulSet, then an apply": Walk(
+        ("db",), CRASHING, recovers=False, kind=STATEFUL_SET
+    ),
+    "a bad DaemonSet": Walk(("agent",), CRASHING, kind=DAEMON_SET),
 }
 
 
@@ -188,31 +195,28 @@ def assert_whole(scene: Scene, walk: Walk, killed: Result, recovered: Result) ->
     """Assert that one version runs, which the exit codes name; return its number."""
     version = version_of(scene, walk)
     codes = (killed.exit_code, recovered.exit_code)
-    told = f"v{version} runs after {codes}\n{killed}\n{recovered}"
-    assert recovered.exit_code in (0, 4), told
+    story = f"v{version} runs after {codes}\n{killed}\n{recovered}"
+    assert recovered.exit_code in (0, 4), story
     if recovered.document["objects"]:  # it had something to finish
-        assert version == {0: 2, 4: 1}[recovered.exit_code], told
+        assert version == {0: 2, 4: 1}[recovered.exit_code], story
     if killed.exit_code != KILLED:
-        assert version == {0: 2, 4: 1}[killed.exit_code], told
+        assert version == {0: 2, 4: 1}[killed.exit_code], story
     if walk.bad:
-        assert version == 1, told
+        assert version == 1, story
     most = 3 if version == 1 else 2
     for name in walk.names:
-        live = scene.objects.get("deployments", name)
-        assert int(live["metadata"]["annotations"][REVISION]) <= most, "one extra revision at most"
+        assert walk.kind.revision_of(scene, name) <= most, "one extra revision at most"
     return version
 
 
 def version_of(scene: Scene, walk: Walk) -> int:
-    """Return the one version that all objects are of, its Deployments complete."""
+    """Return the one version that all objects are of, its workloads complete."""
     found = {int(scene.objects.get("configmaps", "settings")["data"]["mode"][1:])}
     if walk.keeps_secrets:
         text = base64.b64decode(scene.objects.get("secrets", "keys")["data"]["key"]).decode()
         found.add(int(text.rpartition("-")[2]))
     for name in walk.names:
-        live = scene.objects.get("deployments", name)
-        assert is_complete(live), live
-        found |= {int(image.rpartition(":")[2]) for image in images(live)}
+        found.add(walk.kind.version_of(scene, name))
     assert len(found) == 1, f"a mixture of {found}"
     return found.pop()
 

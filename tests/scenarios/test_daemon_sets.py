@@ -15,16 +15,19 @@ from tests.bed.expectations import (
     assert_rolled_back,
     assert_usage,
     assert_verified,
+    changes,
     warned,
 )
 from tests.bed.nodes import Nodes, NodeState
 from tests.bed.scene import OURS, Scene, web
+from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
 from tests.cluster.workloads import daemon_set
 
 OLD, NEW = "shop/agent:1", "shop/agent:2"
+WRITTEN = "patch daemonsets/agent"
 IMPATIENT = ("--progress-deadline", "20s", "--rollback-timeout", "40s")
 LONG_SECONDS = 300.0
 """How long a run may take whose clocks run out, in virtual time."""
@@ -118,22 +121,24 @@ def test_a_good_version_is_verified_on_every_node(agents: Agents) -> None:
 
 
 @pytest.mark.contract("B945")
-def test_no_node_is_vacuous(scene: Scene) -> None:
+def test_no_node_is_vacuous(scene: Scene, audit: Trail) -> None:
     """Where no node is to run a pod, nothing was shown to work."""
     result = scene.apply(daemon_set(pool="nowhere"))
     assert_verified(result, "Vacuous", running="none")
     assert said(result) == "no node is to run a pod, and none does"
     assert scene.objects.list_all("pods") == []
+    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.contract("B946")
-def test_the_strategy_on_delete_rolls_nothing(agents: Agents) -> None:
+def test_the_strategy_on_delete_rolls_nothing(agents: Agents, audit: Trail) -> None:
     """The old pods run on, which is said."""
     agents.serve(updateStrategy={"type": "OnDelete"})
     result = agents.apply(agents.version(2, updateStrategy={"type": "OnDelete"}))
-    assert_verified(result, "NoRollout", running="")
+    assert_ended(result, 0, "applied", "NoRollout", running="baseline")
     assert "3 nodes run another revision until somebody deletes its pods" in said(result)
     assert agents.images() == dict.fromkeys(agents.names, OLD)
+    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.contract("B946")
@@ -151,13 +156,16 @@ def test_the_strategy_on_delete_can_be_waited_for(agents: Agents) -> None:
 
 
 @pytest.mark.contract("B947")
-def test_the_first_bad_pod_condemns_a_version_where_another_worked(agents: Agents) -> None:
+def test_the_first_bad_pod_condemns_a_version_where_another_worked(
+    agents: Agents, audit: Trail
+) -> None:
     """Of a rollout one by one it is the only pod, on a node that ran the version before well."""
     agents.serve()
     result = agents.apply(agents.version(2, behaviour="crash=0.1"))
     ended = assert_rolled_back(result, "CrashLoop")
     assert "1 of 1 created pods" in ended["causes"][0]["message"]
     assert agents.images() == dict.fromkeys(agents.names, OLD)
+    assert changes(audit) == [WRITTEN, WRITTEN]
 
 
 @waits
@@ -174,7 +182,7 @@ def test_one_bad_node_does_not_condemn_a_version_that_works_elsewhere(agents: Ag
 
 
 @pytest.mark.contract("B947")
-def test_two_bad_nodes_condemn_a_version(agents: Agents) -> None:
+def test_two_bad_nodes_condemn_a_version(agents: Agents, audit: Trail) -> None:
     """What befalls the pods of two nodes is not of a node, although the third one works."""
     agents.serve(max_unavailable=3)
     first, second, _ = agents.names
@@ -182,10 +190,11 @@ def test_two_bad_nodes_condemn_a_version(agents: Agents) -> None:
     result = agents.apply(agents.version(2, max_unavailable=3, behaviour=behaviour))
     ended = assert_rolled_back(result, "CrashLoop")
     assert "2 of 3 created pods" in ended["causes"][0]["message"]
+    assert changes(audit) == [WRITTEN, WRITTEN]
 
 
 @pytest.mark.contract("B944")
-def test_a_node_that_joins_has_to_follow(agents: Agents) -> None:
+def test_a_node_that_joins_has_to_follow(agents: Agents, audit: Trail) -> None:
     """The goal moves with the nodes."""
     agents.serve(minReadySeconds=2)
     with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
@@ -195,10 +204,11 @@ def test_a_node_that_joins_has_to_follow(agents: Agents) -> None:
     assert_verified(result)
     assert agents.images() == dict.fromkeys((*agents.names, joined), NEW)
     assert said(result) == "4 of 4 nodes have an available new pod"
+    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.contract("B944")
-def test_a_node_that_leaves_need_not_follow(agents: Agents) -> None:
+def test_a_node_that_leaves_need_not_follow(agents: Agents, audit: Trail) -> None:
     """What the cluster no longer has is not waited for."""
     agents.serve(minReadySeconds=2)
     with agents.scene.applying(agents.version(2, minReadySeconds=2)) as running:
@@ -207,6 +217,7 @@ def test_a_node_that_leaves_need_not_follow(agents: Agents) -> None:
         result = running.wait()
     assert_verified(result)
     assert said(result) == "2 of 2 nodes have an available new pod"
+    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.parametrize("tolerates_all", [False, True])
@@ -348,6 +359,15 @@ def test_a_daemon_set_cannot_be_paused(agents: Agents) -> None:
     with agents.scene.gate.start("apply", "-f", path, "--on-failure", "pause") as running:
         assert_usage(running.wait(), "daemonset/agent cannot be paused")
     assert agents.images() == dict.fromkeys(agents.names, OLD)
+
+
+@pytest.mark.contract("B1139")
+def test_a_daemon_set_cannot_be_scaled_to_zero(scene: Scene) -> None:
+    """It has no replicas, so that the option is refused while nothing is written."""
+    path = scene.manifest(daemon_set(), web())
+    with scene.gate.start("apply", "-f", path, "--on-first-failure", "scale-to-zero") as running:
+        assert_usage(running.wait(), "daemonset/agent cannot be scaled to zero")
+    assert scene.objects.list_all("daemonsets") == scene.objects.list_all("deployments") == []
 
 
 @pytest.mark.contract("B950")

@@ -36,9 +36,9 @@ def test_a_changed_image_is_verified(scene: Scene, audit: Trail) -> None:
     assert ended["baseline"]["images"] == ["shop/web:1"]
     assert (ended["baseline"]["revision"], ended["new"]["revision"]) == (1, 2)
     timeline = result.document["timeline"]
-    told, applied = (_first(timeline, event) for event in ("baseline", "applied"))
-    assert told < applied
-    assert "revision 1 (shop/web:1)" in timeline[told]["message"]
+    baseline, applied = (_first(timeline, event) for event in ("baseline", "applied"))
+    assert baseline < applied
+    assert "revision 1 (shop/web:1)" in timeline[baseline]["message"]
     assert_runs(scene.objects, "shop/web:2", revision=2)
     agents = {request.user_agent.partition(" ")[0] for request in audit.requests("")}
     assert f"rollout-gate/{result.document['version']}" in agents

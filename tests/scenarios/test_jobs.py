@@ -8,39 +8,20 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage
+from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
 from tests.bed.invariants import CANARY
-from tests.bed.scene import Scene, settings, web
-from tests.cluster import manifests
+from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
+from tests.bed.scene import Scene, settings, tidying, web
+from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
 
-PHASE, REPLACE = "rollout-gate.dev/phase", "rollout-gate.dev/replace-failed"
-CRASH = "crash=1;code=3"
-
-
-def job(
-    name: str = "migrate",
-    *,
-    behaviour: str = "complete=1",
-    env: str = "",
-    annotations: JSON | None = None,
-    **spec: object,
-) -> JSON:
-    """Return a Job of one pod, which is not tried again."""
-    variables = {"PASSWORD": env} if env else None
-    whole = manifests.deployment(name, image="shop/migrate:1", behaviour=behaviour, env=variables)
-    template = whole["spec"]["template"]
-    del template["metadata"]["labels"]
-    template["spec"]["restartPolicy"] = "Never"
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, **({"annotations": annotations} if annotations else {})},
-        "spec": {"backoffLimit": 0, "template": template, **spec},
-    }
+CONFIGURATION, MIGRATION = "patch configmaps/settings", "patch jobs/migrate"
+DEPLOYMENT, SMOKE_TEST = "patch deployments/web", "patch jobs/smoke"
 
 
 def cron_job() -> JSON:
@@ -56,31 +37,17 @@ def cron_job() -> JSON:
     }
 
 
-def ended(result: Result) -> tuple[int, str, str]:
-    """Return the exit code, and how the document says that the run and its reason were."""
-    return result.exit_code, result.document["outcome"], result.document["reason"]
-
-
-def entry(result: Result, name: str) -> JSON:
-    """Return what the document says of one workload."""
-    found: JSON = next(one for one in result.document["workloads"] if one["name"] == name)
-    return found
-
-
 def written(result: Result) -> list[str]:
     """Return the objects in the order in which they were written on the way out."""
     lines = result.document["timeline"]
     return [line["message"].split()[0] for line in lines if line["event"] == "applied"]
 
 
-def mode(scene: Scene) -> str:
-    """Return what the ConfigMap says."""
-    return str(scene.objects.get("configmaps", "settings")["data"]["mode"])
-
-
-@pytest.mark.contract("B955", "B957", "B958", "B970")
+@pytest.mark.contract("B955", "B957", "B958", "B970", "B1134")
 @pytest.mark.on_oldest
-def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) -> None:
+def test_a_job_runs_before_what_it_prepares_and_another_behind_it(
+    scene: Scene, audit: Trail
+) -> None:
     """Each is awaited: the Deployment for the migration, the smoke test for the Deployment."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", annotations={PHASE: "after"})
@@ -90,6 +57,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     assert "deployment/web waits for job/migrate" in result.stderr
     assert "job/smoke waits for deployment/web" in result.stderr
     assert entry(result, "migrate")["running"] == "none"
+    names = ("migrate", "web", "smoke")
+    assert [entry(result, name)["phase"] for name in names] == ["before", "main", "after"]
     assert_runs(scene.objects, "shop/web:2")
 
     leases = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
@@ -98,6 +67,8 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     again = scene.apply(web(2), smoke, job(), settings("two"))
     assert ended(again) == (0, "verified", "NoChange")
     assert len(scene.objects.list_all("jobs")) == 2
+    in_order = [CONFIGURATION, MIGRATION, DEPLOYMENT, SMOKE_TEST]
+    assert changes(audit) == [*in_order, *in_order]
 
 
 @pytest.mark.contract("B955", "B956", "B959", "B961")
@@ -124,9 +95,9 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(scene: Scene) 
     ids=["back-off", "deadline", "failure-policy", "image", "config"],
 )
 def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
-    scene: Scene, failing: JSON, reason: str, words: tuple[str, ...]
+    scene: Scene, audit: Trail, failing: JSON, reason: str, words: tuple[str, ...]
 ) -> None:
-    """Exit 4; the Deployment is never written, and the report says that what the Job did stays."""
+    """Exit 4; the Deployment is never written; what the Job did stays, where any of it has run."""
     scene.serve(settings("one"), web())
     uid = scene.objects.get("deployments", "web")["metadata"]["resourceVersion"]
     result = scene.apply(
@@ -142,10 +113,14 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert mode(scene) == "one"
     failed = entry(result, "migrate")
     assert (failed["outcome"], failed["reason"]) == ("failed", reason)
-    assert any("what the Job did stays" in line for line in result.document["warnings"])
+    has_run = reason == "JobFailed"
+    stays = any("what the Job did stays" in line for line in result.document["warnings"])
+    assert (stays, bool(failed["lasting_effect"])) == (has_run, has_run)
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
     logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
     assert bool(logs) == ("exit code 3" in words)
+    assert [cause["reason"] for cause in failed["causes"]] == [reason]
+    assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
 @pytest.mark.contract("B956")
@@ -165,7 +140,7 @@ def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -
 
 
 @pytest.mark.contract("B958", "B961")
-def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
+def test_a_failed_smoke_test_takes_the_version_back(scene: Scene, audit: Trail) -> None:
     """What it tested goes back with its configuration; the Job itself stays as it ended."""
     scene.serve(settings("one"), web())
     smoke = job("smoke", behaviour=CRASH, annotations={PHASE: "after"})
@@ -175,6 +150,8 @@ def test_a_failed_smoke_test_takes_the_version_back(scene: Scene) -> None:
     assert entry(result, "web")["outcome"] == "rolled-back"
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
+    assert [cause["reason"] for cause in entry(result, "smoke")["causes"]] == ["JobFailed"]
+    assert changes(audit) == [CONFIGURATION, DEPLOYMENT, SMOKE_TEST, CONFIGURATION, DEPLOYMENT]
 
 
 @pytest.mark.contract("B960")
@@ -190,11 +167,13 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
     text = scene.gate("apply", "-f", scene.manifest(slow, web(3)), "--timeout", "6s").stdout
     assert "job/migrate did not complete, and its pods may run on" in " ".join(text.split())
-    assert "it may still run, with the configuration that is there now" in " ".join(text.split())
+    assert "job/migrate may still run, with the configuration that is there now" in " ".join(
+        text.split()
+    )
 
 
 @pytest.mark.contract("B962")
-def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
+def test_another_template_is_refused_without_showing_it(scene: Scene, audit: Trail) -> None:
     """Exit 3 with both ways out; of the server's 422 the fields alone are shown."""
     scene.serve(settings("one"), web())
     assert ended(scene.apply(job()))[0] == 0
@@ -204,11 +183,12 @@ def test_another_template_is_refused_without_showing_it(scene: Scene) -> None:
     assert "a name with the version in it" in result.stderr
     assert "Containers" not in result.stderr
     assert mode(scene) == "one"
+    assert changes(audit) == [MIGRATION]
 
 
 @pytest.mark.contract("B963", "B964")
 def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
-    scene: Scene,
+    scene: Scene, audit: Trail
 ) -> None:
     """The server would answer 200 and run nothing."""
     assert ended(scene.apply(job(behaviour=CRASH))) == (6, "failed", "JobFailed")
@@ -223,6 +203,7 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert now["metadata"]["uid"] != uid
     assert ended(scene.apply(better)) == (0, "verified", "NoChange")
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == now["metadata"]["uid"]
+    assert changes(audit) == [MIGRATION, "delete jobs/migrate", MIGRATION, MIGRATION]
 
 
 class LostAnswer:
@@ -279,12 +260,12 @@ def test_a_generated_name_makes_one_job_an_attempt(tmp_path: Path, losing: int) 
     ],
 )
 def test_a_wrong_annotation_ends_with_its_place(
-    scene: Scene, body: JSON, words: tuple[str, ...]
+    scene: Scene, audit: Trail, body: JSON, words: tuple[str, ...]
 ) -> None:
     """Exit 2 in one line, and nothing is written."""
     result = scene.apply(settings("two"), body)
     assert_usage(result, ".yaml:", *words)
-    assert not scene.objects.list_all("configmaps")
+    assert changes(audit) == []
 
 
 @pytest.mark.contract("B967")
@@ -319,6 +300,61 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
     assert entry(result, "x")["reason"] == "Deleted"
 
 
+@pytest.mark.contract("B981", "B1053", "B1054", "B1055")
+def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
+    """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert entry(result, "migrate")["outcome"] == "superseded"
+    assert entry(result, "web")["outcome"] == "refused"
+    assert entry(result, "web")["message"].startswith("it was not written, since")
+    text = " ".join(verdict_text(result.document, Style(width=200)).split())
+    assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
+    assert "deployment/web was never written; what job/migrate may have done stays" in text
+    assert "not written deployment/web Deleted runs shop/web:1" in text
+    assert "deleted before it ended; 1 of its pods was still there when last seen" in text
+
+
+@pytest.mark.contract("B1057")
+def test_a_check_that_fails_beside_jobs_alone_is_never_verified(scene: Scene) -> None:
+    """It can be about no Job, and so is about the run: the Job ended well all the same."""
+    checks = scene.folder / "gate.yaml"
+    checks.write_text('checks: [{name: smoke, command: ["false"], initial-delay: 10s}]\n')
+    result = scene.apply(settings("two"), job(), flags=("--config", str(checks)))
+    assert ended(result) == (6, "failed", "CheckFailed")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    text = verdict_text(result.document, Style(width=200))
+    assert "job/migrate has completed, but smoke: exit 1" in text
+
+
+@pytest.mark.contract("B1056")
+def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
+    """The first one has the record of the run; the other one would remember nothing, for ever."""
+    scene.serve(settings("one"), web())
+    result = scene.apply(settings("two"), job(behaviour=CRASH), web(2), web(name="zone"))
+    assert ended(result) == (4, "rolled-back", "JobFailed")
+    names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
+    assert names == ["rollout-gate.deployment.web"]
+
+
+@pytest.mark.contract("B981", "B1054")
+def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
+    """What would have been written behind it stays unwritten, too."""
+    scene.serve(settings("one"))
+    with scene.applying(settings("two"), job(behaviour="ready"), tidying()) as running:
+        running.wait_for_line("1 pod running")
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    assert ended(result) == (4, "rolled-back", "Deleted")
+    assert mode(scene) == "one"
+    assert not scene.objects.list_all("cronjobs")
+
+
 @pytest.mark.contract("B960")
 @pytest.mark.parametrize("on_interrupt", ["keep", "rollback"])
 def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -> None:
@@ -334,6 +370,8 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert "rollout-gate recover web" in result.stdout
     assert mode(scene) == ("two" if on_interrupt == "keep" else "one")
     assert scene.objects.get("jobs", "migrate")["status"]["active"] == 1
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert entry(recovered, "web")["outcome"] == "refused"
 
 
 @pytest.mark.contract("B955", "B961")

@@ -415,7 +415,7 @@ def test_a_recovery_that_was_cut_off_hides_no_record(
     else:
         result = program("apply", "-f", scene.manifest(web(4)))
         assert result.exit_code == 0, str(result)
-        assert "recovered   deployment/db: rolled-back" in result.stderr
+        assert "recovered   deployment/db, deployment/web: rolled-back" in result.stderr
         assert_runs(scene.objects, "shop/web:4")
     assert images(scene.objects.get("deployments", "db")) == ["shop/db:1"]
     assert held_locks(scene) == []

@@ -168,7 +168,7 @@ def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
     result = gate("recover", "web")
     said = "whether an attempt left anything stands in another one, and this user may not list"
     assert_refused(result, "Forbidden", "deployment/web has no Lease", said, "in namespace shop")
-    assert "hint: name the Deployments that were applied with it" in result.stderr
+    assert "hint: name the workloads that were applied with it" in result.stderr
     result = gate("recover")
     assert_refused(result, "Forbidden", 'cannot list resource "leases"')
     assert "hint: this needs the right to list leases.coordination.k8s.io in shop" in result.stderr

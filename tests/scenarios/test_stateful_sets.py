@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from gate.report.style.style import Style
+from gate.report.words.headline import headline
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
     assert_rolled_back,
     assert_usage,
     assert_verified,
+    changes,
     warned,
 )
-from tests.bed.scene import OURS, Scene
+from tests.bed.scene import OURS, Scene, tidying, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -21,6 +26,8 @@ from tests.cluster.workloads import disruption_budget, stateful_set
 
 waits = pytest.mark.sandbox_only("it waits until clocks run out")
 
+WRITTEN = "patch statefulsets/db"
+EVICTED = "create pods/db-2/eviction"
 CRASH = "crash=0.1"
 NEVER = "never-ready"
 SELECTOR = {"matchLabels": {"app": "db"}}
@@ -29,14 +36,14 @@ CLAIM: JSON = {
     "metadata": {"name": "data"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 }
-SOON = ("--progress-deadline", "30s")
+SOON = ("--progress-deadline", "10s")
 
 
 def images(scene: Scene) -> dict[str, str]:
     """Return the image of each pod of `db`, by its name."""
     return {
         pod["metadata"]["name"]: pod["spec"]["containers"][0]["image"]
-        for pod in scene.objects.list_all("pods")
+        for pod in scene.objects.list_all("pods", "app=db")
     }
 
 
@@ -59,12 +66,15 @@ def assert_blocked(result: Result, *words: str) -> None:
 
 
 @pytest.mark.contract("B921")
-def test_a_changed_image_is_verified_pod_by_pod(scene: Scene) -> None:
+@pytest.mark.parametrize("order", ["OrderedReady", "Parallel"])
+def test_a_changed_image_is_verified_pod_by_pod(scene: Scene, audit: Trail, order: str) -> None:
     """All pods run the new version, the highest first, and the way back was named before."""
-    scene.serve(stateful_set())
-    ended = assert_verified(scene.apply(stateful_set(image="shop/db:2")))
+    scene.serve(stateful_set(podManagementPolicy=order))
+    new = stateful_set(image="shop/db:2", podManagementPolicy=order)
+    ended = assert_verified(scene.apply(new))
     assert ended["baseline"]["images"] == ["shop/db:1"]
     assert images(scene) == all_run(2)
+    assert changes(audit) == [WRITTEN]
 
 
 @pytest.mark.contract("B921", "B50")
@@ -75,27 +85,76 @@ def test_nothing_to_roll_out_of_a_stateful_set_is_no_change(scene: Scene) -> Non
 
 
 @pytest.mark.contract("B922")
-def test_a_partition_ends_with_the_pods_above_it(scene: Scene) -> None:
+def test_a_partition_ends_with_the_pods_above_it(scene: Scene, audit: Trail) -> None:
     """One of three pods runs the new version: that is what was asked for."""
     scene.serve(stateful_set())
     result = scene.apply(stateful_set(image="shop/db:2", partition=2))
     assert_verified(result, "Partitioned", running="mixed")
     assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
+    assert changes(audit) == [WRITTEN]
 
 
-@pytest.mark.contract("B923")
+@pytest.mark.contract("B923", "B1050")
 @pytest.mark.parametrize(
     "spec",
     [{"partition": 3}, {"updateStrategy": {"type": "OnDelete"}}],
     ids=["partition", "delete"],
 )
-def test_a_strategy_that_replaces_no_pod_is_no_rollout(scene: Scene, spec: JSON) -> None:
-    """It is applied, and the old version runs on: exit 0 with a warning, and nothing verified."""
+def test_a_strategy_that_replaces_no_pod_is_no_rollout(
+    scene: Scene, audit: Trail, spec: JSON
+) -> None:
+    """It is applied, and the old version runs on: exit 0 with a warning, and nothing verified.
+
+    Another apply of it does not call it failed, and it is no version that `undo` returns to.
+    """
     scene.serve(stateful_set(**spec))
-    result = scene.apply(stateful_set(image="shop/db:2", **spec))
-    assert_verified(result, "NoRollout", running="baseline")
-    assert warned(result, "no pod runs what was applied")
+    for running in ("baseline", "other"):
+        result = scene.apply(stateful_set(image="shop/db:2", **spec))
+        assert_ended(result, 0, "applied", "NoRollout", running=running)
+        assert warned(result, "no pod runs what was applied")
     assert images(scene) == all_run(1)
+    assert changes(audit) == [WRITTEN, WRITTEN]
+    assert "APPLIED (exit 0)" in scene.gate("verify", "sts/db").stdout
+    newest, *_ = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    assert (newest["verdict"], newest["reason"]) == ("not judged", "NoRollout")
+    third = scene.apply(stateful_set(image="shop/db:3", partition=0))
+    assert "no pod runs its live template, so" in third.stderr
+    assert_verified(third)
+    undone = scene.gate("undo", "sts/db", "--output", "json")
+    assert "revision 2 (shop/db:2): no pod ran it when it was applied at" in undone.stderr
+    assert images(scene) == all_run(1)
+
+
+@pytest.mark.contract("B1051")
+def test_a_verified_workload_beside_one_that_does_not_roll_is_not_the_whole(scene: Scene) -> None:
+    """The run is `applied`, says which is what, and remembers the other one as verified."""
+    scene.serve(stateful_set(partition=3))
+    result = scene.apply(web(1), stateful_set(image="shop/db:2", partition=3), tidying())
+    assert_ended(result, 0, "applied", "NoRollout")
+    ended = {one["name"]: one["outcome"] for one in result.document["workloads"]}
+    assert ended == {"web": "verified", "db": "applied"}
+    (line,) = headline(result.document, Style(width=10_000))
+    assert "deployment/web runs revision 1" in line
+    assert "statefulset/db was applied, and nothing rolls" in line
+    assert "1 object applied, not judged: cronjob/tidy" in line
+    assert "verified" in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B1052")
+def test_a_way_back_that_no_pod_takes_is_not_called_verified(scene: Scene) -> None:
+    """Where a pod took the failed version and `OnDelete` leaves it there, a person has to act."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    scene.serve(web(1), stateful_set(**on_delete))
+    bad = (web(2, behaviour=NEVER), stateful_set(image="shop/db:2", **on_delete))
+    with scene.applying(*bad, flags=SOON) as running:
+        running.wait_for_line("applied +statefulset/db")
+        scene.objects.wait_for("statefulsets", "db", is_observed)
+        scene.objects.delete("pods", "db-2")
+        result = running.wait()
+    ended = {one["name"]: one["outcome"] for one in result.document["workloads"]}
+    assert (result.exit_code, ended) == (5, {"web": "rolled-back", "db": "rollback-failed"})
+    assert "2 of 3 pods run the live template, and the controller replaces none" in result.stderr
+    assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
 
 
 @pytest.mark.contract("B921", "B120")
@@ -105,7 +164,7 @@ def test_a_crashing_version_of_a_stateful_set_goes_back(scene: Scene, audit: Tra
     result = scene.apply(stateful_set(image="shop/db:2", behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert images(scene) == all_run(1)
-    assert evictions(audit) == ["db-2"]
+    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
 @pytest.mark.contract("B924", "B920")
@@ -140,7 +199,7 @@ def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     """The pod stays, and the report names the pod, its revision, and what the server said."""
     scene.serve(stateful_set(), disruption_budget(minAvailable=3))
     broken = stateful_set(image="shop/db:2", behaviour=NEVER)
-    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
     assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="NotReady")
     assert_blocked(result, "db-2")
     assert warned(result, "db-2 is in the way, and was not replaced: Cannot evict pod")
@@ -176,14 +235,21 @@ def _image(pod: JSON) -> str:
     return image
 
 
-@pytest.mark.contract("B928")
+@pytest.mark.contract("B928", "B1133", "B1134")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
     """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
     assert_verified(scene.apply(stateful_set(image="shop/db:2")))
     ask = scene.gate
-    assert ask("verify", "sts/db", "--output", "json").exit_code == 0
-    assert ask("status", "statefulset/db").exit_code == 0
+    judged = ask("verify", "sts/db", "--output", "json")
+    assert judged.exit_code == 0
+    assert [one["phase"] for one in judged.document["workloads"]] == [None]
+    status = ask("status", "statefulset/db", "--output", "json")
+    assert (status.exit_code, status.document["kind"]) == (0, "StatefulSet")
+    versions = {(one["version"], one["replicaset"]) for one in status.document["pods"]}
+    newest, *_ = json.loads(ask("history", "sts/db", "--output", "json").stdout)
+    assert versions == {(newest["name"], newest["replicaset"])} == {(newest["name"], "")}
+    assert newest["name"].startswith("db-")
     assert "shop/db:1" in ask("history", "sts/db").stdout
     assert_verified(ask("undo", "sts/db", "--output", "json"))
     assert images(scene) == all_run(1)
@@ -270,8 +336,8 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
 @pytest.mark.contract("B926")
 def test_a_pod_that_takes_its_time_to_terminate_is_progress(scene: Scene) -> None:
     """A database may take longer to stop than nothing may move."""
-    pod = {"terminationGracePeriodSeconds": 60}
-    scene.serve(stateful_set(behaviour="slow-termination=50s", pod=pod, replicas=2))
+    pod = {"terminationGracePeriodSeconds": 20}
+    scene.serve(stateful_set(behaviour="slow-termination=16s", pod=pod, replicas=2))
     result = scene.apply(stateful_set(image="shop/db:2", replicas=2), flags=SOON)
     assert_verified(result)
 
@@ -297,7 +363,7 @@ def test_what_the_server_cannot_evict_is_reported_and_not_repeated(
     budgets = [disruption_budget(name, selector=SELECTOR, maxUnavailable=1) for name in ("a", "b")]
     scene.serve(stateful_set(), *budgets)
     broken = stateful_set(image="shop/db:2", behaviour=NEVER)
-    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "60s"))
+    result = scene.apply(broken, flags=(*SOON, "--rollback-timeout", "20s"))
     assert_ended(result, 5, "rollback-failed", DEADLINE, cause="NotReady")
     assert warned(result, "more than one PodDisruptionBudget")
     assert evictions(audit) == ["db-2"]
@@ -312,3 +378,4 @@ def test_a_field_that_never_changes_is_refused_by_its_name(scene: Scene, audit: 
     assert_refused(result, "Rejected")
     assert "spec.serviceName of statefulset/db cannot change once it exists" in result.stderr
     assert images(scene) == all_run(1)
+    assert changes(audit) == []

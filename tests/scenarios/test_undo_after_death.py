@@ -40,6 +40,20 @@ def test_a_recovery_that_undid_it_is_the_undo(
     assert_runs(scene.objects, f"shop/web:{versions}")
 
 
+@pytest.mark.contract("B1138")
+def test_a_dry_run_of_an_undo_says_that_a_recovery_comes_first(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """What would be left to undo then nobody can tell; the record stays."""
+    assert_verified(scene.apply(web()))
+    kill_apply(scene, program, web(9, behaviour=SLOW))
+    leases = scene.objects.list_all("leases")
+    tried = undo(scene, "--dry-run")
+    assert_refused(tried, "Locked", "an attempt on deployment/web is unfinished")
+    assert "rollout-gate recover web" in tried.document["hint"]
+    assert scene.objects.list_all("leases") == leases
+
+
 @pytest.mark.contract("B764")
 def test_a_revision_that_was_named_is_gone_to(scene: Scene, program: PlayedGate) -> None:
     """The recovery comes first; then the undo does what it was asked for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.bed.expectations import (
@@ -13,6 +15,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
 from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode, undo
 
 pytestmark = pytest.mark.sandbox_only(
@@ -40,6 +44,34 @@ def test_undo_of_a_restart_does_not_say_that_nothing_changes(scene: Scene) -> No
     said = "deployment/web: a failure returns to revision 2 (shop/web:1)"
     assert said in tried.stderr
     assert "nothing changes" not in tried.stderr
+
+
+@pytest.mark.contract("B1138")
+@pytest.mark.parametrize(
+    ("ref", "resource", "old", "new"),
+    [
+        ("deployment/web", "deployments", web(), web(2)),
+        ("statefulset/db", "statefulsets", stateful_set(), stateful_set(image="shop/db:2")),
+    ],
+)
+def test_a_dry_run_of_an_undo_says_where_it_goes_and_writes_nothing(
+    scene: Scene, ref: str, resource: str, old: JSON, new: JSON
+) -> None:
+    """Neither an object nor a lock; the undo then does what was said."""
+    assert_verified(scene.apply(settings("one"), old))
+    assert_verified(scene.apply(settings("two"), new))
+    kinds = ("configmaps", resource, "leases")
+    before = [scene.objects.list_all(kind) for kind in kinds]
+    tried = scene.gate("undo", ref, "--dry-run", *DOCUMENT)
+    assert [scene.objects.list_all(kind) for kind in kinds] == before
+    assert (tried.exit_code, tried.document["reason"]) == (0, "DryRun")
+    would = f"a dry run: nothing was written; an undo would change configmap/settings, {ref}"
+    assert tried.document["message"] == would
+    [goes] = re.findall(rf"{ref} goes to revision 1 .*", tried.stderr)
+    done = scene.gate("undo", ref, *DOCUMENT)
+    assert_verified(done)
+    assert goes in done.stderr
+    assert mode(scene) == "one"
 
 
 @pytest.mark.contract("B703", "B747")

@@ -193,9 +193,9 @@ def test_what_is_allowed_not_to_return_is_named_and_ends_as_failed(scene: Scene)
     result = scene.apply(*bad, flags=["--allow-irreversible"])
     assert_ended(result, 5, "rollback-failed", "CrashLoop", running="baseline")
     assert warned(result, "configmap/settings", "could not be restored", "immutable")
-    told = {each["name"]: each["irreversible"] for each in result.document["objects"]}
-    assert "immutable" in told["settings"]
-    assert not told["web"]
+    irreversible = {each["name"]: each["irreversible"] for each in result.document["objects"]}
+    assert "immutable" in irreversible["settings"]
+    assert not irreversible["web"]
     assert_runs(scene.objects, "shop/web:1")
 
 

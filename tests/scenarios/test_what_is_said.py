@@ -38,7 +38,7 @@ pytestmark = pytest.mark.sandbox_only("the words of a run; the same code says th
 PAGES = ("text", "markdown", "html", "junit")
 
 
-def told(scene: Scene, result_file: str) -> dict[str, str]:
+def report_forms(scene: Scene, result_file: str) -> dict[str, str]:
     """Return a result document in every form that people read, by its name."""
     return {form: scene.gate("report", result_file, "--format", form).stdout for form in PAGES}
 
@@ -60,7 +60,7 @@ def test_a_rollback_to_nought_does_not_say_that_anything_serves(scene: Scene) ->
     assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:1", replicas=0)
     assert warned(result, "went back to 0 replicas: nothing serves")
-    forms = told(scene, "run.json")
+    forms = report_forms(scene, "run.json")
     assert not [form for form, text in forms.items() if "serves again" in text]
     for form in ("text", "markdown", "html"):
         assert "scaled to 0; nothing serves" in " ".join(forms[form].split()), forms[form]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
+from tests.bed.nodes import Nodes, NodeState
 from tests.bed.scene import settings
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set, job, stateful_set
@@ -49,14 +51,31 @@ def kinds_stateful_set_unblocked(stage: Stage) -> None:
 
 
 def kinds_stateful_set_blocked(stage: Stage) -> None:
-    """The pod that blocks the way back is to be left alone."""
+    """The pod that blocks the way back is to be left alone; somebody deletes it, as advised."""
     stage.scene.serve(_db())
     flags = "--replace-blocked-pods never --progress-deadline 40s --rollback-timeout 1m"
     stage.apply(_db(2, behaviour="crash"), flags=flags)
     stage.run("status sts/db")
+    stage.scene.objects.delete("pods", "db-2")
+    stage.note("kubectl delete pod/db-2")
+    stage.run("verify sts/db")
 
 
 def kinds_job_failed(stage: Stage) -> None:
     """A migration fails: its configuration goes back, and the Deployment is never written."""
     stage.scene.serve(settings(), web())
     stage.apply(settings("two"), job(behaviour="crash", backoffLimit=1), web(2))
+
+
+def kinds_daemon_set_blocked(stage: Stage) -> None:
+    """A dead node uses up maxUnavailable: the clock ends it, and the way back does without it."""
+    nodes = Nodes(stage.bed.client, stage.scene.objects)
+    *_, last = nodes.join(3)
+    agent = partial(daemon_set, pool=nodes.pool, tolerates_all=True, **_STEADY)  # type: ignore[arg-type]
+    stage.scene.serve(agent())
+    nodes.turn(last, NodeState.DEAD)
+    nodes.wait(last, "Unknown")
+    stage.note(f"the machine of node {last} stops")
+    flags = "--progress-deadline 20s"
+    stage.apply(agent(image="shop/agent:2"), flags=flags)
+    stage.run("status ds/agent")

@@ -210,8 +210,8 @@ def test_contributing_names_every_layer_in_its_order() -> None:
     named = [re.findall(r"\w+", layer) for layer in said[1].split(">")]
     assert [set(layer) for layer in named] == [set(one) for one in linted if one != ["__main__"]]
     rooms = text.partition("| room |")[2].partition("- **Layers**")[0]
-    told = set(re.findall(r"gate/(\w+)", rooms))
-    assert told == {room for layer in linted for room in layer} - {"__main__"}
+    in_table = set(re.findall(r"gate/(\w+)", rooms))
+    assert in_table == {room for layer in linted for room in layer} - {"__main__"}
 
 
 def test_a_file_is_one_room() -> None:
@@ -285,7 +285,7 @@ def read(path: Path) -> Source:
         lines=len(text.splitlines()),
         imports=[*imports_of(path, found)],
         functions=[*functions_of(found)],
-        callables=[*callables_of(tree)],
+        callables=[*callables_of(found)],
     )
 
 
@@ -379,9 +379,9 @@ def functions_of(found: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - doc
 
 
-def callables_of(tree: ast.Module) -> Iterator[str]:
+def callables_of(found: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the name of each function and method that is called, so that no property is in it."""
-    for node in ast.walk(tree):
+    for node in found:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             decorators = {ast.unparse(one) for one in node.decorator_list}
             if not any("property" in one for one in decorators):

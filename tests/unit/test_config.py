@@ -73,8 +73,8 @@ def test_later_files_win_key_by_key(tmp_path: Path) -> None:
     first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
     first.write_text("timeout: 1m\nbake: 10s\n", encoding="utf-8")
     second.write_text("timeout: 2m\n", encoding="utf-8")
-    told = loaded(tmp_path, file="on-failure: keep", config=(str(first), str(second)))
-    assert (told.timeout, told.bake, told.on_failure) == (120, 10, OnFailure.ROLLBACK)
+    settings = loaded(tmp_path, file="on-failure: keep", config=(str(first), str(second)))
+    assert (settings.timeout, settings.bake, settings.on_failure) == (120, 10, OnFailure.ROLLBACK)
 
 
 def test_the_environment_can_name_configuration_files(tmp_path: Path) -> None:
@@ -82,14 +82,14 @@ def test_the_environment_can_name_configuration_files(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.yaml", "b.yaml")]
     for path, text in zip(paths, ("bake: 1m", "tolerate: 1"), strict=True):
         path.write_text(text, encoding="utf-8")
-    told = loaded(tmp_path, environ={"ROLLOUT_GATE_CONFIG": "\n".join(map(str, paths))})
-    assert (told.bake, told.tolerate) == (60, Share(1))
+    settings = loaded(tmp_path, environ={"ROLLOUT_GATE_CONFIG": "\n".join(map(str, paths))})
+    assert (settings.bake, settings.tolerate) == (60, Share(1))
 
 
 def test_lists_are_not_joined_across_layers(tmp_path: Path) -> None:
     """The managers of the flag are all that there are."""
-    told = loaded(tmp_path, file="take-over: [helm, argocd]", take_over=("kubectl-edit",))
-    assert told.take_over == ("kubectl-edit",)
+    settings = loaded(tmp_path, file="take-over: [helm, argocd]", take_over=("kubectl-edit",))
+    assert settings.take_over == ("kubectl-edit",)
 
 
 @pytest.mark.contract("B186")
@@ -159,8 +159,8 @@ def test_a_command_has_the_default_of_what_it_does_not_take(tmp_path: Path) -> N
     """A file is shared by commands: `observe` in it does not keep `undo` from its write."""
     file = "observe: true\nbake: 10s\n"
     assert loaded(tmp_path, file=file).observe
-    told = loaded(tmp_path, command="undo", file=file)
-    assert (told.observe, told.bake) == (False, 10)
+    settings = loaded(tmp_path, command="undo", file=file)
+    assert (settings.observe, settings.bake) == (False, 10)
 
 
 @pytest.mark.contract("B181")

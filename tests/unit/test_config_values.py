@@ -116,8 +116,8 @@ def test_a_value_of_another_kind_is_wrong(option: str, value: object) -> None:
 )
 def test_fail_fast_sets_all_classes_of_a_kind(text: str, changes: dict[str, Any]) -> None:
     """A duration is the grace of each class, a count is a count, and `off` switches off."""
-    told = Settings.of({"fail_fast": [text]})
-    assert policy(told).fail_fast == FailFast(**changes)
+    settings = Settings.of({"fail_fast": [text]})
+    assert policy(settings).fail_fast == FailFast(**changes)
 
 
 @pytest.mark.contract("B112")
@@ -166,7 +166,7 @@ def test_a_mapping_is_answered_with_the_form_that_works(
 def test_the_policy_is_what_the_settings_say() -> None:
     """Each deciding option reaches the core, and nothing said is the core's own default."""
     assert policy(Settings()) == Policy()
-    told = Settings(
+    settings = Settings(
         timeout=600,
         progress_deadline=240,
         rollback_timeout=300,
@@ -181,7 +181,7 @@ def test_the_policy_is_what_the_settings_say() -> None:
         prune_created=True,
         force_conflicts=True,
     )
-    assert policy(told) == Policy(
+    assert policy(settings) == Policy(
         budgets=Budgets(
             timeout_seconds=600,
             rollback_timeout_seconds=300,

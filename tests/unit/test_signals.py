@@ -146,9 +146,9 @@ def test_the_second_signal_says_what_stands_and_waits_for_nobody(
     file = tmp_path / "log"
     file.write_text("before\n")
     with file.open("a") as log:
-        told = log if stderr == "file" else subprocess.PIPE
+        stream = log if stderr == "file" else subprocess.PIPE
         command = [sys.executable, "-S", "-c", LAST_WORD, stderr]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, cwd=ROOT) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, cwd=ROOT) as process:
             assert process.wait(60) == 130
             assert process.stdout is not None
             assert process.stdout.read() == b"ready\n"

@@ -26,8 +26,8 @@ def test_what_fails_is_named_and_the_rest_is_still_gone_through(tmp_path: Path) 
     as_called = each(("word", "length"), WORDS, ids=lambda case: case[0].upper())(of)
     with pytest.raises(ExceptionGroup, match="2 of 4 cases: TWO, FOUR") as failed:
         as_called(tmp_path=tmp_path)
-    told = [str(error) for error in failed.value.exceptions]
-    assert ["assert 3 == 4" in told[0], "assert 4 == 5" in told[1]] == [True, True]
+    problems = [str(error) for error in failed.value.exceptions]
+    assert ["assert 3 == 4" in problems[0], "assert 4 == 5" in problems[1]] == [True, True]
     assert failed.value.exceptions[0].__notes__ == ["in the case TWO"]
 
 

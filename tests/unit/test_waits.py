@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -71,6 +72,7 @@ def _is_of_a_clock(called: str) -> bool:
     return owner in ("clock", "group", "watch", "_watches", "watches") or called == "self.wait"
 
 
+@functools.cache
 def found() -> set[str]:
     """Return each place and call of the gate that blocks beside a clock."""
     return {

@@ -29,7 +29,7 @@ from gate.core.rollout.policy import WaitFor
 from gate.duration import format_seconds
 from gate.errors import RefusedError
 from gate.manifests.kinds.rules import LintCode
-from gate.manifests.lint import lint
+from gate.manifests.lint import lint, lint_lines
 from gate.manifests.manifest import Manifest, ManifestObject
 
 Items = tuple[Prepared, ...]
@@ -153,5 +153,6 @@ def _warn(
     if LintCode.TIMEOUT_BEFORE_DEADLINE not in settings.silence:
         timeout_seconds = plan.policy.budgets.timeout_seconds
         preflight.warn_of_short_timeout(timeout_seconds, items, trials, console.warn)
-    for finding in lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence):
-        console.warn(finding.line(plan.name_of(finding.object.ref)))
+    found = lint(manifest, timeout_seconds=settings.timeout, silent=settings.silence)
+    for line in lint_lines(found, plan.name_of):
+        console.advise(line)

@@ -1,4 +1,4 @@
-"""The end of a run that should write nothing: what an apply would change."""
+"""The end of a run that should write nothing: what its command would change."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from gate.core.plan.foreseen_return import would_write
 from gate.core.plan.plan import Plan
 from gate.report.words.object_names import some_names
 
+NOTHING_WRITTEN: Final = "a dry run: nothing was written"
 _MOST_NAMED: Final = 6
 
 
 def end_dry_run(plan: Plan, said: str) -> Passed:
     """Return the end of a run that should write nothing; its message begins with `said`."""
-    parts = []
+    whole, parts = f"{said}; an {plan.command} would", []
     for intent, refs in would_write(plan).items():
         names = some_names([plan.name_of(ref) for ref in refs], _MOST_NAMED)
         parts.append(f"{intent.value} {names}")
     if not parts:
-        return Passed(f"{said}; an apply would change nothing", Reason.NO_CHANGE)
-    return Passed(f"{said}; an apply would {', and '.join(parts)}", Reason.DRY_RUN)
+        return Passed(f"{whole} change nothing", Reason.NO_CHANGE)
+    return Passed(f"{whole} {', and '.join(parts)}", Reason.DRY_RUN)

@@ -9,6 +9,7 @@ from functools import partial
 from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
 from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
@@ -31,6 +32,7 @@ from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
 from gate.report.document.status_document import status_document
+from gate.report.kinds.registry import of_ref
 from gate.report.live.attempts import status_view
 from gate.report.views.history import Course, Returns, Revision, age, history_table
 from gate.report.views.tree import status_tree
@@ -46,12 +48,16 @@ EXIT_OF = {
 def status(start: CommandStart, name: str) -> int:
     """Print the tree with reasons; exit 0 complete, 6 failed, 7 progressing or paused half-way.
 
-    With `--watch` a signal is a normal way to stop: the last state stays, without a message.
+    With `--watch` a signal is a normal way to stop: the last state stays, without a message. What
+    an attempt left unfinished is said beside it, with the command that finishes it.
     """
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
+    recovery = recovery_of(session, live.object.ref, start.world.processes)
     rollout = judge_now(live, session.clock.now())
     stopped = 0
+    if recovery and (settings.watch or settings.output == "json"):
+        console.warn(recovery)
     if settings.watch:
         rollout, stopped = _follow_rollout(session, settings, live, rollout, console)
     now = session.clock.now()
@@ -59,7 +65,10 @@ def status(start: CommandStart, name: str) -> int:
         console.write(json.dumps(status_document(rollout, now), indent=2) + "\n")
     elif not settings.watch:
         why = _why_empty(session, rollout)
-        console.write(status_tree(rollout, now, console.uncut(settings), why))
+        style = console.uncut(settings)
+        console.write(status_tree(rollout, now, style, why))
+        if recovery:
+            console.write(f"{style.printable(recovery)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
@@ -155,6 +164,9 @@ def history(start: CommandStart, name: str) -> int:
     While a record is open the latter is left out: `recover` has to decide first, and is suggested.
     """
     session, settings, console = connect(start).session, start.settings, start.console
+    asked = ("rollout-gate", "status", name)
+    look = session.connection.cluster.command(*asked, namespace=session.namespace)
+    refuse_single_run(name, "has no history", f"see how it is: {look}")
     live = read_live(session, name)
     memory = recall_history(session, live.object.ref)
     beside = read_beside(session, [memory], [live.object.ref])
@@ -163,8 +175,9 @@ def history(start: CommandStart, name: str) -> int:
     rows = _revisions(live, memory, returns)
     style = console.uncut(settings)
     if settings.output == "json":
+        words = of_ref(live.object.ref)
         waiting = [_waiting_revision(live)] if _is_waiting(live) else []
-        text = json.dumps([row.document() for row in (*waiting, *rows)], indent=2) + "\n"
+        text = json.dumps([row.document(words) for row in (*waiting, *rows)], indent=2) + "\n"
     else:
         text = history_table(rows, session.clock.wall(), style)
         text += f"{style.printable(_waiting(live))}\n" if _is_waiting(live) else ""
@@ -189,7 +202,7 @@ def _waiting(live: Live) -> str:
 def _waiting_revision(live: Live) -> Revision:
     return Revision(
         number=None,
-        replica_set="",
+        name="",
         images=live.workload.template.images(),
         change_cause="",
         created_at="",
@@ -233,7 +246,7 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
     return tuple(
         Revision(
             number=rs.revision,
-            replica_set=rs.name,
+            name=rs.name,
             images=rs.template.images(),
             change_cause=rs.change_cause,
             created_at=rs.created_at,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 
 from gate.app.command_context import CommandContext, connect
@@ -11,13 +11,13 @@ from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.keeper import RENEWAL_SECONDS
 from gate.app.locks.lock_state import LockState, is_dead, state_of, what_is_known_of
-from gate.app.locks.unfinished_attempt import recovery_command, recovery_line
+from gate.app.locks.unfinished_attempt import describe_unfinished, recovery_command
 from gate.app.preflight import first_questions
 from gate.app.preflight.first_questions import require_namespace
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import write_safely
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import argument_of, workload_ref
+from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.cluster_name import ClusterName
 from gate.config import Settings
@@ -26,7 +26,6 @@ from gate.core.model.outcome import Reason
 from gate.duration import format_seconds
 from gate.errors import RefusedError, UsageError
 from gate.kube.failures import Forbidden
-from gate.kube.kinds.registry import find_by_word
 from gate.kube.lease import Held, Leases
 from gate.processes import Processes
 from gate.report.views.locks import LockRow, locks_table
@@ -45,37 +44,19 @@ def _show(context: CommandContext) -> int:
     """Print the locks of the namespace, or of all of them (`--all-namespaces`)."""
     session, settings, console = context.session, context.settings, context.console
     now = session.clock.wall()
-    found = read_locks(session, settings, "locks")
-    rows = [
-        _row(held, now, context.world.processes)
-        for held in sorted(found, key=lambda held: held.lock)
-    ]
+    found = sorted(read_locks(session, settings, "locks"), key=lambda held: held.lock)
+    processes = context.world.processes
+    rows = [_row(held, now, processes) for held in found]
     if settings.output == "json":
         text = json.dumps([row.document() for row in rows], indent=2) + "\n"
     else:
         text = locks_table(
             rows, now, console.uncut(settings), with_namespace=settings.all_namespaces
         )
-        text += "".join(f"{line}\n" for line in _steps(session, rows))
+        steps = (describe_unfinished(session, held, processes) for held in found)
+        text += "".join(f"{line}\n" for line in filter(None, steps))
     console.write(text)
     return 0
-
-
-def _steps(session: Session, rows: Sequence[LockRow]) -> Iterator[str]:
-    """Yield how to finish what attempts that no longer run left open."""
-    for row in rows:
-        if row.unfinished and row.state != "held":
-            command = _recovery(session.connection.cluster, row.locks, row.namespace)
-            yield recovery_line(row.locks, LockState(row.state), row.holder, command)
-
-
-def _recovery(cluster: ClusterName, locks: str, namespace: str) -> str:
-    """Return the command that finishes a lock's record: by name where a name alone means it."""
-    word, _, name = locks.partition("/")
-    is_workload = find_by_word(word) is not None
-    ref = workload_ref(namespace, locks) if is_workload else workload_ref(namespace, name)
-    is_meant = str(lock_of(ref)) == locks
-    return recovery_command(cluster, argument_of(ref) if is_meant else "", namespace)
 
 
 def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held, ...]:
@@ -110,7 +91,7 @@ def _list_locks(session: Session, leases: Leases, command: str) -> tuple[Held, .
         right = f"this needs the right to list leases.coordination.k8s.io in {session.namespace}"
         words = ("rollout-gate", command, "NAME")
         one = leases.cluster.command(*words, namespace=session.namespace)
-        hint = f"{right}; of one Deployment: {one}" if command == "recover" else right
+        hint = f"{right}; of one workload: {one}" if command == "recover" else right
         raise RefusedError(error.message, reason=error.reason, hint=hint) from error
 
 
@@ -176,7 +157,7 @@ def _iter_release_lines(
             " another run has it by then, it stops and writes nothing more (exit 8)"
         )
     if is_unfinished:
-        recovery = _recovery(cluster, str(lock), lock.namespace)
+        recovery = recovery_command(cluster, lock)
         when = "to finish that" if has_ended else "once that run has ended, to finish it"
         yield f"its attempt is unfinished; {when}: {recovery}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from gate.app.command_context import CommandContext, connect
 from gate.app.commands.single_workload import guard_namespace, read_guarded_alone
@@ -14,9 +15,14 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.plan.plan import Plan, PlannedObject, PlannedWrite
+
+_ENDS_PODS: Final = (
+    "its pods end while it is suspended: what they are at is cut off, and begins anew after that"
+)
 
 
 def pause(world: World, settings: Settings, name: str) -> int:
@@ -46,6 +52,8 @@ def run_pause(start: CommandStart, name: str) -> Attempt:
 def plan_pause(context: CommandContext, name: str) -> Ready:
     """Prepare to pause a Deployment."""
     live = read_guarded_alone(context, name)
+    if not has_way_back(live.ref):
+        context.console.warn(f"{live.ref}: {_ENDS_PODS}")
     write = PlannedWrite(live.ref, Verb.MERGE, require_pause(live.ref), over_any_change=True)
     planned = PlannedObject(live.ref, Known(live))
     return Ready(context, Plan("pause", (), (planned,), (write,), policy(context.settings)))

@@ -54,8 +54,7 @@ def run_recover(start: CommandStart, names: tuple[str, ...]) -> Attempt | Passed
         context = connect(start)
         if settings.all_namespaces and names:
             raise UsageError(
-                "a NAME and --all-namespaces exclude each other: "
-                "name the Deployment's namespace with -n"
+                "a NAME and --all-namespaces exclude each other: give the namespace of NAME with -n"
             )
         first_questions.announce(context, everywhere=settings.all_namespaces)
         here = [] if settings.all_namespaces else [context.session.namespace]
@@ -149,7 +148,7 @@ def _list_leases(session: Session, leases: Leases, gone: tuple[Lock, ...]) -> tu
             f"{named} has no Lease: whether an attempt left anything stands in another one, and"
             f" this user may not list leases.coordination.k8s.io in namespace {namespace}",
             reason=error.reason,
-            hint="name the Deployments that were applied with it, or get that right",
+            hint="name the workloads that were applied with it, or get that right",
         ) from error
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from gate.app.command_context import CommandContext
 from gate.app.commands.single_workload import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
-from gate.app.preflight.guards import refuse_paused
+from gate.app.preflight.guards import refuse_paused, refuse_single_run
 from gate.app.preflight.trials import NO_DRY_RUN, Warn
 from gate.app.runtime.command_end import run_attempt
+from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
+from gate.core.attempt.state import Attempt
 from gate.core.model.body import Body
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -31,11 +34,21 @@ RESTART_MANAGER = "rollout-gate-restart"
 """Not the applies' manager: else the next apply would remove the annotation and roll out again."""
 
 
+_OF_RUNS: Final = (
+    "to run it again, apply it under another name (or with metadata.generateName), or delete it"
+    " and apply it again"
+)
+
+
 def restart(world: World, settings: Settings, name: str) -> int:
     """Restart a Deployment and follow it."""
-    return run_attempt(
-        world, "restart", settings, partial(run_single, name=name, plan=plan_restart)
-    )
+    return run_attempt(world, "restart", settings, partial(run_restart, name=name))
+
+
+def run_restart(start: CommandStart, name: str) -> Attempt:
+    """Go through the phases of a command about one workload, unless it runs once."""
+    refuse_single_run(name, "cannot be restarted", _OF_RUNS)
+    return run_single(start, name, plan_restart)
 
 
 def plan_restart(context: CommandContext, name: str) -> Ready:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from gate.app.command_context import CommandContext, connect
+from gate.app.commands.dry_run import NOTHING_WRITTEN, end_dry_run
 from gate.app.commands.single_workload import guard_workload
 from gate.app.commands.undo_plan import plan_undo
 from gate.app.commands.undo_recovery import find_undo
@@ -14,13 +16,20 @@ from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.locks.memory import Memory
 from gate.app.locks.unfinished_attempt import recovery_of
-from gate.app.runtime.command_end import run_attempt
+from gate.app.preflight.guards import refuse_single_run
+from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.attempt.state import Attempt
-from gate.core.model.lock import Lock, lock_of
+from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.errors import RefusedError
+
+_OF_RUNS: Final = (
+    "what it did stays; to return the workloads that were applied with it, undo one of those"
+)
 
 
 def undo(world: World, settings: Settings, name: str) -> int:
@@ -28,21 +37,28 @@ def undo(world: World, settings: Settings, name: str) -> int:
     return run_attempt(world, "undo", settings, partial(run_undo, name=name))
 
 
-def run_undo(start: CommandStart, name: str) -> Attempt:
+def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
     """Go through the phases of an undo; they are those of an apply.
 
     If a gate died over an apply or a restart, its recovery is the undo: what it takes back is what
     whoever undoes means.
     """
+    refuse_single_run(name, "cannot be undone", _OF_RUNS)
     with start.ends_at_signal():
         # Connect and guard. The revision is named by its number as the command begins.
         context = connect(start)
         live = guard_workload(context, name)
         recovery = partial(recovery_of, context.session, live.object.ref, start.world.processes)
         named = named_revision(start.settings, live, recovery)
+        if start.settings.dry_run:
+            _refuse_unfinished(live.object.ref, recovery())
+            members = _members(context, live.object.ref)
+            ready = plan_undo(context.with_memory_of(members), name, named)
+            return end_dry_run(ready.plan, NOTHING_WRITTEN)
 
         # Lock the Deployment, and all those that it may return together with.
-        context = context.with_locks(_locks(context, live.object.ref))
+        members = _members(context, live.object.ref)
+        context = context.with_locks(map(lock_of, members))
 
     # Recover: finish what a gate that died under these locks left; take back what is to be undone.
     undone = ("restart",) if named is None else ()
@@ -59,12 +75,22 @@ def run_undo(start: CommandStart, name: str) -> Attempt:
     return run(ready)
 
 
-def _locks(context: CommandContext, ref: Ref) -> list[Lock]:
+def _refuse_unfinished(ref: Ref, recovery: str) -> None:
+    """Refuse a dry run if an undo would first finish what a dead gate left; that may be all."""
+    if recovery:
+        raise RefusedError(
+            f"an attempt on {ref} is unfinished: an undo would finish that first, and what it does"
+            " then depends on how that ends",
+            reason=Reason.LOCKED,
+            hint=recovery,
+        )
+
+
+def _members(context: CommandContext, ref: Ref) -> set[Ref]:
     memory = context.with_memory_of([ref]).memory
-    return locks_of_sets(ref, memory)
+    return members_of_sets(ref, memory)
 
 
-def locks_of_sets(ref: Ref, memory: Memory) -> list[Lock]:
-    """Return the locks of all workloads that an undo of one may write."""
-    members = {ref, *deployments_of(memory.history(ref))}
-    return [lock_of(member) for member in members]
+def members_of_sets(ref: Ref, memory: Memory) -> set[Ref]:
+    """Return all workloads that an undo of one may write."""
+    return {ref, *deployments_of(memory.history(ref))}

@@ -8,7 +8,7 @@ from gate.app.command_context import CommandContext
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import is_workload
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import WELL, Outcome
 from gate.core.plan.journal_record import Record
 
 
@@ -37,7 +37,7 @@ def _has_undone(ended: Attempt, record: Record, ref: Ref) -> bool:
     """Tell whether a recovery took back what a dead gate rolled out, or completed its undo."""
     if record.command == "undo":
         is_changed = any(kept.ref == ref and kept.changes for kept in record.objects)
-        return is_changed and ended.outcome is Outcome.VERIFIED
+        return is_changed and ended.outcome in WELL
     is_taken_back = ended.outcome is Outcome.ROLLED_BACK and _is_back(ended, ref)
     return record.command in ("apply", "restart") and is_taken_back
 

@@ -8,6 +8,12 @@ from functools import partial
 from typing import Final
 
 from gate.app.command_context import CommandContext, connect
+from gate.app.commands.verified_workloads import (
+    find_workloads,
+    needed_rights,
+    require_selector,
+    useful_rights,
+)
 from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import recall_history, wished_permissions
 from gate.app.locks.unfinished_attempt import recovery_of
@@ -19,9 +25,7 @@ from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_object, selector_of
-from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
-from gate.app.runtime.workload_names import workload_ref
 from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.config.limits import all_checks
@@ -30,7 +34,7 @@ from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, Workload
+from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.plan.target_set import TargetSet
@@ -41,15 +45,11 @@ from gate.core.versions.history import History
 from gate.core.versions.undo_choice import choose_version, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
-from gate.errors import GateError, RefusedError, UsageError
-from gate.kube.access import Permission, following
-from gate.kube.kinds import registry
-from gate.kube.label_selector import find_wrong_term
-from gate.kube.lists import list_all
-from gate.manifests.source import escape_line
+from gate.errors import GateError
+from gate.kube.access import Permission
 
 _ABOUT: Final = "verify"
-"""The name for its Role, which is the same for every Deployment of a namespace."""
+"""The name for its Role, which is the same for every workload of a namespace."""
 
 
 class UnexpectedImage(GateError):
@@ -73,14 +73,17 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
         # Connect: from the kubeconfig; the server is not asked anything yet.
         context = connect(start)
         if start.settings.rbac:
-            context.console.write(role(context))
+            context.console.write(role(context, names))
             return 0
 
-        # Guard: the right cluster, the right to look, and Deployments to look at.
+        # Guard: the right cluster, the right to look, and workloads to look at.
         refs = _guard(context, names)
 
-        # Lock the Deployments. An open record stays: it is not for `verify` to finish it.
-        if all(recovery_of(context.session, ref, start.world.processes) for ref in refs):
+        # Lock the workloads. An open record stays: it is not for `verify` to finish it.
+        left = [recovery_of(context.session, ref, start.world.processes) for ref in refs]
+        for line in filter(None, dict.fromkeys(left)):
+            context.console.warn(line)
+        if all(left):
             context.console.record_stays()
         context = context.with_locks(locks_of(refs, context.session.namespace))
 
@@ -92,37 +95,32 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
 
 
 def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
-    """Announce the cluster, refuse a wrong one; return the Deployments to verify."""
+    """Announce the cluster, refuse a wrong one; return the workloads to verify."""
     session, settings = context.session, context.settings
     first_questions.announce(context)
     first_questions.check_cluster(context, [session.namespace])
-    needs, wished = (
-        _following(session.namespace, names),
-        wished_permissions(settings, [session.namespace]),
-    )
+    asked_for = (session.namespace, names, settings.selector)
+    needs, wished = needed_rights(*asked_for), _wished_rights(context, names)
     first_questions.check_access(session, _ABOUT, needs, wished)
-    return _refs(session, settings, names)
+    return tuple(sorted(find_workloads(session, names, settings.selector)))
 
 
-def _following(namespace: str, names: tuple[str, ...]) -> set[Permission]:
-    """Return the rights to follow what is named, or what a selector may find."""
-    refs = [workload_ref(namespace, name) for name in names]
-    kinds = [registry.workload_of(ref) for ref in refs] or [registry.DEFAULT]
-    return {right for kind in kinds for right in following(namespace, kind)}
-
-
-def role(context: CommandContext) -> str:
-    """Return the Role that `verify` needs in a namespace: to read, and to hold locks if used."""
-    namespace = context.session.namespace
-    wanted = {
-        *following(namespace, registry.DEFAULT),
-        *wished_permissions(context.settings, [namespace]),
-    }
+def role(context: CommandContext, names: tuple[str, ...]) -> str:
+    """Return the Role that `verify` needs for this: to read, and to hold locks if used."""
+    needs = needed_rights(context.session.namespace, names, context.settings.selector)
+    wanted = {*needs, *_wished_rights(context, names)}
     return first_questions.printed_role(context, _ABOUT, wanted)
 
 
+def _wished_rights(context: CommandContext, names: tuple[str, ...]) -> set[Permission]:
+    """Return the rights whose lack is only a warning: for nodes and locks."""
+    namespace, settings = context.session.namespace, context.settings
+    locking = wished_permissions(settings, [namespace])
+    return {*useful_rights(namespace, names, settings.selector), *locking}
+
+
 def plan_verify(context: CommandContext, refs: tuple[Ref, ...]) -> Ready:
-    """Prepare to follow Deployments, as they are, to a verdict."""
+    """Prepare to follow workloads, as they are, to a verdict."""
     session, settings, console = context.session, context.settings, context.console
     lives = [read_object(session, ref) for ref in refs]
     watching = Watching(session, {live.ref: selector_of(live) for live in lives})
@@ -164,7 +162,7 @@ def _target_set(
     beside: Facts,
     console: Console,
 ) -> TargetSet:
-    """Return what an undo of each Deployment would lack or conflict with.
+    """Return what an undo of each workload would lack or conflict with.
 
     Warns of lacking objects that are immutable now. `lives` are in the order of the targets.
     """
@@ -184,33 +182,8 @@ def _target_set(
     return TargetSet(undo_lacks=lacks, undo_conflicts=FrozenMap(conflicts))
 
 
-def require_selector(selector: str | None) -> None:
-    """Raise UsageError for a label selector that no server can parse, before asking one."""
-    term = find_wrong_term(selector) if selector is not None else None
-    if term is not None:
-        hint = "as in -l app=web, or -l 'app in (web, api),tier!=test'"
-        raise UsageError(f"-l: no label selector: {escape_line(term, 60)!a}", hint=hint)
-
-
-def _refs(session: Session, settings: Settings, names: tuple[str, ...]) -> tuple[Ref, ...]:
-    found = set(names)
-    if settings.selector:
-        selection = (("labelSelector", settings.selector),)
-        listing = list_all(
-            session.client, registry.DEFAULT.watched.kind, session.namespace, selection
-        )
-        found |= {one.ref.name for one in listing.objects if isinstance(one, Workload)}
-    if not found:
-        raise RefusedError(
-            f"no Deployment in namespace {session.namespace} has the labels {settings.selector}",
-            reason=Reason.NOT_FOUND,
-            hint="is the namespace right? -n NAMESPACE",
-        )
-    return tuple(workload_ref(session.namespace, name) for name in sorted(found))
-
-
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:
-    """Raise UnexpectedImage unless each expected image is in at least one of the Deployments."""
+    """Raise UnexpectedImage unless each expected image is in at least one of the workloads."""
     lives = [watching.snapshot(ref).live for ref in refs]
     running = {image for live in lives if live is not None for image in live.template.images()}
     missing = [image for image in expected if image not in running]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from gate.app.command_context import CommandContext
 from gate.app.execution.run import Ready, run
 from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
+from gate.app.locks.unfinished_attempt import name_followed
 from gate.app.preflight import first_questions
 from gate.app.preflight.guards import refuse_protected_objects
 from gate.app.runtime.live_state import selector_of
@@ -25,8 +27,10 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
+from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
+from gate.duration import format_seconds
 from gate.errors import GateError
 from gate.kube.access import list_needed
 from gate.kube.reads import Reader
@@ -101,13 +105,20 @@ class Recovery:
         if plan is None:
             self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
+        for ref in find_not_replaced(record, found):
+            why = "the one that had failed was deleted to run again, and none was created"
+            self.context.console.warn(f"{ref}: {why}: it runs with the next apply")
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url
         run, _, number = record.attempt_id.rpartition(" ")
         by = f"attempt {number} of {run}" if run else f"attempt {number}"
         by = f"{by} ({page})" if page else by
-        self.context.console.note("recover", f"finishing what {by} left of {lock}: {way}")
+        patience = _describe_patience(plan)
+        named = name_followed((one.ref for one in record.followed), lock)
+        self.context.console.note(
+            "recover", f"finishing what {by} left of {named}: {way}{patience}"
+        )
         lane = keeper.lane(session.inbox, lock, stays=True)
         context = replace(self.context, session=session, lock_lane=lane, tape=None)
         return Ready(context, plan, watching)
@@ -164,6 +175,14 @@ class Recovery:
             raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
         _require_locked(lock, refs, keeper.namespaces_of(lock))
         return record
+
+
+def _describe_patience(plan: Plan) -> str:
+    """Say how long nothing may move, by what the attempt was told; "" if no clock runs."""
+    lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
+    told = [kind.deadline_seconds(live, plan.policy) for kind, live in lives if live is not None]
+    longest = max((one for one in told if one < math.inf), default=0.0)
+    return f"; it waits while anything moves within {format_seconds(longest)}" if longest else ""
 
 
 def _list_refs(record: Record) -> list[Ref]:
@@ -261,4 +280,5 @@ def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
 def _describe_ending(lock: Lock, ended: Attempt) -> str:
     ending = ended.result.ending
     message = f": {ending.reason}: {ending.message}" if ending is not None else ""
-    return f"{lock}: {ended.outcome.value}{message}"
+    named = name_followed((target.ref for target in ended.plan.targets), lock)
+    return f"{named}: {ended.outcome.value}{message}"

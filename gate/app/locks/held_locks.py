@@ -139,8 +139,11 @@ class HeldLocks:
 
     def delete(self, lock: Lock) -> None:
         """Delete a lock as last read or written; raises leaves of ApiError."""
-        self._may_be_freed.add(lock)
-        self._leases.delete(self._held[lock])
+        try:
+            self._leases.delete(self._held[lock])
+        except ApiError as error:
+            self._may_be_freed |= {lock} if error.transient else set()
+            raise
 
     def _seen_again(self, lock: Lock) -> Held | None:
         """Read a lock, and take it again if it is free; None if somebody else is writing it now.

@@ -319,7 +319,7 @@ class Keeper:
         self._left = not task.stays
 
     def _end_of(self, task: Task, closed: Closed, texts: ClosingTexts, lock: Lock) -> None:
-        """Write what one lock is to remember and release it; a lost lock is left alone."""
+        """Release a lock with what it is to remember, or delete it; a lost one is left alone."""
         if lock in self._held.lost:
             return
         annotations: dict[str, str | None] = {}
@@ -329,7 +329,9 @@ class Keeper:
             annotations[HISTORY] = text
         if lock == task.record_in and lock in self._recorded and not closed.left_open:
             annotations[RECORD] = None
-        self._end(lock, annotations, stays=task.stays)
+        is_wanted = annotations or task.stays or closed.left_open
+        if is_wanted or not self._delete_blank(lock):
+            self._end(lock, annotations, stays=task.stays)
 
     def _end(self, lock: Lock, annotations: Annotations, *, stays: bool) -> None:
         """Write what is to be remembered, and release the lock unless it `stays`.
@@ -369,9 +371,7 @@ class Keeper:
 
     def _release(self, lock: Lock, annotations: Annotations) -> None:
         wall = self._clock.wall()
-        self._held.insist(
-            lock, lambda held: self._leases.release(held, annotations, wall), frees=True
-        )
+        self._held.insist(lock, lambda it: self._leases.release(it, annotations, wall), frees=True)
 
     def _give_back(self) -> None:
         """Release the locks as they are, including an open record."""
@@ -382,7 +382,7 @@ class Keeper:
 
     def _delete_blank(self, lock: Lock) -> bool:
         """Delete a lock that this run created and that remembers nothing; False for all others."""
-        if not self._held.get(lock).is_blank:
+        if not self._held.get(lock).is_blank or self._secrets.are_beside(lock):
             return False
         try:
             self._held.delete(lock)

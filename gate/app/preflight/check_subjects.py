@@ -26,29 +26,29 @@ def named_by(check: Check) -> frozenset[str]:
 
 
 def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
-    """Return the Deployment of `refs` that a check is about, None if it is about no single one.
+    """Return the workload of `refs` that a check is about, None if it is about no single one.
 
     UsageError if it names none of them, or needs a single one and nothing says which.
     """
     found = [ref for ref in refs if check.deployment in ("", ref.name)]
     if check.deployment and not found:
         there = f"there is {_join_refs(refs)}" if refs else "there is no workload"
-        why = f"check {check.name}: deployment {check.deployment} is not what is judged"
+        why = f"check {check.name}: no workload that is judged is called {check.deployment}"
         raise UsageError(why, hint=there)
     if len(found) == 1:
         return found[0]
     variables = sorted(named_by(check) & OF_A_WORKLOAD)
     if not variables:
         return None
-    first = f"check {check.name}: ${{{variables[0]}}} is of one Deployment"
+    first = f"check {check.name}: ${{{variables[0]}}} is of one workload"
     if not found:
         raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
-    hint = f"say which by the check's key: deployment: {found[0].name}"
+    hint = f"say which by the check's key, whatever its kind: deployment: {found[0].name}"
     raise UsageError(f"{first}, and there are several: {_join_refs(found)}", hint=hint)
 
 
 def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
-    """Return the namespace that a check is about, `namespace` if there is no Deployment.
+    """Return the namespace that a check is about, `namespace` if there is no workload.
 
     "" if there are several; UsageError if its query then uses `${namespace}`.
     """
@@ -56,7 +56,7 @@ def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
     if len(found) == 1:
         return next(iter(found))
     if "namespace" in named_by(check):
-        hint = "say of which Deployment by the check's key deployment"
+        hint = "name the workload by the check's key deployment, whatever its kind"
         raise UsageError(
             f"check {check.name}: ${{namespace}} is one of several: {', '.join(sorted(found))}",
             hint=hint,

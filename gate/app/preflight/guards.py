@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.app.preflight.managers import signs_of_management
 from gate.app.preflight.server_dry_run import Prepared
-from gate.app.runtime.workload_names import argument_of
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.cluster_name import ClusterName
-from gate.core.kinds.registry import kind_of
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -57,12 +57,29 @@ def refuse_paused(lives: Iterable[LiveObject], name: Naming = str, *, hint: str 
             )
 
 
+def refuse_single_run(name: str, refused: str, hint: str) -> None:
+    """Raise UsageError for what runs once and is `refused` therefore, as "cannot be restarted"."""
+    ref = workload_ref("", name)
+    if not has_way_back(ref):
+        raise UsageError(f"{ref} {refused}: a {ref.kind} runs once", hint=hint)
+
+
 def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
     """Return the patch that pauses a workload; UsageError if the API cannot pause its kind."""
     body = pause_body(ref)
     if body is None:
         raise UsageError(f"{name(ref)} cannot be paused: no {ref.kind} can be", hint=hint)
     return body
+
+
+def require_replicas(ref: Ref, name: Naming = str) -> None:
+    """Raise UsageError if a first version of a workload could not be scaled to zero."""
+    kind = kind_of(ref)
+    if kind.has_way_back and kind.default_replicas is None:
+        raise UsageError(
+            f"{name(ref)} cannot be scaled to zero: a {ref.kind} has no replicas",
+            hint="--on-first-failure keep leaves a first version that fails, and delete deletes it",
+        )
 
 
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:

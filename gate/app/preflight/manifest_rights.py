@@ -10,17 +10,19 @@ from gate.app.locks.command_locks import wished_permissions
 from gate.app.preflight import first_questions
 from gate.app.preflight.manifest_guard import with_namespaces
 from gate.app.preflight.plan import Surroundings, read_surroundings
+from gate.app.preflight.replicas import scalable_namespaces
 from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
 from gate.config import Settings
 from gate.core.kinds.registry import locks_of
-from gate.core.model.fact import Absent
+from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.readiness.needs import why_kept
-from gate.core.rollout.policy import OnFirstFailure
-from gate.kube.access import Permission, granting, list_needed, looking_around
+from gate.core.rollout.policy import BlockedPods, OnFirstFailure
+from gate.kube.access import Permission, granting, list_needed, looking_around, removing
 from gate.kube.failures import Forbidden
+from gate.kube.kinds.registry import find_workload
 from gate.kube.resources import LEASES
 from gate.manifests.manifest import Manifest
 
@@ -49,8 +51,17 @@ def read_with_rights(context: CommandContext, manifest: Manifest) -> Surrounding
     deletes = {*(_list_deletable(new) if _may_delete(settings) else ()), *replaceable(manifest)}
     removes = settings.replace_blocked_pods
     needs = list_needed(session.resources, refs, creates=new, deletes=deletes, removes=removes)
-    first_questions.check_access(session, _about(manifest), needs, wished)
+    of_pods = _wished_for_old_pods(found, removes)
+    first_questions.check_access(session, _about(manifest), needs, (*wished, *of_pods))
     return found
+
+
+def _wished_for_old_pods(found: Surroundings, removes: BlockedPods) -> Iterator[Permission]:
+    """Yield what replaces pods that a controller would leave after a way back."""
+    for ref, fact in found.lives.items():
+        live = fact.value.workload if isinstance(fact, Known) else None
+        if live is not None and live.leaves_old_pods:
+            yield from removing(ref.namespace, removes)
 
 
 def _about(manifest: Manifest) -> str:
@@ -78,10 +89,11 @@ def _may_delete(settings: Settings) -> bool:
 
 def _iter_wished_permissions(settings: Settings, manifest: Manifest) -> Iterator[Permission]:
     """Yield permissions whose lack is only a warning: for scalers, nodes, locks, kept Secrets."""
-    for namespace in {item.ref.namespace for item in manifest.deployments}:
+    for namespace in scalable_namespaces(manifest):
         yield Permission(namespace, "autoscaling", "horizontalpodautoscalers", "list")
         yield Permission(namespace, "keda.sh", "scaledobjects", "list")
-    yield from looking_around(item.ref for item in manifest.objects)
+    kinds = (find_workload(item.ref) for item in manifest.objects)
+    yield from looking_around(kind for kind in kinds if kind is not None)
     yield from _wished_for_locks(settings, manifest)
     if settings.keep_verified_secrets:
         refs = [item.ref for item in manifest.deployments]

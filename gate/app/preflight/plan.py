@@ -20,8 +20,14 @@ from gate.app.preflight.guards import (
     refuse_paused,
     refuse_scaled,
     require_pause,
+    require_replicas,
 )
-from gate.app.preflight.replicas import read_autoscaled, replicas_of, targets_of
+from gate.app.preflight.replicas import (
+    read_autoscaled,
+    replicas_of,
+    scalable_namespaces,
+    targets_of,
+)
 from gate.app.preflight.runs import phase_of, replacing_failed
 from gate.app.preflight.server_dry_run import Prepared, prepare
 from gate.app.preflight.trials import Trials, Warn
@@ -37,7 +43,7 @@ from gate.core.plan.plan import Plan, PlannedWrite, Target, in_phases
 from gate.core.plan.rollback_plan import content
 from gate.core.plan.workload_body import resume_body
 from gate.core.readiness.needs import find_own_needs
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import OnFailure, OnFirstFailure, Policy
 from gate.duration import format_seconds
 from gate.kube.kinds.registry import workload_of
 from gate.kube.reads import Reader
@@ -56,12 +62,12 @@ class Surroundings:
 
 
 def read_surroundings(session: Session, manifest: Manifest, warn: Warn) -> Surroundings:
-    """Read every object of the manifest, and which of its Deployments are autoscaled."""
+    """Read every object of the manifest, and which of its workloads are autoscaled."""
     reader = Reader(session.client, session.resources, session.clock)
     refs = [item.ref for item in manifest.objects]
     lives = reader.lives(refs)
-    namespaces = {item.ref.namespace for item in manifest.deployments}
-    return Surroundings(lives, read_autoscaled(reader, namespaces, warn) | targets_of(manifest))
+    autoscaled = read_autoscaled(reader, scalable_namespaces(manifest), warn)
+    return Surroundings(lives, autoscaled | targets_of(manifest))
 
 
 def prepare_objects(
@@ -110,6 +116,9 @@ def guard(
     if settings.on_failure is OnFailure.PAUSE:
         for ref in (item.ref for item in items if item.is_workload):
             require_pause(ref, name, hint=NO_PAUSE)
+    if settings.on_first_failure is OnFirstFailure.SCALE_TO_ZERO:
+        for ref in (item.ref for item in items if item.is_workload and item.live is None):
+            require_replicas(ref, name)
     refuse_scaled(items, name)
     refuse_excluded(items, name)
 

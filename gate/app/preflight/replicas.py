@@ -23,6 +23,12 @@ Warn = Callable[[str], None]
 _AUTOSCALERS: Final = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
 
 
+def scalable_namespaces(manifest: Manifest) -> frozenset[str]:
+    """Return the namespaces of the manifest's workloads that have a number of replicas."""
+    refs = (item.ref for item in manifest.deployments)
+    return frozenset(ref.namespace for ref in refs if kind_of(ref).default_replicas is not None)
+
+
 def read_autoscaled(reader: Reader, namespaces: Collection[str], warn: Warn) -> frozenset[Ref]:
     """Return what autoscalers target in these namespaces; warn if they cannot be read."""
     scaled: set[Ref] = set()

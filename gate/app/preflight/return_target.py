@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from gate.app.locks.memory import Memory
 from gate.app.runtime.session import Session
@@ -16,16 +17,24 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, Target
-from gate.core.rollout.policy import OnFailure, Policy
+from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
+from gate.core.versions.obstacles import why_not_alone
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
 from gate.core.versions.undo_set import lacking_after
 from gate.kube.failures import ApiError
 from gate.kube.reads import Reader
 from gate.side_by_side import each
+
+_FATES: Final = {
+    BlockedPods.EVICT: "the gate evicts them, one by one",
+    BlockedPods.DELETE: "the gate deletes them, one by one",
+    BlockedPods.NEVER: "they are left to you, and the rollback ends as failed, exit 5",
+}
+"""What becomes of pods of a failed version that their controller leaves."""
 
 Facts = Mapping[Ref, Fact[LiveObject]]
 Note = Callable[[str, str], None]
@@ -107,6 +116,25 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
         for ref, why in plan.target_set.missing.items():
             returned = f"{plan.name_of(ref)} could not be returned after a failure ({why})"
             warn(f"{returned}: the rollback would end as failed, exit 5")
+        for line in _strategies_put_back(plan):
+            warn(line)
+
+
+def _strategies_put_back(plan: Plan) -> Iterator[str]:
+    """Say what becomes of the failed version's pods where a controller would leave them."""
+    how = plan.policy.response.blocked_pods
+    fate = _FATES[how]
+    for target in plan.targets:
+        before, trial = plan.before(target.ref), plan.trial(target.ref)
+        was = before.workload if before is not None else None
+        failed = trial.workload if trial is not None else None
+        if was is None or failed is None or not (strategy := was.strategy_put_back(failed)):
+            continue
+        left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, with which its"
+        yield (
+            f"{left} controller leaves pods of the failed version as they are: {fate}"
+            f" (--replace-blocked-pods {how})"
+        )
 
 
 def _members(plan: Plan) -> Iterator[str]:
@@ -174,6 +202,7 @@ def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
     """Return why a Deployment does not return to what ran, as the start of a line."""
     obstacles = plan.target_set.obstacles
     if ref in obstacles or not obstacles:
-        return f"{obstacles.get(ref, 'no version serves alone')}, so"
+        why = obstacles.get(ref) or why_not_alone(plan.target(ref).snapshot)
+        return f"{why}, so"
     other, why = next(iter(obstacles.items()))
     return f"together with {plan.name_of(other)} ({why})"

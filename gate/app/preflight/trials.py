@@ -102,13 +102,23 @@ def _why_inconclusive(
 def _dry_run(writer: Writer, item: Prepared, name: Naming) -> LiveObject:
     """Try without force first: only a conflict says whose fields would be taken."""
     try:
-        trial = replace(writer.dry_run(_trial(item, force=item.force)), ref=item.ref)
+        trial = _with_name(item.ref, writer.dry_run(_trial(item, force=item.force)))
         return _complete_trial(item, trial)
     except FieldManagerConflict as error:
         foreign = [one for one in error.conflicts if not _is_settled(item, one)]
         if foreign:
             raise conflict_refusal(item, foreign, name) from error
         return _complete_trial(item, writer.dry_run(_trial(item, force=True)))
+
+
+def _with_name(ref: Ref, trial: LiveObject) -> LiveObject:
+    """Return what was tried under a name of its own as what it is to be called."""
+    if trial.ref == ref:
+        return trial
+    body, workload = trial.body.thaw(), trial.workload
+    body["metadata"]["name"] = ref.name
+    workload = replace(workload, ref=ref) if workload is not None else None
+    return replace(trial, ref=ref, body=Body.of(body), workload=workload)
 
 
 def _complete_trial(item: Prepared, trial: LiveObject) -> LiveObject:

@@ -154,7 +154,8 @@ def rehearse(world: World, settings: Settings) -> int:
         rehearsing = Rehearsing(world, settings)
         document = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
         _print(start.console, settings, document)
-        return _exit_code(document) if settings.all_ else document["rehearsals"][0]["exit_code"]
+        of_apply = 0 if settings.all_ else document["rehearsals"][0]["exit_code"]
+        return of_apply or _exit_code(document)
 
     return run_query(world, "rehearse", settings, query)
 

@@ -90,6 +90,7 @@ class Console:
         self._attempt_id = uuid.uuid4().hex[:12]
         self._timeline: list[Announce] = []
         self._warnings: list[str] = []
+        self._advice: list[str] = []
         self._recoveries: list[str] = []
         self._cautions: set[str] = set()
         self._about: dict[str, str] = {}
@@ -154,8 +155,15 @@ class Console:
 
     def warn(self, message: str) -> None:
         """Warn once, and keep it for the document; any thread may call this."""
-        if message not in self._warnings:
-            self._warnings.append(message)
+        self._warn(message, self._warnings)
+
+    def advise(self, message: str) -> None:
+        """Warn of what is so in the manifest, whatever becomes of the run: it ranks last."""
+        self._warn(message, self._advice)
+
+    def _warn(self, message: str, kept: list[str]) -> None:
+        if message not in kept:
+            kept.append(message)
             self._show(Announce(self.clock.now(), WARNING, message), self._started_clock)
 
     def note_recovery(self, message: str) -> None:
@@ -215,6 +223,7 @@ class Console:
                 tuple(self._timeline),
                 (*self._recoveries, *self._warnings),
                 frozenset(self._cautions),
+                tuple(self._advice),
             ),
             RunRecord(self.is_locked, self.has_open_record, self.has_recovered),
             self._course,

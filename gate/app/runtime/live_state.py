@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gate.app.runtime.session import Session
-from gate.app.runtime.workload_names import workload_ref
+from gate.app.runtime.workload_names import argument_of, workload_ref
 from gate.core.attempt.following import applied_found
 from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Known
@@ -20,36 +21,53 @@ from gate.core.rollout.observations import Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
-from gate.kube.kinds.registry import workload_of
+from gate.kube.failures import ApiError
+from gate.kube.kinds.registry import WORKLOADS, workload_of
 from gate.kube.reads import Reader
 
 _LONGEST_AGE_SECONDS: Final = 2147483647.0
 """How old a rollout without a deadline is taken to be: as old as the longest deadline allows."""
 
+_NAMESPACE_HINT: Final = "is the namespace right? -n NAMESPACE"
+
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A Deployment that exists, with its ReplicaSets and pods, as one read found them."""
+    """A workload that exists, with its revisions and pods, as one read found them."""
 
     object: LiveObject
     workload: Workload
     snapshot: Snapshot
 
     def revision(self, number: int) -> Revision | None:
-        """Return the ReplicaSet of a revision, None if it is gone."""
+        """Return what keeps the template of a revision, None if it is gone."""
         return next((rs for rs in self.snapshot.list_owned() if rs.revision == number), None)
 
 
 def read_object(session: Session, ref: Ref) -> LiveObject:
-    """Read a Deployment; RefusedError if there is none of that name."""
-    fact = Reader(session.client, session.resources, session.clock).live(ref)
+    """Read a workload; RefusedError if there is none of that name.
+
+    The hint names those of other kinds that have the name: which kind is meant is never guessed.
+    """
+    reader = Reader(session.client, session.resources, session.clock)
+    fact = reader.live(ref)
     if isinstance(fact, Known):
         return fact.value
+    namesakes = " or ".join(map(argument_of, _iter_namesakes(reader, ref)))
+    hint = f"there is {namesakes}: name it so" if namesakes else _NAMESPACE_HINT
     raise RefusedError(
-        f"there is no {ref} in namespace {ref.namespace}",
-        reason=Reason.NOT_FOUND,
-        hint="is the namespace right? -n NAMESPACE",
+        f"there is no {ref} in namespace {ref.namespace}", reason=Reason.NOT_FOUND, hint=hint
     )
+
+
+def _iter_namesakes(reader: Reader, ref: Ref) -> Iterator[Ref]:
+    """Yield the workloads of other kinds that have the name, as far as they may be read."""
+    for kind in WORKLOADS:
+        resource = kind.watched.resource
+        other = replace(ref, api_version=resource.api_version, kind=resource.kind)
+        with suppress(ApiError):
+            if other != ref and isinstance(reader.live(other), Known):
+                yield other
 
 
 def selector_of(live: LiveObject) -> Mapping[str, Any]:
@@ -58,7 +76,7 @@ def selector_of(live: LiveObject) -> Mapping[str, Any]:
 
 
 def read_live(session: Session, name: str) -> Live:
-    """Read a Deployment and what it owns; RefusedError if there is none of that name."""
+    """Read a workload and what it owns; RefusedError if there is none of that name."""
     ref = workload_ref(session.namespace, name)
     found = read_object(session, ref)
     if found.workload is None:

@@ -74,7 +74,9 @@ class AnyCheckKeys(Keys):
     )
     required: values.Switch = key("false: it reports and never decides")
     dry_run: values.Switch = key("true: it reports and never decides")
-    deployment: values.DeploymentName = key("the Deployment that it is about, of several")
+    deployment: values.DeploymentName = key(
+        "the name of the workload that it is about, of several, whatever its kind"
+    )
 
 
 class CheckKeys(AnyCheckKeys):

@@ -61,7 +61,7 @@ def deployment(value: object) -> str:
     """Take the bare name of a Deployment."""
     word = parse_text(value)
     if SUBDOMAIN.fullmatch(word) is None:
-        raise UsageError(f"not the name of a Deployment: {quote_value(word)}", hint="as in web")
+        raise UsageError(f"not the name of a workload: {quote_value(word)}", hint="as in web")
     return word
 
 

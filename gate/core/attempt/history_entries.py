@@ -19,7 +19,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
+from gate.core.model.outcome import WELL, WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -30,7 +30,7 @@ from gate.core.versions.judged_version import JudgedVersion, LeftVersion, templa
 
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """The orderly ends that leave something to finish."""
-_UNDECIDED: Final = (Outcome.SUPERSEDED, Outcome.REFUSED)
+_UNDECIDED: Final = (Outcome.APPLIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 """The ends of a Deployment that say nothing about the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
 """The ends of an attempt that leave nothing unverified of what it wrote."""
@@ -58,13 +58,17 @@ def closed_of(attempt: Attempt) -> Closed:
 
 
 def is_left_open(attempt: Attempt) -> bool:
-    """Tell whether an attempt ended with something left to finish."""
+    """Tell whether an attempt ended with something left to finish.
+
+    A write that was done too late to be taken back is in its record, for whoever comes next.
+    """
     has_written = attempt.may_have_written or attempt.plan.resumed is not None
-    return (
-        attempt.result.ending is not None
-        and attempt.result.ending.outcome in _LEFT_OPEN
-        and has_written
+    found = {one.kind for one in attempt.ledger.findings.values()}
+    ends = (
+        (*_LEFT_OPEN, Outcome.ROLLBACK_FAILED) if FindingKind.WRITTEN_LATE in found else _LEFT_OPEN
     )
+    ending = attempt.result.ending
+    return ending is not None and ending.outcome in ends and has_written
 
 
 _Remembered = tuple[FrozenMap[str, Body], FrozenMap[str, ConfidentialBody]]
@@ -112,7 +116,7 @@ def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion 
     """Return what a successful undo went back from, None for any other attempt."""
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
-    if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
+    if record.command != "undo" or ending.outcome not in WELL:
         return None
     if live is None or live.workload is None:
         return None

@@ -35,8 +35,9 @@ def record_of(plan: Plan) -> Record:
     budgets = replace(plan.policy.budgets, evidence_seconds=0.0)
     writes: dict[Ref, PlannedWrite] = {}
     for write in plan.writes:
-        if write.verb is not Verb.TAKE_OVER:
+        if write.verb is Verb.APPLY:
             writes.setdefault(write.ref, write)
+    replaced = {write.ref for write in plan.writes if write.verb is Verb.DELETE}
     return Record(
         command=plan.command,
         leg=Leg.FORWARD,
@@ -48,6 +49,7 @@ def record_of(plan: Plan) -> Record:
                 one.ref,
                 one.baseline.value if isinstance(one.baseline, Known) else None,
                 phase=one.phase,
+                is_replaced=one.ref in replaced,
             )
             for one in plan.targets
         ),
@@ -64,7 +66,12 @@ def record_now(attempt: Attempt) -> Record:
     if attempt.course.leg is Leg.FORWARD:
         return record
     followed = tuple(
-        replace(one, why=_found_against(attempt, one.ref) or one.why) for one in record.followed
+        replace(
+            one,
+            why=_found_against(attempt, one.ref) or one.why,
+            taken_back=_find_taken_back(attempt, one.ref) or one.taken_back,
+        )
+        for one in record.followed
     )
     objects = tuple(
         replace(one, reach=_find_reach(attempt, one.ref)) if _is_missed(attempt, one.ref) else one
@@ -72,6 +79,13 @@ def record_now(attempt: Attempt) -> Record:
     )
     why = _why(attempt) or record.why
     return replace(record, leg=Leg.BACK, why=why, objects=objects, followed=followed)
+
+
+def _find_taken_back(attempt: Attempt, ref: Ref) -> str:
+    """Return the key of the version that the way back takes back."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    snapshot = attempt.workloads.snapshots.get(ref) if rollout is None else rollout.snapshot
+    return "" if snapshot is None else snapshot.taken_back
 
 
 def _with_removed(attempt: Attempt, record: Record) -> Record:
@@ -92,11 +106,16 @@ def _with_removed(attempt: Attempt, record: Record) -> Record:
 
 
 def _find_reach(attempt: Attempt, ref: Ref) -> Reach:
-    """Return what is known of the write of an object that no answer showed to be done."""
+    """Return what is known of the write of an object that no answer showed to be done.
+
+    A gate that died on its way out may have sent it, whatever was found of the object since.
+    """
     undecided, refused = attempt.writes.set_aside.get(ref), attempt.result.rejection
     is_in_doubt = undecided is not None and undecided.uncertain
     is_refused = refused is not None and refused.ref == ref
     refusal = Cause(refused.reason, refused.message) if refused is not None and is_refused else None
+    if attempt.plan.resumed is not None and not is_in_doubt:
+        return Reach(refusal=refusal, is_open=True)
     return Reach(not is_in_doubt, is_in_doubt, refusal)
 
 

@@ -32,6 +32,8 @@ class FindingKind(enum.StrEnum):
     BEING_DELETED = "being-deleted"
     RECREATED = "recreated"
     UNREAD = "unread"
+    WRITTEN_LATE = "written-late"
+    """A write that no answer showed to be done was done after all, and did not go back."""
 
 
 @dataclass(frozen=True, slots=True)

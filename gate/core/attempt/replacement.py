@@ -12,12 +12,14 @@ from gate.core.rollout.progress import Progress
 class Stage(enum.StrEnum):
     """How far the removal of a pod has come.
 
-    `DECIDED`: it is noted in the record and read again first. `REFUSED` and `GUARDED` are answers
-    of the server: `GUARDED` is that of a PodDisruptionBudget, which may allow it later.
+    `DECIDED`: it is noted in the record, and read again first; `REREAD`: that is done. `REFUSED`
+    and `GUARDED` are answers of the server: `GUARDED` is that of a PodDisruptionBudget, which may
+    allow it later.
     """
 
     RECORDED = "recorded"
     DECIDED = "decided"
+    REREAD = "reread"
     SENT = "sent"
     ACCEPTED = "accepted"
     GUARDED = "guarded"

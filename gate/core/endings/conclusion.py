@@ -21,13 +21,21 @@ from gate.core.endings.rollback_ending import (
     refusal_cause,
     rollback_ending,
 )
-from gate.core.endings.unwritten import IN_DOUBT, end_late, is_in_doubt, is_unwritten
-from gate.core.kinds.registry import has_way_back
+from gate.core.endings.unwritten import (
+    IN_DOUBT,
+    end_late,
+    end_unwritten,
+    is_in_doubt,
+    is_unwritten,
+    reason_of_break,
+)
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import AnyReason, Outcome, Reason, worst
+from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason, outcome_of, worst
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -61,6 +69,8 @@ def with_endings(attempt: Attempt, trigger: Trigger) -> Attempt:
 def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) -> Ending:
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
+    if trigger is Trigger.REJECTED:
+        return _end_rejected(attempt)
     serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
     deciding = [one for ref, one in serving_first if not _is_beside_the_way_back(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
@@ -71,12 +81,16 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
             return ending
     if trigger is Trigger.INTERRUPTED:
         return _end_interrupted(attempt, None)
+    against = health_checks.against_all(attempt)
+    if trigger is Trigger.CONFIRMED and attempt.course.leg is Leg.FORWARD and against is not None:
+        return Ending(Outcome.FAILED, against.reason, against.message)
     outcome = worst(ending.outcome for ending in deciding)
     alike = [ending for ending in deciding if ending.outcome is outcome]
     found = next(iter(alike), None)
     if found is not None and found.reason is Reason.SIBLING_FAILED and attempt.result.failures:
         found = _with_why_led_back(attempt, endings, found)
-    if found is None or (attempt.course.leg is Leg.BACK and outcome is Outcome.VERIFIED):
+    is_good = outcome in WELL
+    if found is None or (attempt.course.leg is Leg.BACK and is_good):
         found = _of_way_back(attempt)
     return _with_refusals(attempt, found)
 
@@ -103,11 +117,13 @@ def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
     """Tell whether a workload has nothing to go back to: never written, or created and left.
 
     Such a workload has no say in whether what was there before is back, and neither has one that
-    nothing takes back, as a Job.
+    nothing takes back, as a Job, nor one that came before the others and that somebody took away.
     """
     beside = {Outcome.REFUSED, Outcome.INCONCLUSIVE}
     if not has_way_back(ref):
         beside |= {Outcome.FAILED, Outcome.VERIFIED}
+    if attempt.plan.phase_of(ref) is Phase.BEFORE:
+        beside |= {Outcome.SUPERSEDED}
     return attempt.course.leg is Leg.BACK and ending.outcome in beside
 
 
@@ -142,7 +158,8 @@ def _end_applied(attempt: Attempt) -> Ending:
     reason = Reason.COMPLETE if changed else Reason.NO_CHANGE
     if attempt.plan.command == "pause":
         names = ", ".join(map(attempt.plan.name_of, attempt.ledger.written))
-        text = f"{names} is paused" if changed else f"{names} was paused already"
+        paused = next((kind_of(ref).pause_word for ref in attempt.ledger.written), "paused")
+        text = f"{names} is {paused}" if changed else f"{names} was {paused} already"
         return Ending(Outcome.APPLIED, reason, CleanText(text))
     text = "applied" if changed else "nothing to change"
     if any(check.decides for check in attempt.plan.policy.checks):
@@ -198,7 +215,11 @@ def _alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trigger is Trigger.INTERRUPTED:
         return _end_interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
-        return _end_rejected(attempt)
+        ended = _end_rejected(attempt)
+        is_part = ended.outcome is Outcome.FAILED
+        if is_part and ref is not None and is_unwritten(attempt, ref):
+            return end_unwritten(attempt, ref, ended)
+        return ended
     trouble = attempt.interference.contact.trouble
     why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
     reason = trouble.reason if trouble else Reason.UNREACHABLE
@@ -220,12 +241,24 @@ def _before_any_write(attempt: Attempt, ending: Ending) -> Ending:
 
 
 def _end_interrupted(attempt: Attempt, ref: Ref | None) -> Ending:
-    is_back = attempt.course.leg is Leg.BACK
+    is_back, has_written = attempt.course.leg is Leg.BACK, attempt.may_have_written
+    if (is_back or has_written) and ref is not None and is_unwritten(attempt, ref):
+        text = CleanText(IN_DOUBT if is_in_doubt(attempt, ref) else "it was not written")
+        return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text)
     causes = failure_behind(attempt, ref).causes if is_back else ()
     text = _describe_interruption(attempt)
-    if is_back and ref is not None and is_unwritten(attempt, ref):
-        text = CleanText(IN_DOUBT if is_in_doubt(attempt, ref) else "it was not written")
+    if ref is not None and not has_way_back(ref) and ref in attempt.ledger.written:
+        text = CleanText(_describe_left_run(attempt, ref))
     return Ending(Outcome.INTERRUPTED, Reason.INTERRUPTED, text, causes)
+
+
+def _describe_left_run(attempt: Attempt, ref: Ref) -> str:
+    """Say how a signal left what runs to its end: nothing takes it back, whichever the leg."""
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
+    snapshot = rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
+    live = snapshot.live if snapshot is not None else None
+    has_ended = live is not None and kind_of(ref).has_ended(live)
+    return "it had come to its end" if has_ended else "it was left as it is"
 
 
 def _describe_interruption(attempt: Attempt) -> CleanText:
@@ -244,7 +277,8 @@ def _end_rejected(attempt: Attempt) -> Ending:
         return Ending(Outcome.INTERNAL_ERROR, Reason.INTERNAL_ERROR, CleanText("no rejection"))
     cause = refusal_cause(attempt.plan, rejection)
     if any(written.changed for written in attempt.ledger.written.values()):
-        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
+        reason = reason_of_break(attempt, rejection)
+        return Ending(Outcome.FAILED, reason, cause.message, (cause,))
     message = cause.message
     if attempt.writes.uncertain and rejection.reason is Reason.TIMEOUT:
         name = attempt.plan.name_of(rejection.ref)
@@ -325,11 +359,12 @@ def _unless_in_doubt(
 ) -> Ending:
     """Return the ending of what is complete.
 
-    It is verified, unless a check was inconclusive and the policy does not let that pass.
+    It is verified, if anything rolled, unless a check was inconclusive and the policy does not let
+    that pass.
     """
     doubt = health_checks.doubt(attempt, ref)
     if doubt is None or attempt.plan.policy.response.on_inconclusive is OnInconclusive.PASS:
-        return Ending(Outcome.VERIFIED, reason, message)
+        return Ending(outcome_of(reason), reason, message)
     text = CleanText(f"{doubt.check}: {doubt.message}")
     return Ending(Outcome.INCONCLUSIVE, doubt.reason or Reason.CHECK_INCONCLUSIVE, text)
 

@@ -111,6 +111,8 @@ def _differing(name: str, found: Finding, did: str) -> str:
         case FindingKind.NOT_AS_SENT:
             what = f"the server keeps another {_fields(found)} than was sent"
             return f"{name} was not restored: {what} (an admission webhook may set it)"
+        case FindingKind.WRITTEN_LATE:
+            return f"{name} was written after all, too late to be taken back"
         case FindingKind.UNREAD:
             return f"{name} could not be read again after this run {did} it: {found.why}"
         case _:

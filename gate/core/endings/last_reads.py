@@ -6,7 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gate.core.attempt.last_look import Finding, FindingKind, compare
@@ -26,8 +26,11 @@ _CHANGED = Finding(FindingKind.CHANGED)
 _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait for the answer")
 
 
-def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
-    """Read each object that was left, side by side; `confirmed`: all Deployments were just read."""
+def begin_inspection(attempt: Attempt, also: Iterable[Ref] = (), *, confirmed: bool) -> Step:
+    """Read each object that was left, and `also` others, side by side.
+
+    `confirmed`: all Deployments were just read.
+    """
     findings = dict(_known_already(attempt, confirmed=confirmed))
     attempt = without_requests(attempt)
     attempt = replace(
@@ -38,7 +41,7 @@ def begin_inspection(attempt: Attempt, *, confirmed: bool) -> Step:
         ledger=replace(attempt.ledger, findings=FrozenMap(findings)),
     )
     effects: list[Effect] = []
-    for ref in attempt.ledger.left:
+    for ref in (*attempt.ledger.left, *also):
         if ref not in findings:
             read = Read(attempt.requests.next_id, ref, whole_rollout=False)
             attempt = attempt.with_effect(read)
@@ -75,6 +78,12 @@ def take_in(attempt: Attempt, ref: Ref, answer: ReadBack, *, stale: bool) -> Att
     return replace(
         attempt, ledger=replace(attempt.ledger, findings=attempt.ledger.findings.put(ref, found))
     )
+
+
+def with_late_write(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt with the finding that a write of `ref` was done after all."""
+    found = attempt.ledger.findings.put(ref, Finding(FindingKind.WRITTEN_LATE))
+    return replace(attempt, ledger=replace(attempt.ledger, findings=found))
 
 
 def with_unread(attempt: Attempt) -> Attempt:
@@ -119,8 +128,11 @@ def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
 
 
 def with_restorations_checked(attempt: Attempt) -> Attempt:
-    """Return the attempt with a failed rollback if the server keeps other values than were sent."""
-    causes = tuple(_not_restored(attempt))
+    """Return the attempt with a failed rollback if not all is as it was to be.
+
+    The server keeps other values than were sent, or has done a write that nobody could take back.
+    """
+    causes = (*_not_restored(attempt), *_written_late(attempt))
     whole = attempt.result.ending
     if whole is None or not causes or whole.outcome not in _GOOD_ON_THE_WAY_BACK:
         return attempt
@@ -142,4 +154,12 @@ def _not_restored(attempt: Attempt) -> Iterator[Cause]:
             paths = ", ".join(found.paths)
             name = attempt.plan.name_of(ref)
             text = f"{name}: the server keeps another {paths} than was sent to restore it"
+            yield Cause(Reason.NOT_RESTORED, CleanText(text))
+
+
+def _written_late(attempt: Attempt) -> Iterator[Cause]:
+    for ref, found in attempt.ledger.findings.items():
+        if found.kind is FindingKind.WRITTEN_LATE:
+            name = attempt.plan.name_of(ref)
+            text = f"{name}: a write of which no answer was seen was done late, and did not go back"
             yield Cause(Reason.NOT_RESTORED, CleanText(text))

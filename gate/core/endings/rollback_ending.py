@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
@@ -10,7 +11,7 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.plan.plan import Plan
@@ -42,17 +43,28 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return _not_followed(attempt, ref)
     verdict = rollout.verdict(attempt.now)
     failure = failure_behind(attempt, ref)
-    if verdict.kind is VerdictKind.COMPLETE:
+    if verdict.kind is VerdictKind.COMPLETE and not _holds_failed_pods(attempt, ref, verdict):
         untouched = ref not in attempt.ledger.restored and ref not in attempt.result.failures
-        if untouched and attempt.result.failures and is_unwritten(attempt, ref):
+        if untouched and is_unwritten(attempt, ref):
             return end_unwritten(attempt, ref, failure)
         if untouched:
-            return Ending(Outcome.VERIFIED, verdict.reason, verdict.message)
+            return Ending(outcome_of(verdict.reason), verdict.reason, verdict.message)
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
     causes = failure.causes + held + verdict.causes
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
+
+
+def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
+    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`)."""
+    written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
+    tried = written.after if written is not None else attempt.plan.trial(ref)
+    if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
+        return False
+    body, snapshot = tried.workload.template.body, rollout.snapshot
+    failed = (one for one in snapshot.list_owned() if one.template.body == body)
+    return any(snapshot.count_pods(one).created for one in failed)
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
@@ -62,10 +74,12 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
         return failure
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
+    if attempt.plan.resumed is not None and ref not in attempt.ledger.written:
+        return replace(failure, outcome=Outcome.REFUSED, message=CleanText("it was not written"))
     rollout = attempt.workloads.followed_before.get(ref)
     ruled = rollout.ruling(attempt.now) if rollout is not None else None
     if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
-        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+        return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
     return failure
 
 
@@ -111,7 +125,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     if written is None and _is_gone(attempt, ref):
         text = CleanText("somebody else deleted it before it was written")
         return Ending(Outcome.SUPERSEDED, Reason.DELETED, text)
-    if written is None and attempt.result.failures and is_unwritten(attempt, ref):
+    if written is None and is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if written is None:
         return _never_written(failure)
@@ -125,7 +139,7 @@ def _not_followed(attempt: Attempt, ref: Ref) -> Ending:
     ruled = stood.ruling(attempt.course.leg_at) if stood is not None else None
     stays = attempt.plan.policy.response.on_failure is OnFailure.PAUSE or not written.changed
     if stays and ruled is not None and ruled.kind is VerdictKind.COMPLETE:
-        return Ending(Outcome.VERIFIED, ruled.reason, ruled.message)
+        return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
     return failure
 
 
@@ -141,6 +155,10 @@ def _end_first(attempt: Attempt, failure: Ending) -> Ending:
     return failure
 
 
+_OF_A_BREAK: Final = (Reason.APPLY_REJECTED, Reason.DELETED, Reason.SUPERSEDED)
+"""Why an apply ended before its last write, other than by a failure or the gate's end."""
+
+
 def takes_back_part(attempt: Attempt) -> bool:
     """Tell whether an incomplete apply is taken back, rather than a version that failed.
 
@@ -151,7 +169,7 @@ def takes_back_part(attempt: Attempt) -> bool:
     why, resumed = attempt.result.why_back, attempt.plan.resumed
     if attempt.result.failures or why is None:
         return False
-    if why.reason is Reason.APPLY_REJECTED:
+    if why.reason in _OF_A_BREAK:
         return True
     if why.reason is not Reason.INTERRUPTED or resumed is None:
         return False

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.last_look import FindingKind
+from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
+from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.order import answers_lost
@@ -28,7 +30,10 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
         planned = any(write.ref == ref for write in attempt.plan.writes)
         return planned and ref not in attempt.ledger.written
     kept = next((one for one in resumed.record.objects if one.ref == ref), None)
-    return kept is not None and kept.changes and not kept.reach.is_known_written
+    if kept is None or not kept.changes:
+        return False
+    is_unseen = resumed.record.leg is Leg.FORWARD and ref not in attempt.ledger.written
+    return is_unseen or not kept.reach.is_known_written
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
@@ -38,6 +43,9 @@ def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
 
 def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a write whose answer was lost is known to have been done after all."""
+    found = attempt.ledger.findings.get(ref)
+    if found is not None and found.kind is FindingKind.WRITTEN_LATE:
+        return True
     is_open = is_in_doubt(attempt, ref) and is_theirs(attempt, ref)
     return is_open and find_author(attempt, ref) is Author.OURS
 
@@ -55,13 +63,23 @@ def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=CleanText(text))
 
 
+def reason_of_break(attempt: Attempt, rejection: Rejection) -> AnyReason:
+    """Return the reason of an apply that ended before its last write.
+
+    Of a workload that others took away while the next write waited for it, it is what they did:
+    nobody rejected anything.
+    """
+    is_theirs = rejection.ref in attempt.interference.departures
+    return rejection.reason if is_theirs else Reason.APPLY_REJECTED
+
+
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """Return the ending of a Deployment that is as it was, since a failure led back before it.
+    """Return the ending of a workload that is as it was, since the apply ended before it.
 
     A write that was refused meanwhile had ended the way out already: then that is why. If an
     answer was lost, nobody knows whether it was written, whatever came of later tries.
     """
-    refused = attempt.result.rejection
+    refused = attempt.writes.rejection or attempt.result.rejection
     is_own = refused is not None and refused.ref == ref
     if is_in_doubt(attempt, ref):
         last = f"; {refused.message}" if refused is not None and is_own else ""
@@ -72,4 +90,4 @@ def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     ended = CleanText(f"{attempt.plan.name_of(refused.ref)}: {refused.message}")
     text = f", since the writing ended at {ended}" if not is_own else f": {refused.message}"
     message, cause = CleanText(f"it was not written{text}"), Cause(refused.reason, ended)
-    return Ending(Outcome.REFUSED, Reason.APPLY_REJECTED, message, (cause,))
+    return Ending(Outcome.REFUSED, reason_of_break(attempt, refused), message, (cause,))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from collections.abc import Collection
+from typing import Final, Generic, TypeVar
 
-from gate.core.model.objects import Condition, Revision, Workload
+from gate.core.model.objects import Condition, Pod, Revision, Workload
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import LastWords, View
+
+ENOUGH_DOOMED_PODS: Final = 2
+"""One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 
 R = TypeVar("R", bound=Revision)
 W = TypeVar("W", bound=Workload)
@@ -40,6 +44,17 @@ class LastingKind(Generic[W, R]):
     def last_words(self, view: View[R], live: W) -> LastWords | None:
         """Return None: it fails by its pods."""
         return None
+
+    def is_evidence(self, view: View[R], pod: Pod) -> bool:
+        """Tell that each pod counts: the scheduler chose its node."""
+        return True
+
+    def may_fail_fast(self, view: View[R], doomed: Collection[Pod], count: int) -> bool:
+        """Tell whether two pods, or all that exist, cannot recover.
+
+        Where they are updated in order one pod exists until it is available: that one is all.
+        """
+        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
 
 
 class UntimedKind(LastingKind[W, R]):

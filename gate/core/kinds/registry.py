@@ -79,6 +79,11 @@ def kind_of_body(body: Mapping[str, Any]) -> AnyKind | None:
     return _BY_NAME.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
+def kinds_that_last() -> tuple[AnyKind, ...]:
+    """Return the kinds whose workloads run until somebody deletes them, in versions."""
+    return tuple(kind for kind in KINDS if kind.has_way_back)
+
+
 def has_way_back(ref: Ref) -> bool:
     """Tell whether a failure can return an object to what it was; what a Job did stays."""
     return not is_workload(ref) or kind_of(ref).has_way_back

@@ -108,6 +108,18 @@ class Workload:
         return False
 
     @property
+    def leaves_old_pods(self) -> bool:
+        """Whether its controller replaces no pod of an older version by itself."""
+        return False
+
+    def strategy_put_back(self, failed: Workload) -> str:
+        """Name what of its strategy keeps pods of `failed` from being replaced, "" if nothing.
+
+        That is where a return from `failed` to it puts such a strategy back.
+        """
+        return "OnDelete" if self.leaves_old_pods and not failed.leaves_old_pods else ""
+
+    @property
     def when_empty(self) -> str:
         """What is to be said of it where no pod is wanted, and none is there."""
         return "0 replicas are wanted, and no pod runs"

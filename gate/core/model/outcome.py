@@ -41,7 +41,12 @@ EXIT_CODES: dict[Outcome, int] = {
 }
 """Interrupted is missing: its code is 128 plus the number of the signal."""
 
-WITHOUT_A_FAILURE: Final = frozenset({Outcome.VERIFIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED})
+WELL: Final = (Outcome.VERIFIED, Outcome.APPLIED)
+"""The outcomes of what is as it was asked for, whether or not anything showed it to work."""
+
+WITHOUT_A_FAILURE: Final = frozenset(
+    {Outcome.VERIFIED, Outcome.APPLIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED}
+)
 """The outcomes that are no failure beside a verified Deployment of the same attempt."""
 
 _WORST_FIRST = (
@@ -56,8 +61,8 @@ _WORST_FIRST = (
     Outcome.ROLLED_BACK,
     Outcome.INCONCLUSIVE,
     Outcome.OBSERVED,
-    Outcome.VERIFIED,
     Outcome.APPLIED,
+    Outcome.VERIFIED,
 )
 
 
@@ -94,6 +99,7 @@ class Reason(AnyReason):
     NOT_READY = "NotReady"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
+    BLOCKED_BY_POD = "BlockedByPod"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
@@ -130,6 +136,7 @@ MORE_TELLING: Final = (
     Reason.IMAGE_PULL,
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
+    Reason.BLOCKED_BY_POD,
 )
 """What may be wrong underneath, in the order in which a reader sees it, before what a kind of
 workload gives."""
@@ -143,6 +150,12 @@ LESS_TELLING: Final = (
     Reason.NOT_READY,
 )
 """What comes after that, in the same order."""
+
+
+def outcome_of(reason: AnyReason) -> Outcome:
+    """Return the outcome of what is complete: where nothing rolls, no pod has shown it to work."""
+    return Outcome.APPLIED if reason is Reason.NO_ROLLOUT else Outcome.VERIFIED
+
 
 LOCK_REASONS: Final = (Reason.LOCKED, Reason.SIBLING_LOCKED)
 """Endings that say nothing about what runs: whoever took the lock may not have written anything."""

@@ -46,7 +46,7 @@ def would_change_anything(plan: Plan) -> bool:
 
 
 def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
-    """Return the objects that an apply of a plan would write, by intent; it leaves the others."""
+    """Return the objects that a plan would write, by intent; it leaves the others."""
     found: dict[Intent, list[Ref]] = {}
     taken = {write.ref for write in plan.writes if write.verb is Verb.TAKE_OVER}
     for one in plan.objects:

@@ -27,16 +27,18 @@ class Reach:
 
     `is_unreached` is whether our write never reached the object. `is_in_doubt` is whether an answer
     to that write was lost, so that nobody knows. `refusal` is why the server refused the write.
+    `is_open` is whether the gate died before it said any of that: the write may still arrive.
     """
 
     is_unreached: bool = False
     is_in_doubt: bool = False
     refusal: Cause | None = None
+    is_open: bool = False
 
     @property
     def is_known_written(self) -> bool:
         """Whether the write was done, as far as the record says."""
-        return not (self.is_unreached or self.is_in_doubt)
+        return not (self.is_unreached or self.is_in_doubt or self.is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class Followed:
 
     `why` is the failure of its own version that led the attempt back, followed by the underlying
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
-    they block it.
+    they block it. `is_replaced` is whether what was there before is deleted for it to be created.
+    `taken_back` is the key of the version that its way back takes back, "" on the way out.
     """
 
     ref: Ref
@@ -83,6 +86,8 @@ class Followed:
     why: tuple[Cause, ...] = ()
     removed: tuple[RemovedPod, ...] = ()
     phase: Phase = Phase.MAIN
+    is_replaced: bool = False
+    taken_back: str = ""
 
 
 @dataclass(frozen=True, slots=True)

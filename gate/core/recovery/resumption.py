@@ -27,6 +27,7 @@ from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
+from gate.core.recovery.replaced_objects import without_replaced
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
@@ -67,6 +68,7 @@ def resume(
     an `undo` asks for it. The attempt then goes back, complete or not, if every Deployment that it
     followed has a baseline.
     """
+    record = without_replaced(record, found)
     states = {kept.ref: _classify(record, kept, found[kept.ref]) for kept in record.objects}
     sorted_ = _Sorted(record, found, states)
     if record.leg is Leg.FORWARD and _is_untouched(sorted_):

@@ -81,9 +81,10 @@ class PodTrack:
         """
         return self.deleting_since + (self.pod.deletion_grace_seconds or 0.0)
 
-    def with_containers(self, containers: FrozenMap[str, ContainerTrack]) -> PodTrack:
-        """Return the track with another history of its containers."""
-        return replace(self, containers=containers)
+    def with_all_restarts(self) -> PodTrack:
+        """Return the track with the restarts from before our write counted as well."""
+        containers = ((name, one.with_all_restarts()) for name, one in self.containers.items())
+        return replace(self, containers=FrozenMap(containers))
 
     def with_history_from(self, at: float) -> PodTrack:
         """Return the track with its history starting `at`, the moment of our write."""

@@ -24,12 +24,13 @@ class OwnRevisions:
     """The revisions that a workload controls, and which of them the live template is.
 
     `key` is what the current revision's pods have in common (`WorkloadKind.key_of_pod`), "" while
-    unknown.
+    unknown; `taken_back` the same of the version that a way back takes back, "" on the way out.
     """
 
     all: tuple[Revision, ...] = ()
     current: Revision | None = None
     key: str = ""
+    taken_back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,15 @@ class Snapshot:
         return self.own.key
 
     @property
+    def taken_back(self) -> str:
+        """What the pods of the version that a way back takes back have in common, "" without."""
+        return self.own.taken_back
+
+    def take_back(self, key: str) -> Snapshot:
+        """Return it at the start of a way back, which takes the version with that key back."""
+        return replace(self, written=False, own=replace(self.own, taken_back=key))
+
+    @property
     def is_stopping(self) -> bool:
         """Whether it has failed for good, and its pods are still being stopped."""
         return self.live is not None and self.kind.is_stopping(self.live)
@@ -115,11 +125,6 @@ class Snapshot:
     def pods_of(self, revision: Revision | None) -> tuple[PodTrack, ...]:
         """Return the pods of a revision that count: not deleted, not replaced after eviction."""
         return () if revision is None else self.pods_with(self.kind.key_of_revision(revision))
-
-    def all_pods_of(self, revision: Revision) -> list[PodTrack]:
-        """Return all pods of a revision that are known, also those on their way out."""
-        key, key_of = self.kind.key_of_revision(revision), self.kind.key_of_pod
-        return [track for track in self.pods.values() if key_of(track.pod) == key]
 
     def has_pods(self, revision: Revision) -> bool:
         """Tell whether a revision has pods, or is to have some."""
@@ -215,14 +220,15 @@ class Snapshot:
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
         """Find the revision of the live template again after either has changed."""
-        own = OwnRevisions()
+        own = OwnRevisions(taken_back=self.own.taken_back)
         if isinstance(workload, Known):
             live = workload.value
             watched = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
             owned = self.kind.own_revisions(live, watched)
             uid = self.kind.find_current(live, owned)
             current = next((one for one in owned if one.uid == uid), None)
-            own = OwnRevisions(owned, current, self.kind.current_key(live, current))
+            key = self.kind.current_key(live, current)
+            own = OwnRevisions(owned, current, key, self.own.taken_back)
         return Snapshot(
             self.ref,
             self.kind,

@@ -84,15 +84,17 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class BlockingPod:
-    """A pod of another revision at which a controller stops, so that the new one cannot come.
+    """A pod of another revision that its controller does not replace, so that no new one can come.
 
     `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
-    replaced, "" if it may.
+    replaced, "" if it may. `is_taken_back` is whether a way back takes its version back, and the
+    controller leaves the pod to others whatever becomes of it.
     """
 
     pod: Pod
     trouble: Trouble | None = None
     obstacle: str = ""
+    is_taken_back: bool = False
 
 
 class View(Protocol[R_co]):
@@ -113,6 +115,10 @@ class View(Protocol[R_co]):
     @property
     def current_key(self) -> str:
         """What the pods of the live template have in common, "" while unknown."""
+
+    @property
+    def taken_back(self) -> str:
+        """What the pods of the version that a way back takes back have in common, "" without."""
 
     @property
     def pods(self) -> Mapping[str, PodTrack]:
@@ -243,7 +249,11 @@ class WorkloadKind(Protocol[W, R_contra]):
     def find_blocking_pod(
         self, view: View[R_contra], live: W, limits: FailFast
     ) -> BlockingPod | None:
-        """Return the pod of another revision at which the controller stops, None without one."""
+        """Return the pod of another revision that has to go next, None without one.
+
+        It is one at which the controller stops or, of a version that is taken back, one that the
+        controller leaves as it is. What it leaves so is not complete.
+        """
 
     def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:
         """Tell whether what is wrong with a pod speaks against its version, not against a node."""
@@ -314,7 +324,7 @@ class WorkloadKind(Protocol[W, R_contra]):
     def pause_word(self) -> str:
         """What people call it while its pause holds it, as "paused"; "" if it cannot be."""
 
-    def lasting_effect(self, live: W) -> str:
+    def lasting_effect(self, view: View[R_contra], live: W) -> str:
         """Return what of it stays although it goes back, as `the data in its volumes`, else ""."""
 
     @property

@@ -8,11 +8,12 @@ from gate.core.attempt import limits
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
-from gate.core.endings.last_reads import begin_inspection, take_in
+from gate.core.endings.last_reads import begin_inspection, take_in, with_late_write
 from gate.core.model.fact import Known
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.late_writes import find_open_writes, is_written_late
 from gate.core.states.read_answers import Facts, is_stale
 from gate.core.states.verdicts import Verdicts
 
@@ -23,9 +24,10 @@ class Inspecting(StateBehaviour):
     is_final = True
 
     def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
-        """Decide the endings, then read what was not just read for the verdict."""
+        """Decide the endings, then read what was not just read, or may have been written late."""
         confirmed = trigger is Trigger.CONFIRMED
-        return begin_inspection(with_endings(attempt, trigger), confirmed=confirmed)
+        attempt = with_endings(attempt, trigger)
+        return begin_inspection(attempt, find_open_writes(attempt), confirmed=confirmed)
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once all reads are answered, their time is up, or a signal came."""
@@ -39,6 +41,9 @@ class Inspecting(StateBehaviour):
 
     def fold_read(self, attempt: Attempt, effect: Read, answer: ReadBack) -> tuple[Attempt, Facts]:
         """Keep what was found; it is no observation, since no verdict may change any more."""
+        if effect.ref not in attempt.ledger.left:
+            is_done = is_written_late(attempt, effect.ref, answer.fact)
+            return (with_late_write(attempt, effect.ref) if is_done else attempt), ()
         live = answer.fact.value if isinstance(answer.fact, Known) else None
         stale = live is not None and is_stale(attempt, live)
         return take_in(attempt, effect.ref, answer, stale=stale), ()

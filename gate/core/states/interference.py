@@ -16,6 +16,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Write
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.policy import OnInterrupt
@@ -103,13 +104,20 @@ def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     if not attempt.interference.departures:
         return False
     if all(target.ref in attempt.interference.departures for target in attempt.plan.targets):
-        return True
+        return not _breaks_off(attempt)
     return (
         attempt.course.leg is Leg.BACK
         and bool(attempt.workloads.rollouts)
         and not verdicts
         and not attempt.writes.queue
     )
+
+
+def _breaks_off(attempt: Attempt) -> bool:
+    """Tell whether what others took away came before writes that now have to be given up."""
+    phases = map(attempt.plan.phase_of, attempt.interference.departures)
+    is_first = any(phase is Phase.BEFORE for phase in phases)
+    return is_first and (attempt.course.leg is Leg.BACK or bool(attempt.writes.queue))
 
 
 def _awaits_who(attempt: Attempt) -> bool:

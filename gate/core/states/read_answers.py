@@ -14,6 +14,7 @@ from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.snapshot import older
+from gate.core.states.unblocking import mark_reread
 from gate.core.writes.way_out import refused_for_good
 
 Facts = tuple[Observed | Listed, ...]
@@ -67,6 +68,8 @@ def is_stale(attempt: Attempt, live: LiveObject) -> bool:
 def _decidable(attempt: Attempt, effect: Read) -> Attempt:
     """Mark the write that waited for this read as ready to be decided again."""
     attempt = replace(attempt, requests=replace(attempt.requests, unreadable=False))
+    if effect.whole_rollout:
+        attempt = mark_reread(attempt, effect.ref)
     retry = attempt.writes.retry
     if retry is None or not attempt.writes.queue or attempt.writes.queue[0].ref != effect.ref:
         return attempt

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gate.core.attempt import health_checks
 from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.endings.rollback_ending import refusal_cause
+from gate.core.endings.unwritten import reason_of_break
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
@@ -23,6 +24,7 @@ from gate.core.plan.rollback_plan import (
 )
 from gate.core.plan.workload_body import pause_body
 from gate.core.recovery.reasons import failures_found, why_resumed
+from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states.lines import (
@@ -83,7 +85,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
     departed = frozenset(attempt.interference.departures)
     queue = writes_back(attempt.plan, attempt.ledger.written, departed, concerned)
     followed = {
-        ref: replace(rollout.snapshot, written=False)
+        ref: rollout.snapshot.take_back(_find_taken_back(attempt, rollout))
         for ref, rollout in attempt.workloads.rollouts.items()
     }
     return replace(
@@ -128,6 +130,20 @@ def _still_uncertain(
     return FrozenMap((ref, Undecided(uncertain=True)) for ref in lost)
 
 
+def _find_taken_back(attempt: Attempt, rollout: Rollout) -> str:
+    """Return the key of the version that is taken back: the one that was followed until now.
+
+    Where an attempt that died has restored the version before already, its record says which. What
+    was not rolled out, by `OnDelete`, reached the pods by others: "", as it is theirs to take back.
+    """
+    resumed = attempt.plan.resumed
+    followed = resumed.record.followed if resumed is not None and resumed.back else ()
+    recorded = (one.taken_back for one in followed if one.ref == rollout.ref)
+    live = rollout.snapshot.live
+    is_by_others = live is None or live.leaves_old_pods
+    return next(recorded, "") or ("" if is_by_others else rollout.snapshot.current_key)
+
+
 # -- why -------------------------------------------------------------------------------------------
 
 
@@ -156,7 +172,8 @@ def _why_back(attempt: Attempt) -> Ending | None:
     rejection = attempt.writes.rejection
     if rejection is not None:
         cause = refusal_cause(attempt.plan, rejection)
-        return Ending(Outcome.FAILED, Reason.APPLY_REJECTED, cause.message, (cause,))
+        reason = reason_of_break(attempt, rejection)
+        return Ending(Outcome.FAILED, reason, cause.message, (cause,))
     if attempt.interference.signal_number is None:
         against = health_checks.against_all(attempt)
         if against is None:

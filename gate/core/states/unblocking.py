@@ -34,6 +34,8 @@ REPEAT_SECONDS = 30.0
 LEAD_SECONDS = 5.0
 """How long before a standstill would end the leg a pod is given up: a removal takes some time."""
 
+_DECIDED = (Stage.DECIDED, Stage.REREAD)
+"""The stages of a removal that is not sent yet."""
 _STAGES = {
     Removal.ACCEPTED: Stage.ACCEPTED,
     Removal.GUARDED: Stage.GUARDED,
@@ -49,7 +51,7 @@ def holds_failure(attempt: Attempt, verdicts: Verdicts) -> bool:
         (verdict := verdicts[ref]) is not None
         and verdict.reason is Reason.PROGRESS_DEADLINE_EXCEEDED
         and attempt.now < attempt.workloads.rollouts[ref].ends_at
-        and (_is_under_way(attempt, ref) or _find_due(attempt, ref) is not None)
+        and (_is_under_way(attempt, ref) or _is_about_to_go(attempt, ref))
         for ref in failed
     )
 
@@ -58,10 +60,10 @@ def ask_to_remove(attempt: Attempt) -> Step:
     """Return the next request for the removal of a pod, the attempt unchanged if none is due."""
     if not _may_remove(attempt) or attempt.awaits(RemovePod):
         return attempt, ()
-    decided = next((one for one in _replacements(attempt) if one.stage is Stage.DECIDED), None)
+    decided = next((one for one in _replacements(attempt) if one.stage in _DECIDED), None)
     if decided is not None:
         waits = attempt.awaits(SaveRecord) or awaits_read(attempt, (decided.workload,))
-        return (attempt, ()) if waits else _send(attempt, decided)
+        return (attempt, ()) if waits else _go_on(attempt, decided)
     for ref in attempt.workloads.rollouts:
         blocking = _find_due(attempt, ref)
         if blocking is not None:
@@ -108,11 +110,29 @@ def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
     attempt, reads = read_all(attempt, (ref,))
     save = SaveRecord(attempt.requests.next_id, record_now(attempt))
     said = f": {blocking.trouble.message}" if blocking.trouble is not None else ""
+    why = "is taken back" if blocking.is_taken_back else "is in the way"
     line = (
-        f"{attempt.plan.name_of(ref)}: {pod.name} of revision {pod.revision_label} is in the way,"
+        f"{attempt.plan.name_of(ref)}: {pod.name} of revision {pod.revision_label} {why},"
         f" and will be replaced{said}"
     )
     return attempt.with_effect(save), (attempt.say("blocked", line), *reads, save)
+
+
+def mark_reread(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt after all of a workload was read: a removal was decided on what is so."""
+    for one in _replacements(attempt):
+        if one.workload == ref and one.stage is Stage.DECIDED:
+            attempt = _with(attempt, replace(one, stage=Stage.REREAD))
+    return attempt
+
+
+def _go_on(attempt: Attempt, decided: Replacement) -> Step:
+    """Send a removal that was read again; where nobody could read, read once more."""
+    if decided.stage is Stage.REREAD:
+        return _send(attempt, decided)
+    if attempt.now < attempt.requests.not_before:
+        return attempt, ()
+    return read_all(attempt, (decided.workload,))
 
 
 def _send(attempt: Attempt, decided: Replacement) -> Step:
@@ -141,6 +161,20 @@ def _find_due(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     return blocking if clock >= due_at else None
 
 
+def _is_about_to_go(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a pod is due, or is once the controller has had its time.
+
+    That may be later than a short progress deadline.
+    """
+    if not _may_remove(attempt):
+        return False
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or not _may_try(attempt, blocking):
+        return False
+    rollout = attempt.workloads.rollouts[ref]
+    return _condemned_at(attempt, ref, rollout, blocking) <= rollout.blindness.clock(attempt.now)
+
+
 def _may_remove(attempt: Attempt) -> bool:
     """Tell whether this attempt may remove pods: it writes, and nothing ends it."""
     policy = attempt.plan.policy
@@ -163,7 +197,7 @@ def _may_try(attempt: Attempt, blocking: BlockingPod) -> bool:
 
 
 def _is_under_way(attempt: Attempt, ref: Ref) -> bool:
-    under_way = (Stage.DECIDED, Stage.SENT)
+    under_way = (*_DECIDED, Stage.SENT)
     return any(one.workload == ref and one.stage in under_way for one in _replacements(attempt))
 
 
@@ -190,9 +224,10 @@ def _condemned_at(attempt: Attempt, ref: Ref, rollout: Rollout, blocking: Blocki
     """Return when a pod is given up: by its trouble, its version's verdict, or a standstill.
 
     A controller replaces a pod of another version itself once that is ready: one that recovers
-    its log needs nothing.
+    its log needs nothing. What it leaves to others of a version that is taken back goes at once.
     """
-    if _has_version_failed(attempt, ref) or blocking.pod.uid in attempt.workloads.replacements:
+    is_known = blocking.pod.uid in attempt.workloads.replacements
+    if blocking.is_taken_back or is_known or _has_version_failed(attempt, ref):
         return -math.inf
     live = rollout.snapshot.live
     if live is None:

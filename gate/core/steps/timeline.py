@@ -186,17 +186,17 @@ def _rollout_changes(
         yield "progress", f"{name(ref)}: {_count(after)}"
     was = before.snapshot.live
     if was is not None and was.paused != live.paused:
-        yield _describe_pause(name(ref), live)
+        yield _describe_pause(name(ref), live, after.snapshot.kind.pause_word)
     if before.troubles is not after.troubles:
         yield from _troubles(before, after)
     if before.snapshot.denied_since is not after.snapshot.denied_since:
         yield from _denials(ref, name, before.snapshot, after.snapshot)
 
 
-def _describe_pause(name: str, live: Workload) -> Line:
+def _describe_pause(name: str, live: Workload, paused: str) -> Line:
     """Return the line of a pause that begins or ends: all that waits for it stands still."""
     if live.paused:
-        return "paused", f"{name} is paused: it does not progress until it is resumed"
+        return "paused", f"{name} is {paused}: it does not progress until it is resumed"
     return "resumed", f"{name} continues: it was resumed"
 
 

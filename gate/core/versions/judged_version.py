@@ -27,6 +27,7 @@ _NO_VERDICT: Final = (
     Reason.COMPLETE,
     Reason.NO_CHANGE,
     Reason.VACUOUS,
+    Reason.NO_ROLLOUT,
     Reason.SUPERSEDED,
     Reason.DELETED,
     Reason.LOCKED,

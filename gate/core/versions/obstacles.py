@@ -13,10 +13,12 @@ from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref
 from gate.core.plan.plan import Target
+from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
+_NOT_THE_LIVE_ONE: Final = CleanText("no pod runs its live template")
 
 
 def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> CleanText | None:
@@ -27,11 +29,24 @@ def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> Cl
     if isinstance(target.baseline, Unknown):
         return None
     if isinstance(target.baseline, Absent):
-        return _NONE_ALONE
+        return why_not_alone(target.snapshot)
     left = left_unverified(target, history, digests)
     if left is None or left.why is None:
         return None
     return CleanText(f"what runs was not verified ({left.why.reason})")
+
+
+def why_not_alone(snapshot: Snapshot) -> CleanText:
+    """Say why what is live is no version to return to, which serves alone only if others do not.
+
+    Another one may well serve alone: beside a template that no pod takes, as with `OnDelete`.
+    """
+    current = snapshot.current()
+    counts = {one.uid: snapshot.count_pods(one) for one in snapshot.list_owned()}
+    own = counts.pop(current.uid, None) if current is not None else None
+    serving = [one for one in counts.values() if one.available]
+    is_pending = own is not None and not own.created and len(serving) == 1
+    return _NOT_THE_LIVE_ONE if is_pending else _NONE_ALONE
 
 
 def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:

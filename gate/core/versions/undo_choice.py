@@ -15,6 +15,7 @@ from gate.core.model.body import Body
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Fact, Known
 from gate.core.model.objects import Container, Ref, Revision, Template
+from gate.core.model.outcome import Reason
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.snapshot import Snapshot
@@ -103,12 +104,14 @@ def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
 def version_before(target: Target, history: History, digests: Mapping[Ref, str]) -> Fact[Baseline]:
     """Return what serves alone and was not left unverified; else what `undo` chooses.
 
+    What serves may be what was applied last: then it does not count if each other one was bad.
     If no gate verified the choice, a ReplicaSet without available pods does not count: nothing
     shows that it ever served. `digests` are those of `choose_version`.
     """
-    if obstacle(target, history, digests) is None:
-        return target.baseline
     choice = choose_version(target.snapshot, history, digests)
+    if obstacle(target, history, digests) is None:
+        are_all_bad = choice.version is None and choice.replica_set is None and choice.skipped
+        return Absent() if are_all_bad and _is_itself(target) else target.baseline
     found = (
         choice.replica_set
         if choice.version is not None
@@ -121,6 +124,16 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     names = (Container(f"container {n}", image) for n, image in enumerate(choice.version.images))
     gone = Template(Body.of({}), tuple(names))
     return Known(Baseline(choice.version.replica_set, None, gone))
+
+
+def _is_itself(target: Target) -> bool:
+    """Tell whether what serves is what was applied last."""
+    current, baseline = target.snapshot.current(), target.baseline
+    return (
+        isinstance(baseline, Known)
+        and current is not None
+        and (baseline.value.replica_set == current.name)
+    )
 
 
 def older_version(
@@ -292,7 +305,7 @@ def _why_skipped(rs: Revision, current: Revision | None, history: History) -> st
         why = _why_unverified(history.failure_of(rs))
         return "it is a restart of the version that runs" + (f", and {why}" if why else "")
     judged = history.failure_of(rs) or history.of_template(rs.template)
-    if why := _why_unverified(judged):
+    if why := _why_unverified(judged) or (_why_unproven(rs, history) if judged is None else ""):
         return why
     left_at = history.template_left_at(rs.template)
     if left_at is not None:
@@ -307,6 +320,14 @@ def _why_unverified(judged: JudgedVersion | None) -> str:
         return ""
     verb = "it failed" if judged.failed else "it was not verified"
     return f"{verb} at {judged.judged_at} ({judged.why.reason}: {judged.why.message})"
+
+
+def _why_unproven(rs: Revision, history: History) -> str:
+    """Say that a revision only stood in a template, "" if pods of it may have run."""
+    judged = history.of_replica_set(rs)
+    if judged is None or judged.why is None or judged.why.reason is not Reason.NO_ROLLOUT:
+        return ""
+    return f"no pod ran it when it was applied at {judged.judged_at} ({judged.why.reason})"
 
 
 def _was_left_for(rs: Revision, current: Revision) -> bool:

@@ -21,6 +21,27 @@ class LintCode(enum.StrEnum):
     ONE_REPLICA = "one-replica"
     TIMEOUT_BEFORE_DEADLINE = "timeout-before-deadline"
 
+    @property
+    def of_several(self) -> str:
+        """What it says of several workloads of which it has different things to say."""
+        return _OF_SEVERAL[self]
+
+
+_OF_SEVERAL: Final[Mapping[LintCode, str]] = {
+    LintCode.MUTABLE_TAG: (
+        "some of their images can become another one: name a version or a digest"
+    ),
+    LintCode.NO_READINESS_PROBE: (
+        "containers without a readiness probe: a pod counts as ready once it runs"
+    ),
+    LintCode.NO_MIN_READY_SECONDS: "minReadySeconds is not set",
+    LintCode.ONE_REPLICA: "one replica, or no number of them: one node takes the service down",
+    LintCode.TIMEOUT_BEFORE_DEADLINE: (
+        "the timeout ends the rollout, however well it goes, before progressDeadlineSeconds can"
+        " find it stuck"
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:

@@ -105,7 +105,8 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
     if ref in attempt.ledger.restored:
         return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
     if written is None:
-        uncertain = ref in uncertain_writes(attempt)
+        is_late = found is not None and found.kind is FindingKind.WRITTEN_LATE
+        uncertain = is_late or ref in uncertain_writes(attempt)
         return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
     if not written.changed:
         return "changed" if ref in attempt.ledger.patched else "unchanged"

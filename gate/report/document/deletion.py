@@ -9,6 +9,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
 from gate.report.document.run import Run
 from gate.report.document.versions import latest_snapshot
+from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import DeletionResult, WorkloadResult
 from gate.wire.untrusted import clean_line
 
@@ -40,23 +41,31 @@ def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
     """Count the pods that were there and not being deleted themselves.
 
     `--cascade=orphan` removes the owner from the versions: those are recognised by the owner
-    that they had before, or by their template.
+    that they had before, or by their template. What is its own version has none that outlives it.
     """
-    return sum(
-        len(snapshot.pods_of(revision))
+    uids = _uids(attempt, ref)
+    tracks = [
+        track
         for revision in snapshot.revisions.values()
         if _is_of(attempt, ref, revision)
-    )
+        for track in snapshot.pods_of(revision)
+    ]
+    tracks += [one for one in snapshot.pods.values() if one.counts and one.pod.owner_uid in uids]
+    return len({one.pod.uid for one in tracks})
+
+
+def _uids(attempt: Attempt, ref: Ref) -> set[str]:
+    """Return the uids of the workload that this run found and of the one that it wrote."""
+    written, live = attempt.ledger.written.get(ref), attempt.plan.target(ref).snapshot.live
+    found = {live.uid if live is not None else "", written.after.uid if written is not None else ""}
+    return found - {""}
 
 
 def _is_of(attempt: Attempt, ref: Ref, revision: Revision) -> bool:
-    written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts.get(ref)
-    planned = attempt.plan.target(ref).snapshot
-    uid = planned.live.uid if planned.live is not None else ""
-    uids = {uid, written.after.uid if written is not None else ""} - {""}
+    rollout, uids = attempt.workloads.rollouts.get(ref), _uids(attempt, ref)
     if revision.owner_uid:
         return revision.owner_uid in uids
-    before = planned.revisions.get(revision.uid)
+    before = attempt.plan.target(ref).snapshot.revisions.get(revision.uid)
     if before is not None:
         return before.owner_uid in uids
     return rollout is not None and revision.template.body == rollout.applied.template.body
@@ -67,11 +76,22 @@ def deletion_words(workload: WorkloadResult) -> str:
     seen = workload["deletion"]
     if seen is None:
         return ""
+    if of_entry(workload).runs_once:
+        left = _describe_pods(seen)
+        return f"not known: it was deleted before it ended; {left} when last seen"
     if seen["pods"] is None:
         return "not known: it was deleted, and its pods were not seen"
-    pods = f"{seen['pods']} of its pods {'was' if seen['pods'] == 1 else 'were'} still there"
+    pods = _describe_pods(seen)
     if seen["done"]:
         last = f"not known: it was deleted; {pods} when last seen"
         return last if seen["pods"] else "nothing: it was deleted, and no pod of it was left"
     waits = f" and waits for {', '.join(seen['finalizers'])}" if seen["finalizers"] else ""
     return f"{pods if seen['pods'] else 'no pod'}; it is being deleted{waits}"
+
+
+def _describe_pods(seen: DeletionResult) -> str:
+    if seen["pods"] is None:
+        return "its pods were not seen"
+    if not seen["pods"]:
+        return "no pod of it was left"
+    return f"{seen['pods']} of its pods {'was' if seen['pods'] == 1 else 'were'} still there"

@@ -8,7 +8,7 @@ from gate.core.attempt.history_entries import is_left_open
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import AnyReason, Outcome, Reason
+from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
 from gate.core.protocol.effects import Announce
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
@@ -22,13 +22,11 @@ from gate.report.document.versions import baseline_version, is_drawn_in, new_ver
 from gate.report.document.without_observe import because, would_have
 from gate.report.document.workload_remarks import lasting_effect, workload_remarks
 from gate.report.schema.course import TimelineEntry
-from gate.report.schema.result import CauseResult, Result, WorkloadResult
+from gate.report.schema.result import CauseResult, Phase, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
 
 MOST_TIMELINE_LINES = 500
 _FIRST_TIMELINE_LINES = 100
-_WELL = (Outcome.VERIFIED, Outcome.APPLIED)
-"""Outcomes after which nothing has to go back any more."""
 _WENT_BACK = (Outcome.ROLLED_BACK, Outcome.ROLLBACK_FAILED)
 """Outcomes with which the document says what in fact could not go back."""
 
@@ -56,7 +54,9 @@ def document(attempt: Attempt, run: Run) -> Result:
     void = run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(
-        dict.fromkeys([*found, *said, *remarks(attempt, is_locked=run.record.is_locked)])
+        dict.fromkeys(
+            [*found, *remarks(attempt, is_locked=run.record.is_locked), *said, *run.lines.advice]
+        )
     )
     return result
 
@@ -101,7 +101,7 @@ def minimal(
         "rollback": None,
         "timeline": _timeline(run),
         "history": {"pods": [], "checks": []},
-        "warnings": list(dict.fromkeys(run.lines.warnings)),
+        "warnings": list(dict.fromkeys([*run.lines.warnings, *run.lines.advice])),
     }
 
 
@@ -130,7 +130,7 @@ def _is_part(own: Ending, whole: Ending) -> bool:
 
 def _is_past(result: Result) -> bool:
     """Tell whether warnings of what a failure, or the gate's end, could not return are moot now."""
-    if result["outcome"] in _WELL:
+    if result["outcome"] in WELL:
         return True
     return result["outcome"] in _WENT_BACK and not result["recoverable"]
 
@@ -159,6 +159,7 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
+        "phase": _phase(attempt, ref),
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
@@ -170,6 +171,14 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "remarks": workload_remarks(attempt, ref),
         "lasting_effect": lasting_effect(attempt, ref),
     }
+
+
+def _phase(attempt: Attempt, ref: Ref) -> Phase | None:
+    """Return when the run writes a workload, None if it does not, as `verify` and a replay."""
+    plan = attempt.plan
+    if plan.resumed is None and all(write.ref != ref for write in plan.writes):
+        return None
+    return plan.target(ref).phase.value
 
 
 def _is_changed(attempt: Attempt, ref: Ref) -> bool:

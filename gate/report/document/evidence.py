@@ -24,7 +24,7 @@ _NAME_OF_A_POD = re.compile(r'(?<=pods ")[^"]+(?=")')
 """In a FailedCreate: each try of a ReplicaSet names another pod."""
 _EMPTY_EVENTS = ("Error: ErrImagePull", "Error: ImagePullBackOff")
 """What the kubelet says in addition to the event that has the registry's answer."""
-_HEALTHY = (Outcome.VERIFIED, Outcome.SUPERSEDED, Outcome.REFUSED)
+_HEALTHY = (Outcome.VERIFIED, Outcome.APPLIED, Outcome.SUPERSEDED, Outcome.REFUSED)
 
 
 def evidence(attempt: Attempt, ref: Ref) -> list[EvidenceResult]:

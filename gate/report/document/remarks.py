@@ -9,10 +9,9 @@ from typing import Final
 from gate.core.attempt.replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
-from gate.core.kinds.registry import kind_of
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
 from gate.core.readiness.needs import why_kept
@@ -49,18 +48,29 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
             yield f"{name(ref)} has 0 replicas: no pod ran, so nothing was shown to work"
-        elif ending.outcome is Outcome.VERIFIED and ending.reason in kind_of(ref).unproven:
-            yield f"{name(ref)}: no pod runs what was applied, so nothing was shown to work"
+        elif ending.outcome is Outcome.APPLIED:
+            yield f"{name(ref)}: {_without_rollout(attempt, ref)}"
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
             yield f"{name(ref)} went back to 0 replicas: {nothing}"
+
+
+def _without_rollout(attempt: Attempt, ref: Ref) -> str:
+    """Say how much of what was applied runs where nothing rolls, as with `OnDelete`."""
+    snapshot = latest_snapshot(attempt, ref)
+    current = snapshot.current() if snapshot is not None else None
+    count = snapshot.count_pods(current).created if snapshot and current else 0
+    if not count:
+        return "no pod runs what was applied, so nothing was shown to work"
+    run = "1 pod runs" if count == 1 else f"{count} pods run"
+    return f"{run} what was applied, the others do not follow by themselves: it was not verified"
 
 
 def _cut_window(attempt: Attempt) -> Iterator[str]:
     """Warn of a bake window that the budget cut short because a version was not steady in it."""
     wanted = attempt.plan.policy.budgets.bake_seconds
     watched = attempt.leg_ends_at - attempt.course.baked_since
-    if attempt.outcome is Outcome.VERIFIED and watched < wanted:
+    if attempt.outcome in WELL and watched < wanted:
         yield f"complete again late: watched for the last {watched:.0f} of {wanted:.0f} s alone"
 
 

@@ -68,11 +68,15 @@ class CheckCall:
 
 @dataclass(frozen=True, slots=True)
 class RunLines:
-    """What it has said; `cautions` are the `warnings` about what a failure could not return."""
+    """What it has said; `cautions` are the `warnings` about what a failure could not return.
+
+    `advice` is about the manifest, whatever becomes of the run.
+    """
 
     timeline: tuple[Announce, ...] = ()
     warnings: tuple[str, ...] = ()
     cautions: frozenset[str] = frozenset()
+    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,20 @@ from gate.core.model.objects import Workload
 from gate.core.rollout.judge import Rollout
 from gate.report.document.branches import branches_of
 from gate.report.document.pods import pod_state
+from gate.report.kinds.registry import of_ref
 
 
 def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     """Return verdict and causes, counters, conditions and pods, the new version's pods first.
 
     `now` is monotonic seconds of the clock by which the rollout is followed. Without a workload
-    `revision` and `replicas` are None and the lists are empty.
+    `revision` and `replicas` are None and the lists are empty. A pod's `version` is the name of the
+    object that keeps its version; `replicaset` is the key for it of before there were other kinds.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live
     causes = verdict.causes or rollout.causes(now)
     return {
+        "kind": rollout.ref.kind,
         "namespace": rollout.ref.namespace,
         "name": rollout.ref.name,
         "verdict": verdict.kind.value,
@@ -54,12 +57,13 @@ def _replicas(rollout: Rollout, live: Workload) -> dict[str, int]:
 
 def _pods(rollout: Rollout) -> Iterator[dict[str, Any]]:
     current = rollout.snapshot.current()
-    uid = current.uid if current is not None else ""
+    uid, words = current.uid if current is not None else "", of_ref(rollout.ref)
     mine = [(one, track) for one in branches_of(rollout.snapshot) for track in one.pods]
     for branch, track in sorted(mine, key=lambda each: (each[0].uid != uid, each[1].pod.name)):
         yield {
             "name": track.pod.name,
-            "replicaset": branch.name,
+            "version": branch.name,
+            "replicaset": words.replica_set(branch.name),
             "role": "new" if branch.uid == uid else "old",
             "phase": track.pod.phase,
             "ready": track.pod.ready and not track.pod.deleting,

@@ -205,7 +205,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return "unknown"
         case Outcome.SUPERSEDED:
             return _find_running_if_superseded(attempt, ref)
-        case Outcome.REFUSED if attempt.course.leg is Leg.FORWARD:
+        case Outcome.REFUSED if not attempt.may_have_written:
             return _find_running_if_refused(attempt, ref)
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"

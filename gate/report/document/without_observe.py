@@ -9,7 +9,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import WELL, Outcome
 from gate.core.plan.rollback_plan import writes_back
 from gate.core.rollout.policy import OnFailure
 
@@ -41,7 +41,7 @@ def would_have(attempt: Attempt, ref: Ref | None) -> str:
 
 def because(attempt: Attempt, ref: Ref | None) -> str:
     """Say what led to that, "" for a good end."""
-    is_good = _outcome(attempt, ref) in (Outcome.VERIFIED, Outcome.APPLIED)
+    is_good = _outcome(attempt, ref) in WELL
     return "" if is_good else f" because {_why(attempt)}"
 
 

@@ -28,7 +28,7 @@ def lasting_effect(attempt: Attempt, ref: Ref) -> str:
     snapshot = latest_snapshot(attempt, ref)
     if snapshot is None or snapshot.live is None:
         return ""
-    return clean_line(snapshot.kind.lasting_effect(snapshot.live))
+    return clean_line(snapshot.kind.lasting_effect(snapshot, snapshot.live))
 
 
 def workload_warnings(attempt: Attempt) -> Iterator[str]:

@@ -27,10 +27,11 @@ class Block:
     def join_names(self, names: Sequence[str], lines: int) -> str:
         """Return names for a row of several lines: all that fit, and how many do not."""
         room = self._style.width - len(_INDENT) - _LABEL_COLUMNS
+        most = min(len(names), lines + 1)
         for count in range(len(names), 0, -1):
             rest = f" and {len(names) - count} more" if count < len(names) else ""
             text = ", ".join(names[:count]) + rest
-            if len(self._style.wrap(text, room, len(names))) <= lines:
+            if len(self._style.wrap(text, room, most)) <= lines:
                 return text
         return f"{len(names)} objects"
 

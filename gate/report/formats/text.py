@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
+from gate.core.model.outcome import LOCK_REASONS, WELL, Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
@@ -43,6 +43,7 @@ from gate.report.words.object_names import (
     some_names,
     workload_name,
 )
+from gate.report.words.single_run import label_of_run, verb_of_run
 from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40
@@ -78,7 +79,7 @@ def verdict_text(result: Result, style: Style) -> str:
     detailed = _select_detailed(result)
     for workload in detailed:
         _details(above, result, workload)
-    if not detailed and result["outcome"] != Outcome.APPLIED:
+    if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
@@ -123,10 +124,9 @@ def _listing(block: Block, result: Result, style: Style) -> None:
 
 
 def _make_row(result: Result, workload: WorkloadResult, style: Style) -> tuple[str, ...]:
-    runs, verb = _running_version(workload), "runs"
     has_run = registry.of_entry(workload).runs_once and not is_unwritten(workload)
-    if has_run:
-        runs, verb = workload["new"], "ran"
+    runs = workload["new"] if has_run else _running_version(workload)
+    verb = verb_of_run(workload) if has_run else "runs"
     words = ", ".join(runs["images"]) if runs is not None else _RUNNING[workload["running"]]
     if workload["deletion"] is not None:
         words = deletion_words(workload)
@@ -218,7 +218,7 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
     """Return the deciding message, the attempt's if there is one workload; "" if none decided."""
     if result["outcome"] in (Outcome.OBSERVED, Outcome.INTERRUPTED):
         return ""
-    if _is_alone(result):
+    if _is_alone(result) and workload["reason"] == result["reason"]:
         return result["message"]
     return workload["message"]
 
@@ -226,26 +226,26 @@ def _own_message(result: Result, workload: WorkloadResult) -> str:
 def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
     new, baseline = workload["new"], workload["baseline"]
     if registry.of_entry(workload).runs_once and not is_unwritten(workload):
-        block.row("ran", _version(workload, new), _MOST_IMAGE_LINES)
+        runs = deletion_words(workload) or _version(workload, new)
+        block.row(label_of_run(workload), runs, _MOST_IMAGE_LINES)
         return
     if workload["deletion"] is not None:
         block.row("runs", deletion_words(workload))
         _both(block, workload)
         return
     match workload["running"]:
-        case "none":
+        case "none" if not registry.of_entry(workload).runs_once:
             _scaled_to_zero(block, workload)
         case "new":
             block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
             block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
-            if workload["outcome"] != Outcome.REFUSED:
-                label = "applied" if workload["outcome"] == Outcome.VERIFIED else "failed"
-                _row_of_new(block, workload, label)
+            if result["outcome"] != Outcome.REFUSED:
+                _row_of_new(block, workload, "applied" if workload["outcome"] in WELL else "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")
             _both(block, workload)
-        case "other":
+        case "other" | "none":
             block.row("runs", _other(result, workload))
             _both(block, workload)
         case _:

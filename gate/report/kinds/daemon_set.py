@@ -16,12 +16,23 @@ DAEMON_SET: Final = WorkloadWords(
         Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE}),
+    hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE, Reason.BLOCKED_BY_POD}),
     steps={
         Reason.NO_ROLLOUT: (
             Advice(
                 "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"
                 " with --on-delete wait waits for that); which pod has which:",
+                "kubectl get pods {place} -L controller-revision-hash -o wide",
+            ),
+        ),
+        Reason.BLOCKED_BY_POD: (
+            Advice(
+                "its controller replaces no pod (OnDelete): delete {subject}, which asks no"
+                " PodDisruptionBudget, and it comes back at the revision that is wanted:",
+                "kubectl delete {subject} {place}",
+            ),
+            Advice(
+                "which other pods run which revision:",
                 "kubectl get pods {place} -L controller-revision-hash -o wide",
             ),
         ),

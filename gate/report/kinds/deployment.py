@@ -6,13 +6,13 @@ from typing import Final
 
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import Advice, WorkloadWords
+from gate.report.kinds.kind import REPLICA_SET, Advice, WorkloadWords
 
 _UNCREATED: Final = DeploymentReason.REPLICA_SET_CREATE_ERROR
 
 DEPLOYMENT: Final = WorkloadWords(
     "Deployment",
-    version="ReplicaSet",
+    version=REPLICA_SET,
     parts="replicasets,pods",
     ends={Reason.VACUOUS: "{name} has 0 replicas: it is as asked for, and nothing runs"},
     hindrances=frozenset({_UNCREATED}),

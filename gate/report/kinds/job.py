@@ -6,7 +6,7 @@ from typing import Final
 
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import Reason
-from gate.report.kinds.kind import Advice, WorkloadWords
+from gate.report.kinds.kind import Advice, Stage, StageWords, WorkloadWords
 
 JOB: Final = WorkloadWords(
     "Job",
@@ -17,7 +17,35 @@ JOB: Final = WorkloadWords(
         Reason.NO_CHANGE: "{name} had completed before, and was not run again",
         Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
     },
-    fails="{name} {did}, and what it did stays",
+    stages={
+        Stage.WAITING: StageWords(
+            "did not start, and may yet",
+            steps=(
+                Advice(
+                    "{called} is left, and runs as soon as it can, with the configuration that is"
+                    " there then; to prevent that, or to change its template, delete it:",
+                    "kubectl delete {called} {place}",
+                ),
+            ),
+        ),
+        Stage.RUNNING: StageWords(
+            "did not complete, and its pods may run on",
+            "what {it} does stays",
+            (
+                Advice(
+                    "{called} may still run, with the configuration that is there now; what its"
+                    " pods write:",
+                    "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
+                ),
+                Advice("how far it is:", "kubectl describe {called} {place}"),
+                Advice(
+                    "wait for its end, or delete it before another one does the same:",
+                    "kubectl delete {called} {place}",
+                ),
+            ),
+        ),
+        Stage.ENDED: StageWords("{did}", "what {it} did stays"),
+    },
     failures=frozenset({"JobFailed"}),
     end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
@@ -34,9 +62,7 @@ JOB: Final = WorkloadWords(
         ),
         Reason.TIMEOUT: (
             Advice(
-                "it may still run, with the configuration that is there now: wait for it, or delete"
-                " it before another one does the same:",
-                "rollout-gate status {name} {place}",
+                "if it is merely slow, raise --timeout",
             ),
         ),
     },

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+REPLICA_SET: Final = "ReplicaSet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,12 +15,37 @@ class Advice:
     """A sentence, and a command to copy or "".
 
     The command may hold `{name}`, the workload as the gate's commands take it, `{bare}`, its name
-    alone, and the flags `{place}` and `{cluster}`. Either may hold `{subject}`, the object that
-    stands in the way: such advice is left out if no single one does.
+    alone, and the flags `{place}` and `{cluster}`. Either may hold `{called}`, the workload as
+    people and kubectl call it, and `{subject}`, the object that stands in the way: advice with the
+    latter is left out if no single one does. `said` are words without which in the message of the
+    reason it is left out, too.
     """
 
     text: str
     command: str = ""
+    said: str = ""
+
+
+class Stage(enum.Enum):
+    """How far something that runs once had come when it was last seen."""
+
+    WAITING = enum.auto()
+    """No container of it has run, and one may."""
+    RUNNING = enum.auto()
+    ENDED = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class StageWords:
+    """What is said of something that runs once and did not end well, at a stage.
+
+    `did` is what it did, with `{did}` for whether it failed; `stays` is what of `{it}` stays, ""
+    for nothing. `steps` say what to do about it where it is left so.
+    """
+
+    did: str
+    stays: str = ""
+    steps: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +57,7 @@ class WorkloadWords:
 
     Sentences about one workload: `ends` say by the reason with which it was good, where that is
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
-    `fails` says that `{name}` `{did}` not end well, where it runs once and serves nothing.
+    `stages` say how it did not end well, where it runs once and serves nothing.
 
     Of reasons: `hindrances` keep any version from starting, `failures` are the version's own fault,
     `steps` say what to do about each, in place of what holds for all kinds, and `limits` are the
@@ -40,7 +69,7 @@ class WorkloadWords:
     version: str
     parts: str
     ends: Mapping[str, str] = field(default_factory=dict)
-    fails: str = ""
+    stages: Mapping[Stage, StageWords] = field(default_factory=dict)
     hindrances: frozenset[str] = frozenset()
     failures: frozenset[str] = frozenset()
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
@@ -50,7 +79,7 @@ class WorkloadWords:
     @property
     def runs_once(self) -> bool:
         """Whether it comes to an end: nothing of it serves, and nothing takes back what it did."""
-        return bool(self.fails)
+        return bool(self.stages)
 
     @property
     def plural(self) -> str:
@@ -64,3 +93,7 @@ class WorkloadWords:
     def call_version(self, name: str) -> str:
         """Return what people call what keeps a version of it, as in `replicaset/web-5d4`."""
         return f"{self.version.lower()}/{name}"
+
+    def replica_set(self, version: str) -> str:
+        """Return the name of what keeps a version if that is a ReplicaSet, else ""."""
+        return version if self.version == REPLICA_SET else ""

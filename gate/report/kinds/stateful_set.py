@@ -17,28 +17,41 @@ STATEFUL_SET: Final = WorkloadWords(
         StatefulSetReason.PARTITIONED: "{name} is updated as far as its partition asks: {pods}",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({StatefulSetReason.BLOCKED_BY_POD}),
+    hindrances=frozenset({Reason.BLOCKED_BY_POD}),
     steps={
         StatefulSetReason.PARTITIONED: (
             Advice("to update the pods that are left, lower the partition and apply again"),
         ),
         Reason.NO_ROLLOUT: (
             Advice(
-                "a pod takes the applied revision when somebody deletes it (OnDelete; an apply"
-                " with --on-delete wait waits for that), or when the partition is lowered; which"
-                " pod has which:",
+                "a pod takes the applied revision when somebody deletes it (an apply with"
+                " --on-delete wait waits for that); which pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash",
+                said="(OnDelete)",
+            ),
+            Advice(
+                "a pod takes the applied revision when the partition is lowered; which pod has"
+                " which:",
+                "kubectl get pods {place} -L controller-revision-hash",
+                said="(partition",
             ),
         ),
-        StatefulSetReason.BLOCKED_BY_POD: (
+        Reason.BLOCKED_BY_POD: (
             Advice(
-                "no other pod is replaced until {subject} is available or gone; see what is wrong"
-                " with it, then delete it: it comes back at the revision that is wanted:",
+                "see what is wrong with {subject}, then delete it, which asks no"
+                " PodDisruptionBudget: it comes back at the revision that is wanted:",
                 "kubectl delete {subject} {place}",
             ),
             Advice(
-                "or let the gate replace {subject}: apply again with --replace-blocked-pods evict;"
-                " with delete instead, no PodDisruptionBudget is asked"
+                "or let the gate delete {subject}: apply again what is to run, with"
+                " --replace-blocked-pods delete; evict, the default, asks the budgets",
+                said="the controller waits for it",
+            ),
+            Advice(
+                "below the partition a pod comes back at the revision that it has: lower the"
+                " partition until its pods are replaced; which pod has which revision:",
+                "kubectl get pods {place} -L controller-revision-hash",
+                said="below the partition",
             ),
         ),
         Reason.PROGRESS_DEADLINE_EXCEEDED: (

@@ -34,6 +34,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "pod_shares": [],
         "remarks": [],
         "lasting_effect": "",
+        "phase": None,
     },
     ("workloads", "baseline"): {"was_revision": None},
     ("workloads", "new"): {"was_revision": None},

@@ -17,15 +17,7 @@ from gate.report.schema.course import History, Seconds, TimelineEntry
 SCHEMA: Final = "rollout-gate/result/v1"
 
 Action = Literal[
-    "created",
-    "changed",
-    "unchanged",
-    "restored",
-    "kept",
-    "left",
-    "gone",
-    "deleting",
-    "deleted",
+    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted"
 ]
 StateAtEnd = Literal[
     "as-written",
@@ -35,8 +27,10 @@ StateAtEnd = Literal[
     "being-deleted",
     "recreated",
     "unread",
+    "written-late",
 ]
 Coverage = Literal["judged", "applied", "not-judged"]
+Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
 EvidenceKind = Literal["event", "termination", "log"]
 
@@ -185,6 +179,14 @@ class AnyWorkload(TypedDict):
         str, Meta(description="What decided, one line for people; the causes say what was wrong.")
     ]
     causes: Annotated[list[CauseResult], Meta(description="Most telling first.")]
+    phase: Annotated[
+        Phase | None,
+        Meta(
+            description="When the run writes it: `before` the other workloads, as a Job is unless"
+            " its annotation says otherwise, with them (`main`), or `after` them. null where the"
+            " run does not write it."
+        ),
+    ]
     changed: Annotated[bool, Meta(description="Whether the apply changed it.")]
     running: Annotated[
         Running,
@@ -248,8 +250,8 @@ class AtEnd(TypedDict):
         StateAtEnd,
         Meta(
             description="`changed`: fields that this attempt set have another value, or are gone."
-            " `not-as-sent`: the server never kept what was sent to restore it. `unread`: nobody"
-            " could tell, or the end did not wait for the answer."
+            " `not-as-sent`: the server never kept what was sent. `unread`: nobody could tell."
+            " `written-late`: a write without an answer was done too late to be taken back."
         ),
     ]
     managers: Annotated[

@@ -73,7 +73,7 @@ class Style:
         """Return `text` as one line of at most `width` columns, by default the stream's."""
         line = self.printable(text)
         most = self.width if width is None else width
-        if columns(line) <= most:
+        if _fits(line, most):
             return line
         sign = self.sign(Symbol.CUT)
         return _take_columns(line, max(0, most - columns(sign))) + sign
@@ -81,7 +81,7 @@ class Style:
     def cut_before(self, text: str, width: int) -> str:
         """Return the end of `text` in at most `width` columns: an image's tag says the most."""
         line = self.printable(text)
-        if columns(line) <= width:
+        if _fits(line, width):
             return line
         sign = self.sign(Symbol.CUT)
         return sign + _take_columns(line[::-1], max(0, width - columns(sign)))[::-1]
@@ -90,7 +90,7 @@ class Style:
         """Return `text` broken at spaces into at most `lines` lines; the last one may be cut."""
         rest = " ".join(self.printable(text).split())
         found: list[str] = []
-        while columns(rest) > width and len(found) < lines - 1:
+        while len(found) < lines - 1 and not _fits(rest, width):
             line = _break_line(rest, width)
             found.append(line)
             rest = rest[len(line) :].lstrip()
@@ -135,6 +135,11 @@ def _printable(text: str) -> str:
     """Replace what does not print: escapes, controls, line breaks, direction marks."""
     spaced = text.replace("\t", "    ")
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in spaced)
+
+
+def _fits(text: str, width: int) -> bool:
+    """Tell whether a text takes at most so many columns, without measuring all of a long one."""
+    return len(_take_columns(text, width)) == len(text)
 
 
 def _take_columns(text: str, width: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.versions.judged_version import JudgedVersion
+from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.stacked import stack_rows
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.object_names import fitting_names
@@ -77,17 +78,17 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One ReplicaSet of a workload, or a live template that has none while a pause holds it back.
+    """One version of a workload, or a live template that is none yet while a pause holds it back.
 
-    `number` is None before the controller wrote one, and `replica_set` is "" for a template that
-    waits; `created_at` is RFC 3339. `running` is true for the live template's ReplicaSet, with or
-    without pods; if the template has none, for each that has pods. `judged` is the newest
-    judgement of it, None if none is remembered. `returns` is about the workload.
-    `course` is about the judged version.
+    `number` is None before the controller wrote one, and `name`, that of the object that keeps the
+    version, is "" for a template that waits; `created_at` is RFC 3339. `running` is true for the
+    live template's version, with or without pods; if the template has none, for each that has
+    pods. `judged` is the newest judgement of it, None if none is remembered. `returns` is about the
+    workload. `course` is about the judged version.
     """
 
     number: int | None
-    replica_set: str
+    name: str
     images: tuple[str, ...]
     change_cause: str
     created_at: str
@@ -100,12 +101,12 @@ class Revision:
     @property
     def returned_to(self) -> bool:
         """Whether a failure of the next apply would return here."""
-        return bool(self.replica_set) and self.replica_set == self.returns.failure
+        return bool(self.name) and self.name == self.returns.failure
 
     @property
     def undo_returns(self) -> bool:
         """Whether an undo would choose it."""
-        return bool(self.replica_set) and self.replica_set == self.returns.undo
+        return bool(self.name) and self.name == self.returns.undo
 
     @property
     def verdict(self) -> Verdict | None:
@@ -123,18 +124,22 @@ class Revision:
         """Where the apply that made it came from, as far as it is remembered."""
         return (self.judged.origin if self.judged is not None else None) or NO_ORIGIN
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON object that `history --output json` prints for it."""
+    def document(self, kind: WorkloadWords) -> dict[str, Any]:
+        """Return the JSON object that `history --output json` prints for it.
+
+        `replicaset` is the key that `name` had while a ReplicaSet kept every version.
+        """
         why = self.judged.why if self.judged is not None else None
         return {
             "revision": self.number,
-            "replicaset": self.replica_set,
+            "name": self.name,
+            "replicaset": kind.replica_set(self.name),
             "images": list(self.images),
             "change_cause": self.change_cause,
             "created_at": self.created_at,
             "pods": self.pods,
             "running": self.running,
-            "waiting": not self.replica_set,
+            "waiting": not self.name,
             "returned_to": self.returned_to,
             "return_lacks": list(self.returns.failure_lacks) if self.returned_to else [],
             "undo_returns": self.undo_returns,

@@ -12,5 +12,6 @@ __all__ = [
     "not_judged",
     "object_names",
     "refusal",
+    "single_run",
     "worst",
 ]

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from gate.cluster_name import ClusterName
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import (
@@ -30,7 +29,8 @@ from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
 from gate.report.words.image_advice import advise_on_image
-from gate.report.words.kind_advice import kind_advice
+from gate.report.words.interrupt_advice import after_interrupt
+from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
 from gate.report.words.object_advice import object_advice, writers_of
 from gate.report.words.object_names import list_own_objects, workload_name
 from gate.report.words.options import has_option
@@ -41,7 +41,8 @@ from gate.report.words.return_advice import (
     is_restored,
     look_at_version_before,
 )
-from gate.report.words.undo_advice import undo_advice, was_never_left
+from gate.report.words.steps import cluster_of, place_of, recovery_step, step_about
+from gate.report.words.undo_advice import undo_steps, was_never_left
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -59,6 +60,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
         if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
             steps.reverse()  # whoever paused it may want it to go on
+        steps += advise_on_left_runs(result)
         steps += _for_nothing_to_return_to(result, worst)
         steps += _for_innocent(result, worst)
         if not steps and result["reason"] == Reason.APPLY_REJECTED:
@@ -67,15 +69,6 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps += after_interruption(result)
     steps = [*_for_left_unserved(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
-
-
-def cluster_of(result: Result) -> ClusterName:
-    """Return how a command names the run's cluster."""
-    return ClusterName(result["context"], result["kubeconfig"])
-
-
-def _place(result: Result, worst: WorkloadResult) -> list[str]:
-    return cluster_of(result).flags(worst["namespace"])
 
 
 def telling_reason(workload: WorkloadResult) -> str:
@@ -113,22 +106,19 @@ def _for_state(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Yield the steps that the state of the cluster calls for, whatever led to it."""
     match result["outcome"]:
         case Outcome.ROLLBACK_FAILED:
-            yield _step(result, worst, "look at it now:", "status")
+            yield step_about(result, worst, "look at it now:", "status")
             if result["recoverable"]:
-                yield _step(
-                    result, worst, "once its cause is gone, finish the rollback:", "recover"
-                )
+                yield recovery_step(result, "once its cause is gone, finish the rollback:")
             elif _is_to_go_back_again(result, worst):
-                yield from _undo(result, worst, "once its cause is gone, go back again:")
+                yield from undo_steps(result, worst, "once its cause is gone, go back again:")
         case Outcome.LOST_CONTACT:
-            yield _step(result, worst, f"{_once_it_answers(result)}, look:", "status")
+            yield step_about(result, worst, f"{_once_it_answers(result)}, look:", "status")
             if result["recoverable"]:
-                yield _step(result, worst, "then finish what this run left:", "recover")
+                yield recovery_step(result, "then finish what this run left:")
             else:
                 yield Step("then apply again: it goes on from what runs")
         case Outcome.INTERRUPTED:
-            yield _step(result, worst, "judge what goes on without the gate:", "verify")
-            yield from _after_interrupt(result, worst)
+            yield from after_interrupt(result, worst)
         case Outcome.FAILED | Outcome.OBSERVED if worst["outcome"] == Outcome.FAILED:
             yield from _for_bad_version(result, worst)
         case _:
@@ -142,7 +132,7 @@ def _for_left_unserved(result: Result) -> Iterator[Step]:
     for one in filter(is_left_unserved, result["workloads"]):
         name = workload_name(result, one)
         text = f"{name} had another version on it already when this run began: judge it:"
-        yield _step(result, one, text, "verify")
+        yield step_about(result, one, text, "verify")
 
 
 def _for_innocent(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -167,28 +157,12 @@ def _once_it_answers(result: Result) -> str:
             return "once the API server answers"
 
 
-def _after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Advise how to go on or back after a signal; without a lock there is nothing to recover."""
-    rollback = result["rollback"]
-    is_on_its_way_back = rollback is not None and bool(rollback["written_at"])
-    if result["recoverable"] and is_on_its_way_back:
-        yield _step(result, worst, "or follow the rollback to its end:", "recover")
-    elif result["recoverable"]:
-        text = "or finish what this run left, forward if it is complete, back if not:"
-        yield _step(result, worst, text, "recover")
-    elif is_on_its_way_back:
-        yield Step("or apply again what is to run: it goes on from there")
-    elif worst["changed"]:
-        yield from _undo(result, worst, "or return to what served before:")
-        yield Step("or apply again: it goes on from what runs")
-
-
 def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if result["recoverable"]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
-        yield _step(result, worst, text, "recover")
+        yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
-        yield from _undo(result, worst, "to return to what served before:")
+        yield from undo_steps(result, worst, "to return to what served before:")
 
 
 def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -196,15 +170,15 @@ def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator
     failed = (Outcome.FAILED, Outcome.OBSERVED)
     if result["recoverable"] or result["outcome"] not in failed:
         return
-    if worst["outcome"] != Outcome.FAILED:
+    if worst["outcome"] != Outcome.FAILED or registry.of_entry(worst).runs_once:
         return
     if worst["baseline"] is None:
         if not _is_new(result, worst) and worst["running"] not in ("none", "other"):
             text = "no verified version to return to is known; what there is:"
-            yield _step(result, worst, text, "history")
+            yield step_about(result, worst, text, "history")
     elif was_never_left(result, worst):
         text = "this run changed nothing that could be taken back; what there is to return to:"
-        yield _step(result, worst, text, "history")
+        yield step_about(result, worst, text, "history")
 
 
 def _is_new(result: Result, workload: WorkloadResult) -> bool:
@@ -215,16 +189,6 @@ def _is_new(result: Result, workload: WorkloadResult) -> bool:
     )
 
 
-def _undo(result: Result, worst: WorkloadResult, text: str) -> Iterator[Step]:
-    for said, words in undo_advice(result, worst, text):
-        yield _step(result, worst, said, *words) if words else Step(said)
-
-
-def _step(result: Result, worst: WorkloadResult, text: str, verb: str, *more: str) -> Step:
-    words = ["rollout-gate", verb, registry.argument_of(worst), *_place(result, worst), *more]
-    return Step(text, shlex.join(words))
-
-
 def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     reason = telling_reason(worst)
     if worst["outcome"] == Outcome.ROLLBACK_FAILED and reason != Reason.GITOPS_REVERTED:
@@ -232,9 +196,9 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         if not _is_held(worst):
             yield from _for_hindered_return(result, worst)
         for one in held[:_MOST_RESUMED]:
-            yield _step(result, one, RESUME, "resume")
+            yield step_about(result, one, RESUME, "resume")
         return
-    if worst["outcome"] == Outcome.VERIFIED:
+    if worst["outcome"] in WELL:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
         for one in result["workloads"]:
@@ -283,12 +247,12 @@ def _for(reason: str, result: Result, worst: WorkloadResult) -> Iterator[Step]:
 
 
 def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    yield from crash_advice(worst, _place(result, worst))
+    yield from crash_advice(worst, place_of(result, worst))
 
 
 def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
-        command = shlex.join(["kubectl", "describe", "resourcequota", *_place(result, worst)])
+        command = shlex.join(["kubectl", "describe", "resourcequota", *place_of(result, worst)])
         beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
         text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
         yield Step(text, command)
@@ -304,17 +268,17 @@ def _has_old_pods(workload: WorkloadResult) -> bool:
 
 def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
-    yield from claims or [_step(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
+    yield from claims or [step_about(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
 def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
-    seen, place = worst["deletion"], _place(result, worst)
+    seen, place = worst["deletion"], place_of(result, worst)
     kind = registry.of_entry(worst)
     called = kind.call(worst["name"])
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
-        yield _step(result, worst, text, "history")
+        yield step_about(result, worst, text, _looking_at(worst))
         return
     if seen is not None and seen["namespace_goes"]:
         name = worst["namespace"]
@@ -343,9 +307,16 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     gone = worst["running"] in ("baseline", "none")
     text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield ask_again(result, text, registry.argument_of(worst), _place(result, worst))
+    yield ask_again(result, text, registry.argument_of(worst), place_of(result, worst))
     if worst["outcome"] == Outcome.INCONCLUSIVE:
-        yield from _undo(result, worst, "if it is bad after all, return to what served before:")
+        yield from undo_steps(
+            result, worst, "if it is bad after all, return to what served before:"
+        )
+
+
+def _looking_at(workload: WorkloadResult) -> str:
+    """Return the command that shows what there is: what runs once has no history."""
+    return "status" if registry.of_entry(workload).runs_once else "history"
 
 
 def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -354,9 +325,9 @@ def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Ste
     managers = dict.fromkeys(name for item in items for name in writers_of(item))
     if not managers:
         text = "see what runs, and apply again if yours is to win:"
-        yield _step(result, worst, text, "history")
+        yield step_about(result, worst, text, _looking_at(worst))
         return
-    yield _step(result, worst, "see what runs:", "history")
+    yield step_about(result, worst, "see what runs:", _looking_at(worst))
     text = "if yours is to win, apply again with what takes over their fields:"
     yield Step(text, take_over_flags(managers))
 

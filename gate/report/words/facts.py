@@ -13,6 +13,7 @@ from gate.core.model.outcome import Outcome
 from gate.duration import format_seconds
 from gate.report.document.deletion import deletion_words
 from gate.report.kinds import registry
+from gate.report.kinds.kind import Stage
 from gate.report.schema.result import (
     EvidenceResult,
     ObjectResult,
@@ -22,13 +23,14 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.style.style import Style
-from gate.report.words.advice import cluster_of
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.half_applied import is_unwritten
 from gate.report.words.headline import headline, version_words
 from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
+from gate.report.words.single_run import stage_of, verb_of_run
+from gate.report.words.steps import cluster_of
 from gate.report.words.worst import worst_workload
 
 _ONE_LINE: Final = Style(width=1_000_000)
@@ -48,6 +50,7 @@ _STANDS: Final[Mapping[StateAtEnd, str]] = {
     "being-deleted": "being deleted",
     "recreated": "created again",
     "unread": "not known",
+    "written-late": "written after all, too late to be taken back",
 }
 _KINDS: Final = {"log": "log of", "termination": "last termination of", "event": "event about"}
 
@@ -85,8 +88,11 @@ def runs_now(workload: WorkloadResult) -> str:
     """Say whose pods run, and what they run."""
     if workload["deletion"] is not None:
         return deletion_words(workload)
-    if registry.of_entry(workload).runs_once and not is_unwritten(workload):
-        return f"nothing; it ran {version_words(workload['new'])}"
+    if registry.of_entry(workload).runs_once:
+        if is_unwritten(workload):
+            return "nothing: it was not written"
+        now = {Stage.RUNNING: "", None: "not known; "}.get(stage_of(workload), "nothing; ")
+        return f"{now}it {verb_of_run(workload)} {version_words(workload['new'])}"
     running = workload["running"]
     version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
     said = _RUNS[running]

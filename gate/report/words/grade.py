@@ -9,6 +9,7 @@ from typing import Final
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.half_applied import is_unwritten
 
 
 class Grade(enum.StrEnum):
@@ -48,8 +49,11 @@ def grade(outcome: str) -> Grade:
 def ending_word(result: Result, workload: WorkloadResult) -> str:
     """Return how a workload ended, as the history in its lock says it.
 
-    One that was complete while another failed is remembered as complete, not as verified.
+    One that was complete while another failed is remembered as complete, not as verified. One that
+    the run never came to write was not refused, unless the run was.
     """
+    if workload["outcome"] == Outcome.REFUSED != result["outcome"] and is_unwritten(workload):
+        return "not written"
     ends = {result["outcome"]}
     if result["outcome"] == Outcome.OBSERVED:
         ends = {one["outcome"] for one in result["workloads"]}

@@ -11,20 +11,34 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import Result, WorkloadResult
 
+_BROKE_OFF: Final = "the apply broke off half-way"
 _HOW: Final[Mapping[str, str]] = {
     Reason.APPLY_REJECTED: "the apply was rejected half-way",
-    Reason.INTERRUPTED: "the apply broke off half-way",
+    Reason.INTERRUPTED: _BROKE_OFF,
+    Reason.DELETED: _BROKE_OFF,
+    Reason.SUPERSEDED: _BROKE_OFF,
 }
+_WAITED_IN_VAIN: Final = (Reason.OBJECT_NOT_READY, Reason.DELETED, Reason.SUPERSEDED)
+"""Causes of an apply that waited for what the next write needed: the server rejected nothing."""
 
 
 def how_it_ended(result: Result) -> str:
     """Say what cut an apply off half-way, "" if a version came to its own end."""
     how = _HOW.get(result["reason"], "")
+    if how and _has_written(result) and _has_waited_in_vain(result):
+        return f"{_BROKE_OFF} at {result['message']}"
     if result["reason"] == Reason.APPLY_REJECTED:
         return how
     if not result["workloads"]:
         return how if any(item["action"] == "unchanged" for item in result["objects"]) else ""
     return how if any(map(is_unwritten, result["workloads"])) else ""
+
+
+def _has_waited_in_vain(result: Result) -> bool:
+    if result["reason"] in _WAITED_IN_VAIN:
+        return True
+    causes = (cause for one in result["workloads"] for cause in one["causes"])
+    return any(cause["reason"] in _WAITED_IN_VAIN for cause in causes)
 
 
 def has_failed_itself(workload: WorkloadResult) -> bool:

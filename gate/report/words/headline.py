@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.attempt.state import SIGNAL_BASE
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.signal_names import signal_name
 from gate.report.kinds import registry
 from gate.report.schema.result import (
@@ -30,6 +30,7 @@ from gate.report.words.half_applied import (
     nothing_held,
     stays_as_created,
 )
+from gate.report.words.interruption import describe_interruption
 from gate.report.words.lasting import describe_lasting_failure
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
@@ -43,12 +44,15 @@ from gate.report.words.refusal import LOOKING, NOTHING, NOTHING_JUDGED, NOTHING_
 from gate.report.words.several_workloads import (
     MOST_NAMED,
     had_failed_before,
+    lasting,
     names_of,
+    never_written,
     of_several,
     verified_words,
     what_others_did,
     why_back,
 )
+from gate.report.words.single_run import describe_end
 
 _NO_ANSWER = "the API server gave no answer in time"
 _LOST: Final[Mapping[str, str]] = {
@@ -118,7 +122,7 @@ def _of_outcome(result: Result) -> str:
             return f"{would}; what failed stays in place" if failed else would
         case Outcome.INTERRUPTED:
             number = (result["exit_code"] or 0) - SIGNAL_BASE
-            return f"by {signal_name(number)}; {result['message']}"
+            return f"by {signal_name(number)}; {describe_interruption(result)}"
         case Outcome.LOST_CONTACT:
             return f"{_LOST.get(result['reason'], _NO_ANSWER)}; what runs is unknown"
         case Outcome.INTERNAL_ERROR:
@@ -145,7 +149,7 @@ def _of_workloads(result: Result) -> str:
         return _of_one(result, workloads[0])
     if not workloads:
         return _of_bare_objects(result)
-    if result["outcome"] == Outcome.VERIFIED:
+    if result["outcome"] in WELL:
         return _of_several_verified(result)
     return of_several(result)
 
@@ -183,7 +187,7 @@ def _taken_back(result: Result) -> str:
         left = f"{name} is as it was, not all of it {version_words(baseline)}"
         return f"what was written went back; {left}"
     if others or baseline is None or first["running"] != "baseline":
-        return "what was written went back"
+        return "; ".join(["what was written went back", *never_written(result), *lasting(result)])
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
@@ -210,9 +214,13 @@ def _of_bare_objects(result: Result) -> str:
 
 
 def _is_as_before(result: Result) -> bool:
-    """Tell whether all is as it was before, by what was done and by the last look."""
-    done = {item["action"] for item in result["objects"]}
-    looks = [item["at_end"] for item in result["objects"] if item["action"] != "deleted"]
+    """Tell whether all is as it was before, by what was done and by the last look.
+
+    Of what runs once nothing goes back, which is said apart.
+    """
+    objects = [item for item in result["objects"] if not registry.of_entry(item).runs_once]
+    done = {item["action"] for item in objects}
+    looks = [item["at_end"] for item in objects if item["action"] != "deleted"]
     found = {at_end["state"] for at_end in looks if at_end is not None}
     return done <= {"restored", "unchanged", "deleted"} and found <= {"as-written"}
 
@@ -220,10 +228,14 @@ def _is_as_before(result: Result) -> bool:
 def _of_one(result: Result, workload: WorkloadResult) -> str:
     name, baseline = workload_name(result, workload), workload["baseline"]
     if result["outcome"] == Outcome.ROLLBACK_FAILED != workload["outcome"]:
-        did = verb_of(workload)
+        is_untouched = workload["outcome"] in (Outcome.VERIFIED, Outcome.REFUSED)
+        is_as_before = is_untouched and workload["running"] == "baseline"
+        did = "runs as before" if is_as_before else verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:
-        case Outcome.VERIFIED:
+        case Outcome.VERIFIED | Outcome.APPLIED if result["outcome"] == Outcome.FAILED:
+            return f"{_describe_verified(result, workload)}, but {result['message']}"
+        case Outcome.VERIFIED | Outcome.APPLIED:
             return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:
             back = version_words(baseline) if baseline is not None else "what was before"
@@ -344,8 +356,8 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
     if workload["reason"] == Reason.PAUSED:
         return f"{name} was paused half-way and still is"
     kind = registry.of_entry(workload)
-    if kind.fails:
-        return kind.fails.format(name=name, did=verb_of(workload))
+    if kind.runs_once:
+        return describe_end(result, workload)
     did = f"the new version of {name} {verb_of(workload)}"
     fate = fate_of(result, workload)
     if fate is not Fate.STAYS:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
 from gate.report.kinds import registry
+from gate.report.kinds.kind import Advice
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
+from gate.report.words.single_run import is_left_open, stage_of
 
 _SUBJECT = "{subject}"
 
@@ -18,19 +20,42 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
 
     Advice about the object that stands in the way is left out if no single one does.
     """
-    cluster = ClusterName(result["context"], result["kubeconfig"])
-    subject = _subject(reason, worst)
+    subject, message = _subject(reason, worst), _message(reason, worst)
     for advice in registry.of_entry(worst).steps.get(reason, ()):
-        if not subject and _SUBJECT in f"{advice.text}{advice.command}":
-            continue
-        words = advice.command.format(
-            name=shlex.quote(registry.argument_of(worst)),
-            bare=shlex.quote(worst["name"]),
-            place=shlex.join(cluster.flags(worst["namespace"])),
-            cluster=shlex.join(cluster.flags()),
-            subject=shlex.quote(subject),
-        )
-        yield Step(advice.text.format(subject=subject), words.rstrip())
+        has_subject = subject or _SUBJECT not in f"{advice.text}{advice.command}"
+        if has_subject and advice.said in message:
+            yield _fill_in(advice, result, worst, subject)
+
+
+def advise_on_left_runs(result: Result) -> Iterator[Step]:
+    """Say what to do about what runs once and is left before its end."""
+    for one in filter(is_left_open, result["workloads"]):
+        words = registry.of_entry(one).stages
+        stage = stage_of(one)
+        for advice in words[stage].steps if stage is not None else ():
+            yield _fill_in(advice, result, one)
+
+
+def _fill_in(advice: Advice, result: Result, about: WorkloadResult, subject: str = "") -> Step:
+    cluster = ClusterName(result["context"], result["kubeconfig"])
+    called = registry.of_entry(about).call(about["name"])
+    words = advice.command.format(
+        name=shlex.quote(registry.argument_of(about)),
+        bare=shlex.quote(about["name"]),
+        called=shlex.quote(called),
+        place=shlex.join(cluster.flags(about["namespace"])),
+        cluster=shlex.join(cluster.flags()),
+        subject=shlex.quote(subject),
+    )
+    return Step(advice.text.format(subject=subject, called=called), words.rstrip())
+
+
+def _message(reason: str, worst: WorkloadResult) -> str:
+    """Return what is said of a reason: that with which the workload ended, or one of its causes."""
+    if reason == worst["reason"]:
+        return worst["message"]
+    found = (cause["message"] for cause in worst["causes"] if cause["reason"] == reason)
+    return next(found, "")
 
 
 def _subject(reason: str, worst: WorkloadResult) -> str:

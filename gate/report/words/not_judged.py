@@ -18,6 +18,7 @@ _STANDS: Final[tuple[Action, ...]] = ("created", "changed", "unchanged", "kept")
 _WENT_BACK: Final[tuple[Action, ...]] = ("restored",)
 _VERBS: Final[Mapping[Outcome, tuple[tuple[Action, ...], str]]] = {
     Outcome.VERIFIED: (_STANDS, "applied"),
+    Outcome.APPLIED: (_STANDS, "applied"),
     Outcome.INCONCLUSIVE: (_STANDS, "applied"),
     Outcome.OBSERVED: (_STANDS, "applied"),
     Outcome.ROLLED_BACK: (_WENT_BACK, "restored"),
@@ -26,7 +27,12 @@ _VERBS: Final[Mapping[Outcome, tuple[tuple[Action, ...], str]]] = {
 
 
 def list_not_judged(result: Result) -> list[ObjectResult]:
-    """Return the objects that a reader might take for judged, as the outcome is, but are not."""
+    """Return the objects that a reader might take for judged, but are not.
+
+    Where there was nothing to judge at all, the outcome says so of all of them.
+    """
+    if not result["workloads"] and result["outcome"] == Outcome.APPLIED:
+        return []
     actions, _ = _VERBS.get(Outcome(result["outcome"]), ((), ""))
     return [
         item

@@ -20,6 +20,7 @@ from gate.report.words.half_applied import (
     nothing_held,
 )
 from gate.report.words.object_names import kinds_of, some_names, workload_name
+from gate.report.words.single_run import describe_end, describe_stay
 
 MOST_NAMED: Final = 3
 
@@ -40,7 +41,7 @@ def of_several(result: Result) -> str:
     match result["outcome"]:
         case Outcome.ROLLED_BACK:
             failed = [one for one in workloads if one["outcome"] == Outcome.FAILED]
-            runs = [describe_run(result, one) for one in failed if _runs_once(one)]
+            runs = [describe_end(result, one) for one in failed if _runs_once(one)]
             why = runs or [why_back(result, deciding)]
             return "; ".join([*why, *_went_back(result, alike)])
         case Outcome.ROLLBACK_FAILED if not alike:
@@ -60,8 +61,8 @@ def _runs_once(workload: WorkloadResult) -> bool:
     return registry.of_entry(workload).runs_once
 
 
-def _never_written(result: Result) -> Iterator[str]:
-    """Name what a run did not come to write before something else failed."""
+def never_written(result: Result) -> Iterator[str]:
+    """Name what a run did not come to write before something else ended it."""
     unwritten = [one for one in result["workloads"] if _was_never_written(one)]
     if unwritten:
         were = "was" if len(unwritten) == 1 else "were"
@@ -117,7 +118,7 @@ def had_failed_before(workload: WorkloadResult) -> bool:
 def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]:
     """Say what became of the versions that did not go back, with similar ones grouped."""
     serving = [one for one in guilty if not _runs_once(one)]
-    yield from (describe_run(result, one) for one in guilty if _runs_once(one))
+    yield from (describe_end(result, one) for one in guilty if _runs_once(one))
     for (did, fate), alike in group_workloads(
         serving, lambda one: (verb_of(one), fate_of(result, one))
     ):
@@ -125,13 +126,7 @@ def _new_versions(result: Result, guilty: list[WorkloadResult]) -> Iterator[str]
         ended = f"{was} not taken back" if fate is Fate.STAYS else fate_words(fate, len(alike))
         yield f"the new version of {names_of(result, alike)} {did} and {ended}"
     if len(serving) < len(guilty):
-        yield from _never_written(result)
-
-
-def describe_run(result: Result, workload: WorkloadResult) -> str:
-    """Say how something ended badly that runs once: no version of it is there to go back to."""
-    words = registry.of_entry(workload).fails
-    return words.format(name=workload_name(result, workload), did=verb_of(workload))
+        yield from never_written(result)
 
 
 def _describe_superseded(result: Result, alike: list[WorkloadResult]) -> str:
@@ -201,13 +196,20 @@ def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
         if unwritten:
             were = "was" if len(unwritten) == 1 else "were"
             yield f"{len(unwritten)} {were} never written"
-    stays = [one for one in result["workloads"] if _runs_once(one) and not is_unwritten(one)]
-    for one in stays:
-        if one["outcome"] == Outcome.VERIFIED:
-            yield f"what {workload_name(result, one)} did stays"
+    yield from lasting(result)
     gone = [one for one in returned if one not in back]
     for fate, alike in group_workloads(gone, partial(fate_of, result)):
         yield f"{names_of(result, alike)}, created by this run, {fate_words(fate, len(alike))}"
+
+
+def lasting(result: Result) -> Iterator[str]:
+    """Say what stays although it did not fail, as what a Job did; of a deleted one nobody knows."""
+    for one in result["workloads"]:
+        name = workload_name(result, one)
+        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.VERIFIED:
+            yield describe_stay(one, name)
+        if _runs_once(one) and one["changed"] and one["outcome"] == Outcome.SUPERSEDED:
+            yield f"what {name} may have done stays"
 
 
 def _was_never_written(workload: WorkloadResult) -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import Step
 from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
+from gate.report.words.steps import step_about
 
 _MOST_COLUMNS: Final = 120
 """For the names in a step, so that the whole step fits on a screen of usual width."""
@@ -52,6 +54,12 @@ def undo_advice(
     yield f"to return to what served before, {apply}", ()
     alone = f"or return the pod template alone, beside {names} as it is now:"
     yield alone, ("undo", "--deployment-only", *flags)
+
+
+def undo_steps(result: Result, worst: WorkloadResult, text: str) -> Iterator[Step]:
+    """Yield what `undo_advice` says as steps."""
+    for said, words in undo_advice(result, worst, text):
+        yield step_about(result, worst, said, *words) if words else Step(said)
 
 
 def _is_secret(name: str) -> bool:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.half_applied import is_innocent
+from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.lasting import has_failed_for_good
+from gate.report.words.single_run import is_left_open
 
 
 def worst_workload(result: Result) -> WorkloadResult | None:
     """Return the workload that decided how the attempt ended, None if it has none."""
+    is_cut_off = result["outcome"] == Outcome.INTERRUPTED
     ranked = sorted(
         result["workloads"],
         key=lambda d: (
             not has_failed_for_good(d),
+            is_cut_off and not is_left_open(d),
+            is_cut_off and is_unwritten(d),
             result["outcome"] == Outcome.FAILED and is_innocent(d),
             d["outcome"] != result["outcome"],
             d["reason"] != result["reason"],
             not d["evidence"],
-            bool(of_entry(d).fails),
+            d["outcome"] == Outcome.REFUSED and is_unwritten(d),
+            of_entry(d).runs_once,
         ),
     )
     return next(iter(ranked), None)

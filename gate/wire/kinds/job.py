@@ -11,6 +11,18 @@ from gate.wire import build, shapes
 from gate.wire.kinds.kind import RecordedFields, WatchedKind, WorkloadFormat
 
 
+class FailureRule(shapes.Shape):
+    """PodFailurePolicyRule; what it applies to is not needed."""
+
+    action: str | None = None
+
+
+class FailurePolicy(shapes.Shape):
+    """PodFailurePolicy."""
+
+    rules: list[FailureRule] | None = None
+
+
 class JobSpec(shapes.Shape):
     """The template stays bytes: it is costly to read."""
 
@@ -19,6 +31,7 @@ class JobSpec(shapes.Shape):
     completions: int | None = None
     active_deadline_seconds: int | None = None
     suspend: bool | None = None
+    pod_failure_policy: FailurePolicy | None = None
 
 
 class JobStatus(shapes.Shape):
@@ -46,6 +59,7 @@ def build_job(found: Job) -> job_objects.Job:
     meta, spec = found.metadata, found.spec or JobSpec()
     status = found.status or JobStatus()
     generation = meta.generation or 0
+    rules = (spec.pod_failure_policy or FailurePolicy()).rules or ()
     return job_objects.Job(
         ref=job_objects.job_ref(build.line(meta.namespace), build.line(meta.name)),
         uid=meta.uid or "",
@@ -67,6 +81,7 @@ def build_job(found: Job) -> job_objects.Job:
         succeeded=status.succeeded or 0,
         failed=status.failed or 0,
         terminating=status.terminating or 0,
+        ignores_failures=any(rule.action == "Ignore" for rule in rules),
     )
 
 

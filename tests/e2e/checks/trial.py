@@ -103,8 +103,8 @@ def assert_failed_by_a_check(result: Result, measured: str) -> JSON:
     the Deployment.
     """
     ended = assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
-    told = [result.document["message"], *messages(result, "failed"), result.stderr]
-    assert all(re.search(measured, text) for text in told), f"{told}\n{result}"
+    texts = [result.document["message"], *messages(result, "failed"), result.stderr]
+    assert all(re.search(measured, text) for text in texts), f"{texts}\n{result}"
     return ended
 
 

@@ -20,13 +20,12 @@ LIVE = ("evident", "quiet")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What became of the job: its log, what its last step read, how long each cancelling took."""
+    """What became of the job: its log, what its last step read."""
 
     place: Place
     folder: Path
     result: Result
     steps: Mapping[str, Any]
-    cancelled_seconds: Mapping[str, float]
 
     def outputs(self, step: str) -> Mapping[str, str]:
         """Return the outputs of a step, as a later one read them, the document aside."""
@@ -58,7 +57,7 @@ def course(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Course:
     for name, seconds in took.items():
         figure(f"{name}: {seconds:.2f} s from SIGINT to the end of the gate")
     figure(f"the job took {result.duration_seconds:.0f} s")
-    return Course(place, repository.left, result, json.loads(said.read_text()), took)
+    return Course(place, repository.left, result, json.loads(said.read_text()))
 
 
 @pytest.mark.contract("B590", "B591")

@@ -22,6 +22,7 @@ from tests.bed.scene import Scene, web
 from tests.cluster import manifests
 from tests.cluster.command import Result
 from tests.cluster.control_plane import free_ports
+from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
 from tests.e2e.metrics.conftest import Promtool
 from tests.engines.engine import Engine
@@ -139,13 +140,26 @@ def test_promtool_finds_nothing_in_the_file(scene: Scene, promtool: Promtool) ->
     assert not promtool("check", "metrics", stdin=text).strip()
 
 
+def alerts() -> set[str]:
+    """Return the names of the alerts."""
+    groups = yaml.safe_load((EXAMPLES / "alerts.yaml").read_text())["groups"]
+    return {rule["alert"] for group in groups for rule in group["rules"]}
+
+
+def fired(tests: JSON) -> set[str]:
+    """Return the alerts that a test of rules sees fire."""
+    seen = (each for test in tests["tests"] for each in test["alert_rule_test"])
+    return {each["alertname"] for each in seen if each.get("exp_alerts")}
+
+
 @pytest.mark.contract("B620")
 def test_promtool_finds_nothing_in_the_alerts(promtool: Promtool, tmp_path: Path) -> None:
     """They are rules, and each fires when it should, with words that make sense."""
-    promtool("check", "rules", EXAMPLES / "alerts.yaml")
+    promtool("check", "rules", "--lint=all", "--lint-fatal", EXAMPLES / "alerts.yaml")
     shutil.copy(EXAMPLES / "alerts.yaml", tmp_path)
-    shutil.copy(Path(__file__).with_name("alerts_test.yaml"), tmp_path)
-    promtool("test", "rules", tmp_path / "alerts_test.yaml")
+    played = Path(shutil.copy(Path(__file__).with_name("alerts_test.yaml"), tmp_path))
+    promtool("test", "rules", played)
+    assert fired(yaml.safe_load(played.read_text())) == alerts()
 
 
 # -- the Pushgateway -------------------------------------------------------------------------------

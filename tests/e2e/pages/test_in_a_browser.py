@@ -9,7 +9,7 @@ import pytest
 from gate.report.html import html
 from gate.report.schema.result import Result
 from tests.browser.browser import Look, Seen, see
-from tests.unit.report.results import HOSTILE, spoilt, told, with_checks
+from tests.unit.report.results import HOSTILE, example, spoilt, with_checks
 
 LOOKS = (Look(), Look(dark=True), Look(width=390), Look(styles=False))
 LONG = "https://registry.example/" + "shop-" * 60 + "web@sha256:" + "0" * 64
@@ -27,7 +27,7 @@ def seen(result: Result, folder: Path, *looks: Look) -> list[Seen]:
     "result",
     [
         with_checks("rolled-back"),
-        told("verified"),
+        example("verified"),
         spoilt(with_checks("rolled-back"), "\n".join(HOSTILE)),
         spoilt(with_checks("rolled-back"), LONG),
     ],
@@ -53,6 +53,6 @@ def test_it_is_read_without_its_styles(tmp_path: Path) -> None:
 @pytest.mark.contract("B564")
 def test_light_and_dark_differ_and_paper_is_white(tmp_path: Path) -> None:
     """It follows the reader; what is printed does not."""
-    light, dark = seen(told("rolled-back"), tmp_path, Look(), Look(dark=True))
+    light, dark = seen(example("rolled-back"), tmp_path, Look(), Look(dark=True))
     assert light.picture != dark.picture
     assert len(light.printed) == len(dark.printed) > 1000

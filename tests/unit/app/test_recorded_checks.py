@@ -97,7 +97,7 @@ def record(tmp_path: Path) -> Recording:
 class Again(Protocol):
     """Judges recordings by a command; `output` is json unless it is told otherwise."""
 
-    def __call__(self, command: str, trace: object, **told: Any) -> Ended:
+    def __call__(self, command: str, trace: object, **options: Any) -> Ended:
         """Return how the command ended."""
 
 
@@ -105,8 +105,10 @@ class Again(Protocol):
 def again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Again:
     """Return what judges recordings, without a server."""
 
-    def run(command: str, trace: object, **told: Any) -> Ended:
-        settings = load(command, {"output": "json", **told}, environ={}, folder=tmp_path / "none")
+    def run(command: str, trace: object, **options: Any) -> Ended:
+        settings = load(
+            command, {"output": "json", **options}, environ={}, folder=tmp_path / "none"
+        )
         code = getattr(entry, command)(outside(), settings, trace)
         return Ended(code, *capsys.readouterr())
 
@@ -132,8 +134,8 @@ def test_a_run_that_a_check_failed_is_judged_again(record: Recording, again: Aga
     verdicts = {row["name"]: row["verdict"] for row in found["checks"]}
     assert verdicts["errors"] == "fail"
     assert CANARY not in Path(run.trace).read_text()
-    told = {line["object"]["check"] for line in lines(run.trace, "MEASURED")}
-    assert told == {"errors", "slower", "front", "smoke"}
+    measured = {line["object"]["check"] for line in lines(run.trace, "MEASURED")}
+    assert measured == {"errors", "slower", "front", "smoke"}
 
     borne = record.write("new.yaml", {"checks": [{**CHECKS[0], "max": 0.5}]})
     turned = again("backtest", (run.trace,), config=[borne])
@@ -149,8 +151,8 @@ def test_the_bake_window_is_that_of_the_run(record: Recording, again: Again) -> 
     """What a longer one would ask nobody measured; without checks there is none."""
     slower = [{**check, "interval": 60} for check in CHECKS]
     run = record()
-    told = {"config": [record.write("new.yaml", {"checks": slower})]}
-    decided = again("replay", run.trace, **told).document["decided_at"]
+    options = {"config": [record.write("new.yaml", {"checks": slower})]}
+    decided = again("replay", run.trace, **options).document["decided_at"]
     assert decided == pytest.approx(again("replay", run.trace).document["decided_at"], abs=0.1)
     none = {"config": [record.write("new.yaml", {"checks": []})]}
     complete_at = again("replay", run.trace, **none).document["decided_at"]

@@ -320,17 +320,17 @@ OTHERWISE = [
 
 
 @pytest.mark.contract("B468")
-@pytest.mark.parametrize(("recorded", "told"), ALIKE)
-def test_what_asks_no_more_than_was_asked_is_alike(recorded: Check, told: Check) -> None:
+@pytest.mark.parametrize(("recorded", "configured"), ALIKE)
+def test_what_asks_no_more_than_was_asked_is_alike(recorded: Check, configured: Check) -> None:
     """Whatever is made of the answers; what was masked is taken for the same."""
-    assert alike(recorded, told)
+    assert alike(recorded, configured)
 
 
 @pytest.mark.contract("B468")
-@pytest.mark.parametrize(("recorded", "told"), OTHERWISE)
-def test_what_asks_anything_else_is_not(recorded: Check, told: Check) -> None:
+@pytest.mark.parametrize(("recorded", "configured"), OTHERWISE)
+def test_what_asks_anything_else_is_not(recorded: Check, configured: Check) -> None:
     """There is no answer to it in the recording."""
-    assert not alike(recorded, told)
+    assert not alike(recorded, configured)
 
 
 # -- answers that fit ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from gate.ci.sink import Written
 from gate.report.formats.markdown import BUDGET_BYTES
 from gate.report.schema.result import Result
 from tests.unit.ci import runner
-from tests.unit.report.results import HOSTILE, NAMES, spoilt, told, with_checks
+from tests.unit.report.results import HOSTILE, NAMES, example, spoilt, with_checks
 
 TOKEN = "0123456789abcdef" * 2
 REPORTS = (Written("json", "r.json"), Written("html", "out/r.html"))
@@ -47,20 +47,20 @@ def log_of(result: Result) -> runner.Log:
 @pytest.mark.contract("B571")
 def test_the_outputs_are_those_of_the_action(tmp_path: Path) -> None:
     """Names, values, and the document."""
-    found = published(tmp_path, told("rolled-back"))
+    found = published(tmp_path, example("rolled-back"))
     document = json.loads(found.pop("result"))
     assert found == {
         "outcome": "rolled-back", "exit-code": "4", "reason": "CrashLoop", "rolled-back": "true",
         "changed": "true", "running": "baseline", "not-judged": "0",
         "report-path": "out/r.html",
     }  # fmt: skip
-    assert document["message"] == told("rolled-back")["message"]
+    assert document["message"] == example("rolled-back")["message"]
 
 
 @pytest.mark.contract("B571")
 def test_no_other_file_is_written(tmp_path: Path) -> None:
     """Neither the environment nor the path of later steps."""
-    published(tmp_path, told("rolled-back"))
+    published(tmp_path, example("rolled-back"))
     assert {path.name for path in tmp_path.iterdir()} == {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
 
 
@@ -71,7 +71,7 @@ def test_no_words_make_an_output(
 ) -> None:
     """Not even those that guess what the delimiter begins with."""
     folder = tmp_path_factory.mktemp("step")
-    result = spoilt(told(name), f"{words}\nrollout-gate-\noutcome=verified\nx<<EOF\nEOF")
+    result = spoilt(example(name), f"{words}\nrollout-gate-\noutcome=verified\nx<<EOF\nEOF")
     found = published(folder, result)
     assert list(found) == [
         "outcome", "exit-code", "reason", "rolled-back", "changed", "running", "not-judged",
@@ -84,7 +84,7 @@ def test_no_words_make_an_output(
 @pytest.mark.contract("B571")
 def test_a_path_is_one_line(tmp_path: Path) -> None:
     """Whatever a flag names."""
-    additions = host(tmp_path).additions(told("verified"), [Written("html", "a\nb=c")])
+    additions = host(tmp_path).additions(example("verified"), [Written("html", "a\nb=c")])
     publish(additions)
     assert runner.outputs(tmp_path / "GITHUB_OUTPUT")["report-path"] == "a b=c"
 
@@ -92,7 +92,7 @@ def test_a_path_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.contract("B571")
 def test_the_document_is_bounded(tmp_path: Path) -> None:
     """It fits into a variable, however much there is to tell, and is still whole JSON."""
-    result = spoilt(told("rolled-back"), "w" * 4000)
+    result = spoilt(example("rolled-back"), "w" * 4000)
     result["workloads"] = [dict(result["workloads"][0]) for _ in range(10)]  # type: ignore[misc]
     text = published(tmp_path, result)["result"]
     assert len(text) <= 100 * 1024
@@ -106,9 +106,9 @@ def test_the_document_is_bounded(tmp_path: Path) -> None:
 def test_what_the_step_has_used_of_its_budget_counts(tmp_path: Path) -> None:
     """GitHub would drop all of it."""
     used = BUDGET_BYTES - 1_000
-    _, page = host(tmp_path, used).additions(told("rolled-back"), ())
+    _, page = host(tmp_path, used).additions(example("rolled-back"), ())
     assert len(page.text.encode()) <= 1_000
-    full = host(tmp_path, BUDGET_BYTES).additions(told("rolled-back"), ())
+    full = host(tmp_path, BUDGET_BYTES).additions(example("rolled-back"), ())
     assert [addition.path.name for addition in full] == ["GITHUB_OUTPUT"]
 
 
@@ -131,7 +131,7 @@ def test_a_failure_stands_beside_its_manifest() -> None:
 @pytest.mark.contract("B573")
 def test_a_fault_of_a_manifest_stands_in_it() -> None:
     """The message of a refusal begins with the place."""
-    result = told("verified")
+    result = example("verified")
     refused: Result = {**result, "outcome": "usage", "exit_code": 2, "workloads": [],  # type: ignore[typeddict-item]
                        "message": "web.yaml:7:3: unknown field"}  # fmt: skip
     (error,) = log_of(refused).of("error")
@@ -142,7 +142,7 @@ def test_a_fault_of_a_manifest_stands_in_it() -> None:
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_only_what_fails_the_job_is_an_error(name: str) -> None:
     """A run that was merely observed warns."""
-    result = told(name)
+    result = example(name)
     log = log_of(result)
     assert bool(log.of("error")) is (result["exit_code"] not in (0, 7))
     assert bool(log.of("warning")) or name != "observed"
@@ -151,7 +151,7 @@ def test_only_what_fails_the_job_is_an_error(name: str) -> None:
 @pytest.mark.contract("B573")
 def test_there_are_at_most_ten_of_a_level() -> None:
     """GitHub keeps no more; the first is that of the run."""
-    result = told("rolled-back")
+    result = example("rolled-back")
     result["workloads"] = [{**result["workloads"][0], "name": f"web-{n}"} for n in range(30)]
     result["warnings"] = [f"warning {n}" for n in range(30)]
     log = log_of(result)
@@ -165,7 +165,7 @@ def test_no_words_make_a_command(name: str, words: str) -> None:
     """Neither in an annotation nor in the evidence nor in the verdict."""
     sink = GitHub({}, TOKEN)
     good, bad = (
-        runner.read(sink.frame_text(f"{text}\n") + sink.remarks(spoilt(told(name), text), ()))
+        runner.read(sink.frame_text(f"{text}\n") + sink.remarks(spoilt(example(name), text), ()))
         for text in ("word", f"{words}.")
     )
     assert [(c.name, list(c.properties)) for c in bad.commands] == [
@@ -176,7 +176,7 @@ def test_no_words_make_a_command(name: str, words: str) -> None:
 @pytest.mark.contract("B573")
 def test_a_message_is_cut_and_on_one_line() -> None:
     """As the runner would cut it, which would spoil its escapes."""
-    result = told("rolled-back")
+    result = example("rolled-back")
     result["message"] = "a%b\n" * 5000
     lines = GitHub({}, TOKEN).remarks(result, ()).splitlines()
     (line,) = [line for line in lines if line.startswith("::error") and "CrashLoop: a" in line]
@@ -189,7 +189,7 @@ def test_a_message_is_cut_and_on_one_line() -> None:
 @pytest.mark.contract("B574")
 def test_the_evidence_is_folded_and_no_line_of_it_is_read() -> None:
     """One group a Deployment; in it commands are stopped."""
-    result = told("rolled-back")
+    result = example("rolled-back")
     result["workloads"][0]["evidence"][0]["text"] = "::error::no\n##[group]no\n::endgroup::"
     log = log_of(result)
     assert [c.data for c in log.of("group")] == ["Evidence: deployment/web"]

@@ -17,7 +17,7 @@ from gate.ci.publishing import publish, sink_of
 from gate.ci.sink import Addition, Plain, Sink, Written
 from gate.report.formats.outputs import dotenv
 from gate.wire.untrusted import clean
-from tests.unit.report.results import HOSTILE, spoilt, told, with_checks
+from tests.unit.report.results import HOSTILE, example, spoilt, with_checks
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SECTION = re.compile(
@@ -31,7 +31,7 @@ texts = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=3).map("".join) 
 @pytest.mark.contract("B575")
 def test_gitlab_folds_the_evidence() -> None:
     """One section, which ends."""
-    log = GitLab(1_700_000_000).remarks(told("rolled-back"), ())
+    log = GitLab(1_700_000_000).remarks(example("rolled-back"), ())
     assert SECTION.findall(log) == [
         ("start", "1700000000", "rollout_gate_evidence_0"),
         ("end", "1700000000", "rollout_gate_evidence_0"),
@@ -44,7 +44,7 @@ def test_gitlab_folds_the_evidence() -> None:
 @given(words=texts)
 def test_no_words_make_a_section(words: str) -> None:
     """The text is clean, as all that enters is."""
-    log = GitLab(1).remarks(spoilt(told("rolled-back"), clean(words)), ())
+    log = GitLab(1).remarks(spoilt(example("rolled-back"), clean(words)), ())
     assert len(SECTION.findall(log)) <= 2
     assert log.count("\x1b") in (0, 4)
 
@@ -52,7 +52,7 @@ def test_no_words_make_a_section(words: str) -> None:
 @pytest.mark.contract("B575")
 def test_gitlab_gets_variables_for_later_jobs() -> None:
     """As its dotenv reports take them: 20 at most, a line each, no quotes."""
-    lines = dotenv(told("rolled-back")).splitlines()
+    lines = dotenv(example("rolled-back")).splitlines()
     assert lines == [
         "GATE_OUTCOME=rolled-back", "GATE_EXIT_CODE=4", "GATE_REASON=CrashLoop",
         "GATE_ROLLED_BACK=true", "GATE_CHANGED=true", "GATE_RUNNING=baseline",
@@ -85,7 +85,7 @@ def test_no_words_make_a_command_of_azure(words: str) -> None:
     """Which may begin anywhere in a line."""
     sink = Azure()
     logs = [
-        sink.frame_text(text) + sink.remarks(spoilt(told("rolled-back"), text), ())
+        sink.frame_text(text) + sink.remarks(spoilt(example("rolled-back"), text), ())
         for text in ("word", f"{words}.")
     ]
     good, bad = ([name for name, _ in azure(log)] for log in logs)
@@ -98,8 +98,8 @@ def test_elsewhere_the_log_is_left_as_it_is() -> None:
     """Jenkins reads no commands, and colours and dates the log itself."""
     sink = sink_of({"JENKINS_URL": "https://ci.example/"}, NOW)
     assert sink.frame_text("::error::x\n") == "::error::x\n"
-    assert sink.remarks(told("rolled-back"), ()) == ""
-    assert list(sink.additions(told("rolled-back"), ())) == []
+    assert sink.remarks(example("rolled-back"), ()) == ""
+    assert list(sink.additions(example("rolled-back"), ())) == []
 
 
 @pytest.mark.contract("B570")

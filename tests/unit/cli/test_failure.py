@@ -51,6 +51,26 @@ def test_a_usage_error_is_one_line_and_a_hint(
     assert captured.out == ""
 
 
+@pytest.mark.contract("B1135")
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (["apply", "v1.yaml"], "rollout-gate apply -f v1.yaml"),
+        (["preflight", "a.yml", "b c.json"], "rollout-gate preflight -f a.yml -f 'b c.json'"),
+        (["checks", "./v1.yaml"], "rollout-gate checks -f ./v1.yaml"),
+        (["apply", "--config", "own.yaml", "v1"], "rollout-gate apply --help"),
+        (["status", "./v1.yaml"], "rollout-gate status --help"),
+    ],
+)
+def test_a_manifest_without_its_flag_leads_to_the_flag(
+    line: list[str], hint: str, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only where the command takes one, and only of what stands in the wrong place."""
+    assert run(line) == 2
+    assert not app.calls
+    assert capsys.readouterr().err.splitlines()[-1] == f"hint: {hint}"
+
+
 @pytest.mark.contract("B189")
 def test_no_command_at_all_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """A pipeline whose arguments are empty did not deploy: exit 2, and stdout stays clean."""
@@ -91,8 +111,8 @@ def test_each_line_of_a_log_has_the_hint_of_its_problem(
     app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pipeline reads them as it reads all else."""
-    told = ["--http-check", "web", "--timeout", "abc", "--log-format", "json"]
-    assert run([*APPLY, *told]) == 2
+    flags = ["--http-check", "web", "--timeout", "abc", "--log-format", "json"]
+    assert run([*APPLY, *flags]) == 2
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     hints = {line["text"].partition(":")[0]: line["hint"] for line in lines}
     assert hints["--http-check"].startswith("as in ")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import pytest
 
 from gate.cli.main import run
-from gate.cli.names import workload_name
+from gate.cli.names import EXPLANATION, workload_name
+from gate.kube.kinds import registry
 from tests.unit.cli.listener import App
 
 
@@ -52,7 +55,7 @@ def test_a_wrong_name_is_one_line(app: App, capsys: pytest.CaptureFixture[str]) 
     assert not app.calls
     first, hint = capsys.readouterr().err.splitlines()
     assert first.startswith("error: rollout-gate status: ")
-    assert "pod/web is no workload that is judged" in first
+    assert f"pod/web names no workload that is judged. {EXPLANATION[:-1]}" in first
     assert hint == "hint: rollout-gate status --help"
 
 
@@ -61,3 +64,25 @@ def test_verify_takes_several_names_each_once(app: App) -> None:
     assert run(["verify", "web", "deploy/api", "deploy/web"]) == 0
     ((_, _, arguments),) = app.calls
     assert arguments == (("web", "api"),)
+
+
+@pytest.mark.contract("B1132")
+def test_the_explanation_has_every_word_for_a_kind() -> None:
+    """It is written by hand, since the registry loads slowly."""
+    *_, kinds = EXPLANATION.partition("The kinds are ")
+    assert re.findall(r"[a-z]{2,}", kinds.replace(" and ", " ")) == [
+        word for kind in registry.WORKLOADS for word in kind.words
+    ]
+
+
+@pytest.mark.contract("B1132")
+@pytest.mark.parametrize(
+    ("command", "takes_name"), [("status", True), ("verify", True), ("apply", False)]
+)
+def test_help_explains_names_where_they_are_taken(
+    command: str, takes_name: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the same words as the error."""
+    assert run([command, "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (EXPLANATION in shown) is takes_name

@@ -67,8 +67,8 @@ def test_flag_variable_and_key_of_an_option_say_the_same(
     """The three layers give one value, and it is not the default."""
     line = command_of(item) if item.name != "file" else ["apply"]
     switch = item.opposite if item.default is True else item.flag
-    told = [item.flag, sample(item)] if item.metavar else [switch]
-    assert run([*line, *told]) == 0
+    arguments = [item.flag, sample(item)] if item.metavar else [switch]
+    assert run([*line, *arguments]) == 0
 
     with monkeypatch.context() as environment:
         environment.setenv(item.variable, sample(item))
@@ -145,8 +145,8 @@ def test_flags_and_short_flags_are_unique() -> None:
 
 def test_no_variable_is_one_that_the_kubelet_sets() -> None:
     """For a Service named rollout-gate every pod of the namespace has ROLLOUT_GATE_PORT."""
-    told = [item for item in SETTINGS if item.option.in_environment]
-    names = {item.variable.removeprefix("ROLLOUT_GATE_") for item in told}
+    settings = [item for item in SETTINGS if item.option.in_environment]
+    names = {item.variable.removeprefix("ROLLOUT_GATE_") for item in settings}
     assert not {name for name in names if name.startswith(("PORT", "SERVICE"))}
 
 

@@ -87,9 +87,9 @@ def test_a_stream_that_is_closed_or_full_changes_no_code(script: str, code: int)
 )
 def test_what_stdout_refuses_stands_on_stderr(stdout: str, why: str) -> None:
     """With the reason before it; a command that only tells has then failed."""
-    told = shell("$GATE version").stdout
+    output = shell("$GATE version").stdout
     done = shell(f"$GATE version {stdout}")
-    assert done.stderr == f"warning: stdout: {why}; it was to hold:\n{told}"
+    assert done.stderr == f"warning: stdout: {why}; it was to hold:\n{output}"
     assert done.returncode == 2
 
 

@@ -52,11 +52,11 @@ def authorization(settings: Settings, environ: dict[str, str]) -> str:
 def test_the_file_says_how_prometheus_is_asked(folder: Folder, file: str) -> None:
     """In one mapping; the secrets stay where they are."""
     environ = {"OTHER": "x"}
-    told = folder.load(file, environ=environ)
-    assert told.prometheus_url == URL
+    settings = folder.load(file, environ=environ)
+    assert settings.prometheus_url == URL
     tenant, other = SecretFile(str(folder.path / "TENANT")), SecretVariable("OTHER", environ)
-    assert told.access(environ).headers == (("X-Scope-OrgID", tenant), ("X-Other", other))
-    assert told.access(environ).token == SecretFile(str(folder.path / "TOKEN"))
+    assert settings.access(environ).headers == (("X-Scope-OrgID", tenant), ("X-Other", other))
+    assert settings.access(environ).token == SecretFile(str(folder.path / "TOKEN"))
 
 
 @pytest.mark.contract("B443")
@@ -77,8 +77,8 @@ def test_who_asks_is_said_by_flag_variable_or_file(
     """A token replaces a user, and a user a token: whoever says who asks says it all."""
     path = folder.path / "flag"
     path.write_text("flag", encoding="utf-8")
-    told = {name: str(path) if value == "flag" else value for name, value in environ.items()}
-    variables = {f"ROLLOUT_GATE_PROMETHEUS_{name}": value for name, value in told.items()}
+    values = {name: str(path) if value == "flag" else value for name, value in environ.items()}
+    variables = {f"ROLLOUT_GATE_PROMETHEUS_{name}": value for name, value in values.items()}
     variables["OTHER"] = "x"
     given = {"prometheus_token_file": str(path)} if flags else {}
     settings = folder.load(
@@ -92,26 +92,26 @@ def test_flags_win_over_the_parts_of_the_file(folder: Folder, file: str) -> None
     """The URL, a header of one name in whatever case; what no flag says stays."""
     tenant = folder.path / "other-tenant"
     tenant.write_text("b", encoding="utf-8")
-    told = folder.load(
+    settings = folder.load(
         file,
         environ={"OTHER": "x", "ROLLOUT_GATE_PROMETHEUS_URL": "https://other.example"},
         prometheus_header=(f"x-scope-orgid={tenant}",),
         allow_link_local="true",
     )
-    assert told.prometheus_url == "https://other.example"
-    names = [name for name, _ in told.access({}).headers]
+    assert settings.prometheus_url == "https://other.example"
+    names = [name for name, _ in settings.access({}).headers]
     assert names == ["X-Other", "x-scope-orgid"]
-    assert told.access({}).allow_link_local
-    assert not told.access({}).allow_plain_http
+    assert settings.access({}).allow_link_local
+    assert not settings.access({}).allow_plain_http
 
 
 def test_commands_that_ask_nobody_need_no_server(folder: Folder, file: str) -> None:
     """A recording is judged where the token file is not."""
     text = file.replace("TOKEN", "GONE")
     for command in ("replay", "backtest", "rehearse"):
-        told = folder.load(text, command=command)
-        assert told.prometheus_url is None
-        assert len(told.checks) == 1
+        settings = folder.load(text, command=command)
+        assert settings.prometheus_url is None
+        assert len(settings.checks) == 1
     assert folder.load(text, command="checks", show="error-rate").show == "error-rate"
 
 
@@ -139,9 +139,9 @@ def test_what_cannot_be_asked_is_found_before_anything_is_sent(
 ) -> None:
     """One line each, exit 2, and no secret in it."""
     given = {"prometheus_url": URL, "check": ("a: up <= 1",), **flags}
-    (told,) = folder.problems(**given)
-    assert told.startswith(problem)
-    assert CANARY not in told
+    (fault,) = folder.problems(**given)
+    assert fault.startswith(problem)
+    assert CANARY not in fault
 
 
 @pytest.mark.contract("B444")
@@ -158,9 +158,9 @@ def test_a_file_that_cannot_work_is_named(
     folder: Folder, file: str, old: str, new: str, problem: str
 ) -> None:
     """By the line of the server."""
-    (told,) = folder.problems(file.replace(old, new), environ={"OTHER": "x"})
-    assert told.startswith(problem)
-    assert CANARY not in told
+    (fault,) = folder.problems(file.replace(old, new), environ={"OTHER": "x"})
+    assert fault.startswith(problem)
+    assert CANARY not in fault
 
 
 @pytest.mark.contract("B444")
@@ -201,9 +201,9 @@ def test_a_mapping_that_is_wrong_is_named_and_the_schema_agrees(
     folder: Folder, text: str, problem: str
 ) -> None:
     """Also where the secret itself was written into the file: it is not shown."""
-    (told,) = folder.problems(f"prometheus: {text}")
-    assert told.startswith(f"{CONFIG_FILE}:1: {problem}")
-    assert CANARY not in told
+    (fault,) = folder.problems(f"prometheus: {text}")
+    assert fault.startswith(f"{CONFIG_FILE}:1: {problem}")
+    assert CANARY not in fault
     assert [*VALIDATOR.iter_errors(folder.values(f"prometheus: {text}"))]
 
 
@@ -237,10 +237,10 @@ def test_a_service_is_asked_by_its_origin(folder: Folder) -> None:
     token = folder.path / "TOKEN"
     token.write_text(CANARY, encoding="utf-8")
     text = SERVICES.replace("TOKEN", str(token))
-    told = folder.load(text, http_check=("https://web.example/health",))
-    assert told.http_access("https://web.example:443/health").token == SecretFile(str(token))
+    settings = folder.load(text, http_check=("https://web.example/health",))
+    assert settings.http_access("https://web.example:443/health").token == SecretFile(str(token))
     for other in ("http://web.example/health", "https://web.example:8443/", "https://b.example"):
-        assert told.http_access(other) == Access()
+        assert settings.http_access(other) == Access()
     assert not [*VALIDATOR.iter_errors(folder.values(text))]
 
 
@@ -271,8 +271,8 @@ def test_a_service_is_asked_by_its_origin(folder: Folder) -> None:
 def test_a_service_that_is_wrong_is_named(folder: Folder, text: str, problem: str) -> None:
     """What keeps a check from being asked is found once."""
     urls = ("https://web.example/a", "https://web.example/b", "http://web.example/")
-    (told,) = folder.problems(text, http_check=urls, environ={"HOME": "x"})
-    assert told.startswith(f"{CONFIG_FILE}:{problem}")
+    (fault,) = folder.problems(text, http_check=urls, environ={"HOME": "x"})
+    assert fault.startswith(f"{CONFIG_FILE}:{problem}")
 
 
 def test_a_key_of_a_file_that_is_a_flag_says_where_it_belongs(folder: Folder) -> None:
@@ -300,11 +300,11 @@ def test_no_secret_is_in_settings_or_in_plain_configuration(
 ) -> None:
     """The settings hold where a secret is, a check not even that."""
     environ = {"OTHER": CANARY, "ROLLOUT_GATE_PROMETHEUS_TOKEN": CANARY}
-    told = folder.load(file, environ=environ)
-    assert CANARY not in repr(told)
-    assert CANARY not in repr(told.access(environ))
-    assert CANARY not in str(told.prometheus_url)
-    assert "TOKEN" not in json.dumps(as_configuration(told.checks))
+    settings = folder.load(file, environ=environ)
+    assert CANARY not in repr(settings)
+    assert CANARY not in repr(settings.access(environ))
+    assert CANARY not in str(settings.prometheus_url)
+    assert "TOKEN" not in json.dumps(as_configuration(settings.checks))
 
 
 def test_a_secret_variable_is_read_when_it_is_needed(folder: Folder) -> None:
@@ -319,6 +319,6 @@ def test_a_secret_variable_is_read_when_it_is_needed(folder: Folder) -> None:
 
 def test_paths_stay_as_they_were_written(folder: Folder) -> None:
     """Relative to the working directory, as every path of a configuration."""
-    told = folder.load(f"prometheus: {{url: '{URL}', ca-file: ./ca.pem}}")
-    assert told.access({}).authority == "./ca.pem"
+    settings = folder.load(f"prometheus: {{url: '{URL}', ca-file: ./ca.pem}}")
+    assert settings.access({}).authority == "./ca.pem"
     assert not Path("./ca.pem").exists()

@@ -295,7 +295,7 @@ WRONG: list[tuple[str, str, bool]] = [
     ("name: x\nquery: up\nmax: 1\ndry-run: 1", "dry-run: neither true nor", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nduring: bakes", "(did you mean bake?)", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nduring: 1", "not one of rollout, bake, both", BY_SCHEMA),
-    ("name: x\nquery: up\nmax: 1\ndeployment: We", "not the name of a Deployment", BY_SCHEMA),
+    ("name: x\nquery: up\nmax: 1\ndeployment: We", "not the name of a workload", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nfreshness: ''", "freshness: is empty", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nmin-samples: 3", "min-samples: not a mapping", BY_SCHEMA),
     ("name: x\nquery: up\nmax: 1\nmin-samples:", "min-samples: has no value", BY_SCHEMA),
@@ -376,9 +376,9 @@ def test_what_is_wrong_is_refused_and_the_schema_agrees(
     folder: Folder, text: str, problem: str, seen: bool
 ) -> None:
     """One complaint, which begins with the place; and an editor with the schema sees it too."""
-    (told,) = folder.problems(listed(text))
-    assert told.startswith("rollout-gate.yaml:")
-    assert problem in told
+    (fault,) = folder.problems(listed(text))
+    assert fault.startswith("rollout-gate.yaml:")
+    assert problem in fault
     assert bool([*VALIDATOR.iter_errors(folder.values(listed(text)))]) == seen
 
 
@@ -450,8 +450,8 @@ def test_two_checks_of_one_name_are_refused(
 )
 def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: str) -> None:
     """One-liners of a file have lines too."""
-    (told,) = folder.problems(text)
-    assert told.startswith(problem)
+    (fault,) = folder.problems(text)
+    assert fault.startswith(problem)
 
 
 def test_checks_can_be_built_in_code() -> None:

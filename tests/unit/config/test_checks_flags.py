@@ -115,8 +115,8 @@ def test_what_is_no_check_says_how_one_looks(
 
     with pytest.raises(SettingsError) as caught:
         folder.load(check=(text,))
-    (told,) = caught.value.problems
-    assert told.startswith(problem)
+    (fault,) = caught.value.problems
+    assert fault.startswith(problem)
     assert hint in caught.value.hint
 
 
@@ -190,14 +190,14 @@ def test_what_is_for_a_shell_is_given_to_one_by_the_hint() -> None:
 @pytest.mark.contract("B441")
 def test_the_interval_of_all_is_that_of_checks_that_say_none(folder: Folder) -> None:
     """Of files and flags; the layers do not matter."""
-    told = folder.load(
+    settings = folder.load(
         f"check-interval: 3s\n{OWN}\n  - {{name: two, query: up, max: 1}}",
         environ={"ROLLOUT_GATE_CHECK_INTERVAL": "5s"},
         check=("f: up <= 1",),
         http_check=("http://web",),
         smoke_test=("true",),
     )
-    intervals = {check.name: check.schedule.interval_seconds for check in all_checks(told)}
+    intervals = {check.name: check.schedule.interval_seconds for check in all_checks(settings)}
     assert intervals == {"own": 7, "two": 5, "f": 5, "web": 5, "true": 5}
     assert folder.problems("check-interval: 0.5") == [
         "rollout-gate.yaml:1: check-interval: must be 1s or more: '0.5'"
@@ -220,21 +220,21 @@ def test_the_bake_window_is_as_long_as_it_says_or_as_checks_need(
     folder: Folder, text: str, bake_seconds: float, evidence_seconds: float
 ) -> None:
     """What is said decides, 0 too."""
-    told = policy(folder.load(text)).budgets
-    assert (told.bake_seconds, told.evidence_seconds) == (bake_seconds, evidence_seconds)
+    budgets = policy(folder.load(text)).budgets
+    assert (budgets.bake_seconds, budgets.evidence_seconds) == (bake_seconds, evidence_seconds)
 
 
 def test_the_policy_has_every_check_and_what_doubt_means(folder: Folder) -> None:
     """The file's first, then the flags'."""
-    told = folder.load(
+    settings = folder.load(
         f"on-inconclusive: rollback\n{ONE}",
         check=("two: up <= 1",),
         http_check=("http://web",),
         smoke_test=("true",),
     )
-    limits = policy(told)
+    limits = policy(settings)
     assert [check.name for check in limits.checks] == ["one", "two", "web", "true"]
-    assert limits.checks == all_checks(told)
+    assert limits.checks == all_checks(settings)
     assert limits.response.on_inconclusive is OnInconclusive.ROLLBACK
     assert limits.budgets.evidence_seconds == least_bake_seconds(limits.checks)
     assert policy(Settings()) == Policy()
@@ -261,13 +261,13 @@ def test_a_bake_window_too_short_for_a_tests_samples_is_refused_at_its_place(
     folder: Folder,
 ) -> None:
     """Eight samples a minute apart take over 7 minutes: the message has the numbers that do."""
-    told = refused(folder, bake="5m")
-    assert "rollout-gate.yaml:" in told
+    refusal = refused(folder, bake="5m")
+    assert "rollout-gate.yaml:" in refusal
     assert (
         "checks: slow: 8 samples a side, 1m apart so that no two windows overlap, take over 7m,"
         " and bake is 5m"
-    ) in told
-    line = int(told.split(":")[1])
+    ) in refusal
+    line = int(refusal.split(":")[1])
     text = (folder.path / "rollout-gate.yaml").read_text().splitlines()
     assert "compare" in text[line - 1]
     folder.load(listed(BY_TEST.replace("{more}", "window: 30s\n")), bake="5m")
@@ -277,21 +277,21 @@ def test_a_bake_window_too_short_for_a_tests_samples_is_refused_at_its_place(
 @pytest.mark.contract("B449")
 def test_a_timeout_too_short_for_a_tests_samples_is_refused(folder: Folder) -> None:
     """What runs in the rollout alone cannot have more time than that."""
-    told = refused(folder, "during: rollout\n", timeout="6m")
-    assert "take over 7m, and timeout is 6m" in told
+    refusal = refused(folder, "during: rollout\n", timeout="6m")
+    assert "take over 7m, and timeout is 6m" in refusal
     folder.load(listed(BY_TEST.replace("{more}", "during: rollout\n")), timeout="8m")
 
 
 @pytest.mark.contract("B449")
 def test_fewer_measurements_than_a_test_needs_are_refused(folder: Folder) -> None:
     """A count below the least samples could never conclude."""
-    told = refused(folder, "count: 7\n")
-    assert "slow: a test needs 8 samples a side, and count is 7" in told
+    refusal = refused(folder, "count: 7\n")
+    assert "slow: a test needs 8 samples a side, and count is 7" in refusal
     folder.load(listed(BY_TEST.replace("{more}", "count: 8\n")))
 
 
 @pytest.mark.contract("B417", "B449")
 def test_without_a_bake_window_there_is_one_for_the_samples(folder: Folder) -> None:
     """Seven spacings, then the window and two intervals."""
-    told = folder.load(listed(BY_TEST.replace("{more}", "")))
-    assert policy(told).budgets.evidence_seconds == 7 * 60 + 60 + 20
+    settings = folder.load(listed(BY_TEST.replace("{more}", "")))
+    assert policy(settings).budgets.evidence_seconds == 7 * 60 + 60 + 20

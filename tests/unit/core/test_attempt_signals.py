@@ -16,7 +16,7 @@ from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned
 from tests.unit.core.server import Server
 
-TERM, HUP = 15, 1
+TERM = 15
 INTERRUPTED = (143, Outcome.INTERRUPTED, Reason.INTERRUPTED)
 
 

@@ -221,8 +221,8 @@ def test_an_event_tells_the_class_where_the_status_does_not() -> None:
     starting = pods(2, waiting("ContainerCreating"))
     rollout = scene(*starting).seen(1.0)
     for number, one in enumerate(starting):
-        told = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
-        rollout = rollout.observe(Observed(1.5, told))
+        event = warning(one, "Failed", f'Failed to pull image "x": {NOT_FOUND}', f"e{number}")
+        rollout = rollout.observe(Observed(1.5, event))
     backing_off = [later(one, 200, containers=(waiting("ImagePullBackOff"),)) for one in starting]
     rollout = after(rollout, 2.0, *backing_off)
     assert rollout.verdict(31.9).kind is PROGRESSING

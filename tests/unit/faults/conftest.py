@@ -42,8 +42,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Tell the target and the token; a watch has four lines."""
         is_watch = "watch=" in self.path
-        told = {"target": self.path, "token": self.headers.get("Authorization", "")}
-        self._answer(LINES if is_watch else json.dumps(told).encode(), b"")
+        request = {"target": self.path, "token": self.headers.get("Authorization", "")}
+        self._answer(LINES if is_watch else json.dumps(request).encode(), b"")
 
     def do_PATCH(self) -> None:
         """Tell the body back."""

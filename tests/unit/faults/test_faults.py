@@ -64,6 +64,9 @@ def test_a_connection_can_stay_silent(stage: Staged, fault: Fault, heard: int) -
         connection.sock.settimeout(0.05)
         with pytest.raises(TimeoutError):
             connection.getresponse()
+        while len(here.server.heard) < heard:  # it may come later, on a machine that is busy
+            with pytest.raises(TimeoutError):
+                connection.getresponse()
     assert len(here.server.heard) == heard
 
 

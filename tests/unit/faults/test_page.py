@@ -38,8 +38,8 @@ def rows_of_the_page() -> list[tuple[str, ...]]:
 
 def test_the_page_has_every_fault() -> None:
     """Number, fault and expectation are those of the rows, in their order."""
-    told = [(str(row.number), row.fault, row.expected) for row in ROWS]
-    assert [cells[:3] for cells in rows_of_the_page()] == told
+    rows = [(str(row.number), row.fault, row.expected) for row in ROWS]
+    assert [cells[:3] for cells in rows_of_the_page()] == rows
 
 
 def test_the_page_says_that_every_fault_was_shown() -> None:

@@ -117,14 +117,14 @@ def test_who_gives_a_lock_back_for_its_holder_says_so(
 
 @pytest.mark.contract("B539")
 @pytest.mark.parametrize(
-    "told", ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None]
+    "text", ["", "[]", '{"locks": 7}', '{"locks": [], "url": "javascript:x"}', None]
 )
 def test_what_others_say_of_themselves_is_not_believed(
-    leases: Leases, server: ScriptedServer, told: str | None
+    leases: Leases, server: ScriptedServer, text: str | None
 ) -> None:
     """A holder without readable particulars is a holder; its text is clean, its URL is one."""
     lease = a_lease(holderIdentity="some\x1b[31mbody", leaseDurationSeconds=10**9)
-    lease["metadata"]["annotations"][HOLDER] = told
+    lease["metadata"]["annotations"][HOLDER] = text
     held = read(leases, server, lease)
     assert "\x1b" not in held.holder.identity
     assert (held.holder.url, held.holder.locks, held.holder.process) == ("", (), None)
@@ -140,9 +140,9 @@ def test_what_describes_no_process_is_none(
 ) -> None:
     """Of such a holder there is no proof; the rest of what it says counts."""
     lease = a_lease()
-    told = json.loads(lease["metadata"]["annotations"][HOLDER])
-    told["process"] = {**told["process"], **wrong} if isinstance(wrong, dict) else wrong
-    lease["metadata"]["annotations"][HOLDER] = json.dumps(told)
+    holder = json.loads(lease["metadata"]["annotations"][HOLDER])
+    holder["process"] = {**holder["process"], **wrong} if isinstance(wrong, dict) else wrong
+    lease["metadata"]["annotations"][HOLDER] = json.dumps(holder)
     assert read(leases, server, lease).holder == dataclasses.replace(ME, process=None)
 
 

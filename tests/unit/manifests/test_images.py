@@ -123,7 +123,7 @@ def test_an_override_needs_one_container(loaded: Loaded, texts: list[str], said:
     """The hint shows both forms."""
     with pytest.raises(UsageError, match=f"^--image .*: {said}$") as refused:
         overridden(loaded(SHOP), *texts)
-    assert said == "given twice" or "DEPLOYMENT/CONTAINER=REF" in refused.value.hint
+    assert said == "given twice" or "WORKLOAD/CONTAINER=REF" in refused.value.hint
 
 
 @each(

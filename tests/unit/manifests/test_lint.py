@@ -8,7 +8,7 @@ import pytest
 
 from gate.errors import UsageError
 from gate.manifests.kinds.rules import LintCode
-from gate.manifests.lint import Lint, lint, read_silenced
+from gate.manifests.lint import Lint, lint, lint_lines, read_silenced
 from gate.manifests.manifest import Manifest
 
 Loaded = Callable[[str], Manifest]
@@ -78,9 +78,42 @@ def test_a_careless_deployment_has_them_all(loaded: Loaded) -> None:
         ),
     ]
     assert {warning.code for warning in found} == set(LintCode)
-    assert found[3].line("deployment/web") == (
+    assert [*lint_lines(found, str)][3] == (
         "<stdin>:2: deployment/web: one replica: its node takes the service down [one-replica]"
     )
+
+
+@pytest.mark.contract("B1137")
+def test_what_holds_for_several_is_one_line_with_each_place(loaded: Loaded) -> None:
+    """In its own words where they are the same, else in words for all of them."""
+    second = CARELESS.replace("name: web", "name: api").replace("name: app", "name: api")
+    lines = [*lint_lines(lint(loaded(f"{CARELESS}---{second}")), str)]
+    named = "deployment/web (<stdin>:2), deployment/api (<stdin>:13)"
+    assert lines == [
+        (
+            f"{named}: proxy:latest, shop/web can become another image: name a version or a digest"
+            " [mutable-tag]"
+        ),
+        (
+            f"{named}: containers without a readiness probe: a pod counts as ready once it runs"
+            " [no-readiness-probe]"
+        ),
+        (
+            f"{named}: minReadySeconds is 0: a pod that crashes a moment later counts as available"
+            " [no-min-ready-seconds]"
+        ),
+        f"{named}: one replica: its node takes the service down [one-replica]",
+    ]
+
+
+@pytest.mark.contract("B1137")
+def test_of_many_workloads_five_are_named(loaded: Loaded) -> None:
+    """The line says how many more there are."""
+    many = "---".join(CARELESS.replace("name: web", f"name: w{index}") for index in range(7))
+    first, *_ = lint_lines(lint(loaded(many)), str)
+    assert "deployment/w4" in first
+    assert "deployment/w5" not in first
+    assert " and 2 more: " in first
 
 
 @pytest.mark.contract("B229")
@@ -151,4 +184,4 @@ def test_what_a_manifest_says_cannot_break_the_line(loaded: Loaded) -> None:
     text = CAREFUL.replace("shop/web:1.2", "x\\n::error::y").replace("name: app", 'name: "a\\e[0m"')
     found = lint(loaded(text.replace("readinessProbe", "livenessProbe")))
     assert codes(found) == {"mutable-tag", "no-readiness-probe"}
-    assert all(warning.line("it").isprintable() for warning in found)
+    assert all(line.isprintable() for line in lint_lines(found, lambda _: "it"))

@@ -146,8 +146,8 @@ def test_a_push_is_a_put_of_text(url: str) -> None:
 def test_what_is_not_taken_is_told(url: str, status: int) -> None:
     """In the server's own words, without its markup; a redirect is not followed."""
     words = "" if status == 301 else ": pushed metrics are bad"
-    told = f"^{url} answered {status}{words}$"
-    with pytest.raises(NotTaken, match=told):
+    pattern = f"^{url} answered {status}{words}$"
+    with pytest.raises(NotTaken, match=pattern):
         Sender(url, Access(), SystemClock())("PUT", f"{url}/{status}", 5.0, b"a 1\n")
     assert len(Handler.came) == 1
     with pytest.raises(NotTaken, match="no time was left"):

@@ -19,8 +19,8 @@ from gate.config import load
 from sandbox.face import Cluster
 from tests.cluster import manifests
 Path("web.yaml").write_text(manifests.yaml_text(manifests.deployment()))
-told = {{"file": ["web.yaml"], **dict(word.split("=") for word in sys.argv[1:])}}
-settings = load("apply", told, environ={{}})
+words = {{"file": ["web.yaml"], **dict(word.split("=") for word in sys.argv[1:])}}
+settings = load("apply", words, environ={{}})
 played = Played.of(Cluster())
 running = played.start(lambda world: apply(world, settings))
 assert running.wait(600.0) == 0, running.stderr.getvalue()
@@ -31,12 +31,12 @@ print("prometheus_client" in sys.modules)
 
 @pytest.mark.long
 @pytest.mark.contract("B619")
-@pytest.mark.parametrize(("told", "loaded"), [([], False), (["metrics_textfile=a.prom"], True)])
+@pytest.mark.parametrize(("words", "loaded"), [([], False), (["metrics_textfile=a.prom"], True)])
 def test_the_client_of_prometheus_is_loaded_where_it_is_asked_for(
-    told: list[str], loaded: bool, tmp_path: Path
+    words: list[str], loaded: bool, tmp_path: Path
 ) -> None:
     """A whole run, in a sandbox, with and without metrics."""
-    command = [sys.executable, "-c", PROGRAM, *told]
+    command = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == f"{loaded}\n", done.stderr
     assert (tmp_path / "a.prom").exists() == loaded

@@ -41,8 +41,8 @@ def course(*attempts: Attempt, since: float = 8.0) -> Phases:
 
 def failing(now: float, **more: Any) -> Attempt:
     """Return the attempt while it confirms a failure."""
-    told = {"purpose": Purpose.FAILURE, "confirming_since": now, **more}
-    return at(now, FORWARD, State.CONFIRMING, **told)
+    facts = {"purpose": Purpose.FAILURE, "confirming_since": now, **more}
+    return at(now, FORWARD, State.CONFIRMING, **facts)
 
 
 @pytest.mark.contract("B610")

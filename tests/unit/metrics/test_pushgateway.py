@@ -82,9 +82,9 @@ def test_a_gateway_that_hangs_costs_its_time_and_no_more(
     """However many groups there are, each request has what is left; one that refuses costs none."""
     gateway = Gateway(lambda *_: bytes(gateway.clock.wait(takes)))
     groups = Groups({Place("shop", "Deployment", f"web-{number}"): b"" for number in range(100)})
-    told = gateway.take(groups).problem
-    assert told
-    assert problem in told
+    found = gateway.take(groups).problem
+    assert found
+    assert problem in found
     assert gateway.clock.now() == PUSH_SECONDS == 3.0
     asked = len(gateway.asked)
     assert {seconds for _, _, seconds, _ in gateway.asked} == allowed

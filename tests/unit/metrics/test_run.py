@@ -30,14 +30,14 @@ PODS = "https://10.0.0.1/api/v1/namespaces/shop/pods"
 def test_every_ending_is_measured_as_the_document_tells_it(ending: str) -> None:
     """For each Deployment its outcome, its reason, one attempt; labels are of their sets."""
     stage = ENDINGS[ending]()
-    told = document(stage.attempt, document_run_of(stage))
+    result = document(stage.attempt, document_run_of(stage))
     run = run_of(VirtualClock(100.0))
     run.on_step(stage.attempt)
     found = read(samples_of(run))
-    observed = told["outcome"] == Outcome.OBSERVED
+    observed = result["outcome"] == Outcome.OBSERVED
     expected = {
         (one["namespace"], one["name"], "observed" if observed else one["outcome"], one["reason"])
-        for one in told["workloads"]
+        for one in result["workloads"]
     }
     labels = ("namespace", "deployment", "outcome", "reason")
     assert values(found, f"{PREFIX}attempts_total", *labels) == dict.fromkeys(expected, 1.0)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from gate.core.attempt import journal
+from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Purpose, Rejection, Step
 from gate.core.attempt.transitions import State, Trigger
+from gate.core.kinds.stateful_set import blocking, completion
+from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model import lock_holder as holders
 from gate.core.model.body import FrozenMap
 from gate.core.model.live_object import LiveObject
@@ -20,13 +25,15 @@ from gate.core.plan import rollback_plan
 from gate.core.plan.journal_record import Followed
 from gate.core.plan.plan import PlannedWrite, Target
 from gate.core.plan.rollback_plan import WrittenObject
-from gate.core.protocol.effects import Read, Write
+from gate.core.protocol.effects import Read, RemovePod, Write
 from gate.core.recovery import resumption
 from gate.core.recovery.object_state import ObjectState
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.judge import Applied, Rollout
+from gate.core.rollout.policy import FailFast
 from gate.core.rollout.snapshot import Snapshot
-from gate.core.states import awaiting, closing, confirming, interference, writing
+from gate.core.rollout.workload_kind import BlockingPod
+from gate.core.states import awaiting, closing, confirming, interference, unblocking, writing
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.confirming import Confirming
 from gate.core.states.following import Following
@@ -260,3 +267,62 @@ def configuration_is_no_part_of_the_set(patch: pytest.MonkeyPatch) -> None:
 def what_was_verified_is_not_looked_for(patch: pytest.MonkeyPatch) -> None:
     """What stands right before is all that a failure may return to."""
     patch.setattr(selection, "_needs_verified", lambda _candidates: False)
+
+
+def new_pod_taken_for_a_blocker(patch: pytest.MonkeyPatch) -> None:
+    """The lowest pod that is not ready is removed, whatever its version."""
+    find = blocking.find_blocking_pod
+
+    def mistaken(view: Any, live: StatefulSet, limits: FailFast) -> BlockingPod | None:
+        own = sorted(live.own_pods(view.pods.values()), key=lambda one: one.pod.name)
+        unready = (BlockingPod(one.pod, None) for one in own if not one.pod.ready)
+        return find(view, live, limits) or next(unready, None)
+
+    patch.setattr(blocking, "find_blocking_pod", mistaken)
+
+
+def blocker_not_looked_at_again(patch: pytest.MonkeyPatch) -> None:
+    """A removal that was decided is sent, whatever is read meanwhile."""
+
+    def blind(attempt: Attempt, decided: Replacement) -> Step:
+        how = attempt.plan.policy.response.blocked_pods
+        number, ref = attempt.requests.next_id, decided.workload
+        effect = RemovePod(number, ref, decided.pod, decided.uid, how)
+        sent = replace(decided, stage=Stage.SENT, at=attempt.now)
+        known = attempt.workloads.replacements.put(sent.uid, sent)
+        workloads = replace(attempt.workloads, replacements=known)
+        return replace(attempt, workloads=workloads).with_effect(effect), (effect,)
+
+    patch.setattr(unblocking, "_send", blind)
+
+
+def removal_not_in_the_record(patch: pytest.MonkeyPatch) -> None:
+    """Nobody who comes next knows which pod is removed."""
+    patch.setattr(journal, "_with_removed", lambda _attempt, record: record)
+
+
+def removal_without_the_lock(patch: pytest.MonkeyPatch) -> None:
+    """A removal that was decided is sent although somebody else holds the lock by then."""
+    may = unblocking._may_remove
+
+    def always(attempt: Attempt) -> bool:
+        return may(replace(attempt, interference=replace(attempt.interference, lock_lost=None)))
+
+    patch.setattr(unblocking, "_may_remove", always)
+    lost_lock_ignored(patch)
+
+
+def blocker_left_in_place(patch: pytest.MonkeyPatch) -> None:
+    """The way back waits for a controller that waits for the broken pod."""
+    patch.setattr(unblocking, "_find_due", lambda _attempt, _ref: None)
+
+
+def ordered_counters_of_an_old_generation(patch: pytest.MonkeyPatch) -> None:
+    """The counters of a StatefulSet count before its controller has observed the write."""
+    patch.setattr(Rollout, "_is_observed", lambda _self, _live: True)
+    patch.setattr(StatefulSet, "is_observed", property(lambda _live: True))
+
+
+def blocked_pod_counted_as_replaced(patch: pytest.MonkeyPatch) -> None:
+    """A way back is complete once its revision is the newest, whatever the pods run."""
+    patch.setattr(completion, "completion", lambda *_: Reason.COMPLETE)

@@ -16,7 +16,7 @@ def next_serial(_template: Template, taken: Iterable[int]) -> int:
 def acted(cluster: Cluster, times: int = 1, phase: int = READY) -> Cluster:
     """Let the controller act and pods become something, in turn."""
     for _ in range(times):
-        cluster = rules.controlled(cluster, next_serial)
+        cluster = rules.deployment_controlled(cluster, next_serial)
         for one in cluster.sets:
             for index, pod in enumerate(one.pods):
                 if pod.phase == STARTING:
@@ -43,7 +43,7 @@ def test_nothing_serves_while_the_controller_has_not_looked() -> None:
 
 def test_counters_are_of_the_moment_before_the_controller_scaled() -> None:
     """A generation is observed with the counters of the template before."""
-    looked = rules.controlled(WRITTEN, next_serial)
+    looked = rules.deployment_controlled(WRITTEN, next_serial)
     assert looked.observed == looked.generation
     assert looked.status.updated == 0
     assert sum(len(one.pods) for one in looked.sets) == 3

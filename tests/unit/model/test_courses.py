@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from gate.core.attempt.transitions import State
 from gate.core.model.outcome import Outcome
 from gate.core.plan.leg import Leg
+from gate.core.protocol.effects import Read, RemovePod, SaveRecord
+from tests.model import cluster as rules
+from tests.model.configuration import SETTINGS
 from tests.model.course import usual
 from tests.model.invariants import wrong, wrong_at_rest
 from tests.model.moves import moves
@@ -121,3 +125,64 @@ def test_l2_a_killed_rollout_is_finished_and_tried_again(name: str, outcome: str
     walk.go(*DONE, "the gate is killed, and is run again soon")
     assert walk.ends().value == outcome
     assert walk.world.number == 3
+
+
+def dead_beside_its_configuration(name: str) -> Walk:
+    """Kill a gate whose write of a ConfigMap is under way, which is written behind the Deployment.
+
+    What finishes it is about to say that all is back.
+    """
+    walk = Walk(name)
+    next(world for world in walk.course() if SETTINGS in [one.write.ref for one in world.flights])
+    walk.go("the gate is killed, and is run again soon", "an attempt begins")
+    next(world for world in walk.course() if running(world).course.state is State.CONFIRMING)
+    return walk
+
+
+@pytest.mark.contract("B550", "B1113")
+@pytest.mark.parametrize("name", ["configured-last", "configured-once"])
+def test_s9_a_late_write_of_a_dead_gate_is_not_called_back(name: str) -> None:
+    """It is done while the way back is confirmed: the last look finds it, the next run ends it."""
+    walk = dead_beside_its_configuration(name)
+    walk.go("a late write arrives")
+    attempts = (world.attempt for world in walk.course() if world.attempt is not None)
+    ended = [attempt.outcome for attempt in attempts if attempt.ended]
+    assert ended[0] is Outcome.ROLLBACK_FAILED
+    assert (walk.wrong, running(walk.world).outcome) == ([], Outcome.ROLLED_BACK)
+    assert walk.world.settings is not None
+    assert {key.value for key in walk.world.settings[:2]} == {"v1"}
+
+
+@pytest.mark.contract("B550", "B1114")
+def test_s13_no_pod_is_removed_by_what_could_not_be_read_again() -> None:
+    """The read that a removal waits for fails: it is asked again, and then the pod goes."""
+    walk = Walk("ordered-crashing")
+    decided = (world for world in walk.course() if asks(world, Read, SaveRecord))
+    next(decided)
+    walk.go("Read fails", "SaveRecord is answered")
+    assert not asks(walk.world, RemovePod)
+    assert walk.ends() is Outcome.ROLLED_BACK
+
+
+@pytest.mark.contract("B550", "B1115")
+@pytest.mark.parametrize("name", ["ordered", "ordered-crashing"])
+def test_s1_a_pod_that_crashes_before_the_last_read_is_not_counted(name: str) -> None:
+    """The status of the StatefulSet still counts it; the read that confirms shows the crash."""
+    walk = Walk(name)
+    confirming = (
+        world
+        for world in walk.course()
+        if asks(world, Read) and rules.serves(world.cluster) and world.cluster.observed > 1
+    )
+    next(confirming)
+    image = walk.world.cluster.template.image
+    walk.go(f"a pod of {image} crashes, of all things")
+    list(walk.course())
+    assert walk.wrong == []
+
+
+def asks(world: World, *kinds: type[object]) -> bool:
+    """Tell whether effects of all these kinds await an answer."""
+    attempt = world.attempt
+    asked = attempt.requests.outstanding.values() if attempt is not None else ()
+    return all(any(isinstance(one, kind) for one in asked) for kind in kinds)

@@ -96,6 +96,41 @@ MUTANTS = [
         *("first-deleted", "L1", 1),
         id="L1-last-look-without-an-end",
     ),
+    pytest.param(
+        mutants.blocker_left_in_place,
+        *("ordered-crashing", "L2", 0),
+        id="L2-blocker-left-in-place",
+    ),
+    pytest.param(
+        mutants.removal_not_in_the_record,
+        *("ordered-crashing", "L2", 0),
+        id="L2-removal-not-in-the-record",
+    ),
+    pytest.param(
+        mutants.blocked_pod_counted_as_replaced,
+        *("ordered-crashing", "S1", 0),
+        id="S1-blocked-pod-counted",
+    ),
+    pytest.param(
+        mutants.ordered_counters_of_an_old_generation,
+        *("ordered", "S1", 0),
+        id="S1-ordered-old-generation",
+    ),
+    longer(
+        mutants.new_pod_taken_for_a_blocker,
+        *("ordered-stuck", "S13", 1),
+        id="S13-new-pod-taken-for-a-blocker",
+    ),
+    longer(
+        mutants.blocker_not_looked_at_again,
+        *("ordered-crashing", "S13", 1),
+        id="S13-blocker-not-looked-at-again",
+    ),
+    longer(
+        mutants.removal_without_the_lock,
+        *("ordered-crashing", "S2", 1),
+        id="S2-removal-without-the-lock",
+    ),
     pytest.param(mutants.forgotten_alarm, "good", "L1", 0, id="L1-forgotten-alarm"),
 ]
 

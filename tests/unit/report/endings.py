@@ -152,8 +152,10 @@ def conflict() -> Stage:
 
     def refuse(write: Write) -> AttemptEvent:
         path = '.spec.template.spec.containers[name="web"].image'
-        told = f'Apply failed with 1 conflict: conflict with "kubectl-edit" using apps/v1: {path}'
-        return WriteRejected(100.1, write.effect_id, Reason.CONFLICT, CleanText(told), (path,))
+        conflict = (
+            f'Apply failed with 1 conflict: conflict with "kubectl-edit" using apps/v1: {path}'
+        )
+        return WriteRejected(100.1, write.effect_id, Reason.CONFLICT, CleanText(conflict), (path,))
 
     return Stage([serving()], [manifest("web", "shop/web:2")], answer=refuse)
 
@@ -221,8 +223,10 @@ def apply_rejected() -> Stage:
     def refuse(write: Write) -> AttemptEvent | None:
         if write.ref.kind != "Deployment":
             return None
-        told = 'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required'
-        return WriteRejected(100.1, write.effect_id, Reason.REJECTED, CleanText(told))
+        problem = (
+            'Deployment.apps "web" is invalid: spec.template.spec.containers[0].image: Required'
+        )
+        return WriteRejected(100.1, write.effect_id, Reason.REJECTED, CleanText(problem))
 
     return with_config_map(answer=refuse)[0]
 

@@ -83,7 +83,7 @@ def _told(name: str) -> str:
     return json.dumps(document(stage.attempt, run_of(stage)))
 
 
-def told(name: str) -> Result:
+def example(name: str) -> Result:
     """Return the document of an ending."""
     found: Result = json.loads(_told(name))
     return found
@@ -92,9 +92,12 @@ def told(name: str) -> Result:
 def with_checks(name: str) -> Result:
     """Return the document of an ending with checks and their measurements."""
     return {
-        **told(name),
+        **example(name),
         "checks": copy.deepcopy(CHECKS),
-        "history": {"pods": told(name)["history"]["pods"], "checks": [copy.deepcopy(MEASURED)]},
+        "history": {
+            "pods": example(name)["history"]["pods"],
+            "checks": [copy.deepcopy(MEASURED)],
+        },
     }
 
 
@@ -168,5 +171,5 @@ def _spoilt(value: Any, words: str, *, free: bool) -> Any:
 
 def every() -> Iterator[Result]:
     """Yield the documents of all endings, and one with checks."""
-    yield from map(told, sorted(NAMES))
+    yield from map(example, sorted(NAMES))
     yield with_checks("rolled-back")

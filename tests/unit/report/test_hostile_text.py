@@ -20,7 +20,7 @@ from gate.report.formats.outputs import dotenv, one_line, outputs
 from gate.report.html import html
 from gate.report.schema.result import Result
 from tests.table import each
-from tests.unit.report.results import HOSTILE, NAMES, spoilt, told, with_checks
+from tests.unit.report.results import HOSTILE, NAMES, example, spoilt, with_checks
 
 HARMLESS = "word"
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -70,7 +70,7 @@ def harmless(ending: str, render: Callable[[Result], str], shape: Callable[[str]
 
 def ended(ending: str) -> Result:
     """Return the document of an ending."""
-    return with_checks("rolled-back") if ending == WITH_CHECKS else told(ending)
+    return with_checks("rolled-back") if ending == WITH_CHECKS else example(ending)
 
 
 def normal(ending: str) -> Result:
@@ -115,12 +115,14 @@ def test_the_page_has_no_script_and_no_handler() -> None:
 @pytest.mark.contract("B561")
 def test_the_words_are_there_as_they_are() -> None:
     """What a person reads is what was said, but for white space and what no page can hold."""
-    page = html(spoilt(told("rolled-back"), "\n".join(HOSTILE)))
+    page = html(spoilt(example("rolled-back"), "\n".join(HOSTILE)))
     tree = html5lib.parse(page, treebuilder="etree", namespaceHTMLElements=False)
     read = " ".join("".join(tree.itertext()).split())
     for words in filter(str.isprintable, HOSTILE):
         assert " ".join(words.split()) in read
-        summary = "".join(t.content for t in tokens(markdown(spoilt(told("rolled-back"), words))))
+        summary = "".join(
+            t.content for t in tokens(markdown(spoilt(example("rolled-back"), words)))
+        )
         assert " ".join(words.split()) in " ".join(summary.split())
 
 
@@ -142,7 +144,7 @@ def test_no_text_makes_an_output(ending: str, words: str) -> None:
 @pytest.mark.parametrize("words", ["`" * 5, "~" * 9, "``````\n```\n`" * 3])
 def test_a_fence_is_longer_than_what_it_holds(words: str) -> None:
     """The text of a log comes out of its fence as it went in."""
-    result = spoilt(told("rolled-back"), words)
+    result = spoilt(example("rolled-back"), words)
     fences = [token.content for token in tokens(markdown(result)) if token.type == "fence"]
     pieces = [piece for deployment in result["workloads"] for piece in deployment["evidence"]]
     assert fences[: len(pieces)] == [f"{words}\n".replace("\n\n", "\n") for _ in pieces]

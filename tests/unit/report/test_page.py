@@ -14,7 +14,7 @@ from gate.report.html.scale import Scale, time_ticks
 from gate.report.schema.course import CheckHistory, PodHistory, PodSample
 from gate.report.schema.result import Result
 from tests.table import each
-from tests.unit.report.results import MEASURED, every, told, with_checks
+from tests.unit.report.results import MEASURED, every, example, with_checks
 
 X = Scale(0.0, 100.0, 0.0, 1000.0)
 
@@ -52,7 +52,7 @@ def test_every_ending_has_its_page(result: Result) -> None:
 
 def test_the_deployment_that_decided_comes_first() -> None:
     """And of very many not each has a chart."""
-    result = told("two-deployments")
+    result = example("two-deployments")
     assert charts(result)[0].title == "deployment/web over time"
     (history, _) = result["history"]["pods"]
     result["history"]["pods"] = [{**history, "name": f"a{n}"} for n in range(20)]
@@ -61,7 +61,7 @@ def test_the_deployment_that_decided_comes_first() -> None:
 
 def test_without_samples_there_is_no_chart() -> None:
     """A run that was refused."""
-    result = told("verified")
+    result = example("verified")
     result["history"] = {"pods": [], "checks": []}
     assert charts(result) == []
     assert "What happened" not in html(result)

@@ -15,10 +15,10 @@ from markdown_it import MarkdownIt
 from gate.report.formats.files import render_result
 from gate.report.formats.format import Format
 from gate.report.schema.result import Result
-from tests.unit.report.results import NAMES, spoilt, told, with_checks
+from tests.unit.report.results import NAMES, example, spoilt, with_checks
 
 words = st.text("abcXYZ 019<>&`|:/#*_", min_size=1, max_size=60).map(lambda t: f"w {t.strip()}")
-results = st.sampled_from(sorted(NAMES)).map(told) | st.just(with_checks("rolled-back"))
+results = st.sampled_from(sorted(NAMES)).map(example) | st.just(with_checks("rolled-back"))
 
 
 def of_json(text: str) -> str:

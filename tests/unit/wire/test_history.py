@@ -66,7 +66,7 @@ def test_a_history_without_replicas_remembers_none(said: dict[str, object]) -> N
     assert read_history(pack({"paused": False, **said})) == History()
 
 
-def told(text: str) -> dict[str, Any]:
+def history_object(text: str) -> dict[str, Any]:
     """Return the newest version in a text, as any reader finds it there."""
     version: dict[str, Any] = unpack(text, lambda value: value["versions"][-1])
     return version
@@ -75,7 +75,7 @@ def told(text: str) -> dict[str, Any]:
 @pytest.mark.contract("B780")
 def test_an_older_gate_and_this_one_read_each_others_history() -> None:
     """What an older one wrote has no origin; all that it reads is written as it was."""
-    version = told(history_text(History((VERIFIED,))))
+    version = history_object(history_text(History((VERIFIED,))))
     assert read_history(pack({"paused": False, "versions": [version]})).versions == (VERIFIED,)
     origin = version.pop("origin")
     assert origin == {"run_url": "https://ci/7", "actor": "alice", "commit": "0123abc"}
@@ -97,7 +97,7 @@ def test_an_older_gate_and_this_one_read_each_others_history() -> None:
 @pytest.mark.contract("B780", "B561")
 def test_an_origin_in_a_history_is_somebodys_text() -> None:
     """Whoever may write Leases may write it: clean, short, a web address and a hash."""
-    version = told(history_text(History((VERIFIED,))))
+    version = history_object(history_text(History((VERIFIED,))))
     bad = {"run_url": "javascript:x", "actor": "a\x1b[2J\n" + "b" * 9_999, "commit": "::error::"}
     text = pack({"paused": False, "versions": [{**version, "origin": bad}]})
     (found,) = read_history(text).versions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set import left_behind
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
@@ -18,8 +19,11 @@ _ERROR = "Error creating: "
 
 
 def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) -> Iterator[Fault]:
-    """Yield what keeps the controller from rolling out; of both, denied pods decide first."""
+    """Yield what keeps the controller from rolling out; denied pods decide first."""
     yield from _find_denial(view, live, limits)
+    left = left_behind.find_blocking_pod(view, live, limits)
+    if left is not None:
+        yield left_behind.fault_of(left)
     blocked = _describe_block(view, live)
     if blocked:
         dead = Placement.of(view, live).dead

@@ -13,11 +13,11 @@ from gate.core.kinds.controller_revision import (
     ControllerRevision,
     find_newest,
 )
-from gate.core.kinds.daemon_set import completion, faults, idleness
+from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
-from gate.core.kinds.lasting import UntimedKind
+from gate.core.kinds.lasting import ENOUGH_DOOMED_PODS, UntimedKind
 from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.controller_faults import Fault
@@ -35,8 +35,6 @@ from gate.core.rollout.workload_kind import (
 VARIABLES: Final = WorkloadVariables("daemonset", "controllerrevision", "controller_revision_hash")
 SHORTEST_TOTAL_SECONDS: Final = 900.0
 LONGEST_TOTAL_SECONDS: Final = 7200.0
-ENOUGH_DOOMED_PODS: Final = 2
-"""A node is no version: what befalls the pods of two nodes is not of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +123,8 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         self, view: View[ControllerRevision], live: DaemonSet, policy: Policy
     ) -> AnyReason | None:
         """Return why nothing is left to wait for, None if something is."""
+        if not left_behind.are_replaced(view, live):
+            return None
         waits = policy.requirement.on_delete is OnDelete.WAIT
         if live.on_delete and live.updated < live.replicas and not waits:
             return Reason.NO_ROLLOUT
@@ -168,8 +168,11 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     def find_blocking_pod(
         self, view: View[ControllerRevision], live: DaemonSet, limits: FailFast
     ) -> BlockingPod | None:
-        """Return None: its controller replaces pods that are not available first."""
-        return None
+        """Return a pod of a version that is taken back, if its controller leaves it by OnDelete.
+
+        Otherwise it replaces pods that are not available first, and no pod is in its way.
+        """
+        return left_behind.find_blocking_pod(view, live, limits)
 
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that a node was ready at our write, and is still there; unknown nodes are held so.
@@ -184,7 +187,7 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     def may_fail_fast(
         self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
     ) -> bool:
-        """Tell whether two pods are beyond hope, or the only one, where another revision worked.
+        """Tell whether two pods cannot recover, or the only one, where another revision worked.
 
         A single node says as much about itself, unless a pod of another revision was ready there
         right before. Pods that are no evidence do not count.
@@ -240,6 +243,6 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: DaemonSet) -> str:
+    def lasting_effect(self, view: View[ControllerRevision], live: DaemonSet) -> str:
         """Return nothing: it keeps no data of its own."""
         return ""

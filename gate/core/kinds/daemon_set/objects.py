@@ -44,6 +44,11 @@ class DaemonSet(Workload):
     available: int
 
     @property
+    def leaves_old_pods(self) -> bool:
+        """Whether its controller replaces no pod of an older version by itself."""
+        return self.on_delete
+
+    @property
     def when_empty(self) -> str:
         """What is to be said of it where no node is to run a pod."""
         return "no node is to run a pod, and none does"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -37,9 +37,6 @@ from gate.core.rollout.workload_kind import (
 )
 
 VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_hash")
-
-ENOUGH_DOOMED_PODS = 2
-"""One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +161,6 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
         """Return None: a new pod waits for no old one to become available."""
         return None
 
-    def is_evidence(self, view: View[ReplicaSet], pod: Pod) -> bool:
-        """Tell that each pod counts: the scheduler chose its node."""
-        return True
-
-    def may_fail_fast(self, view: View[ReplicaSet], doomed: Collection[Pod], count: int) -> bool:
-        """Tell whether two pods, or all that exist, are beyond hope."""
-        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
-
     def sign_of_idleness(self, view: View[ReplicaSet], live: Deployment, ready_pods: int) -> str:
         """Return what shows that controllers do not act, "" if nothing does."""
         return idleness.sign_of_idleness(view, live, ready_pods)
@@ -213,6 +202,6 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: Deployment) -> str:
+    def lasting_effect(self, view: View[ReplicaSet], live: Deployment) -> str:
         """Return nothing: it keeps no data of its own."""
         return ""

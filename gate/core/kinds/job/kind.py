@@ -209,6 +209,8 @@ class JobKind:
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: Job) -> str:
-        """Return what it did: nobody can undo that."""
-        return "what the Job did"
+    def lasting_effect(self, view: View[Revision], live: Job) -> str:
+        """Return what it did, or does while it runs: nobody can undo that. "" before it ran."""
+        if not outcome.may_have_run(view, live):
+            return ""
+        return "what the Job did" if live.is_over else "what the Job does"

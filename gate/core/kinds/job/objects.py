@@ -28,7 +28,8 @@ class Job(Workload):
 
     A Job's status has no `observedGeneration`: it counts as observed, and `is_started` is whether
     the controller has set `startTime`. `completions` is None if any pod's success is enough (a work
-    queue). `active_deadline_seconds` is None without one.
+    queue). `active_deadline_seconds` is None without one. `ignores_failures` is whether its policy
+    leaves failures of some pods uncounted.
     """
 
     completions: int | None
@@ -40,6 +41,7 @@ class Job(Workload):
     succeeded: int
     failed: int
     terminating: int
+    ignores_failures: bool = False
 
     @property
     def wanted(self) -> int:

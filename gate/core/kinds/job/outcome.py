@@ -59,6 +59,25 @@ def last_words(view: View[Revision], live: Job) -> LastWords | None:
     return None
 
 
+def may_have_run(view: View[Revision], live: Job) -> bool:
+    """Tell whether a container of it may have run: one has, or it had pods that are gone.
+
+    Pods that are deleted while it is suspended, or whose failures its policy ignores, are counted
+    nowhere.
+    """
+    pods = [track.pod for track in _pods_of(view, live)]
+    if live.succeeded or live.failed or live.terminating or live.active > len(pods):
+        return True
+    if live.ignores_failures or live.condition("Suspended") is not None:
+        return True
+    return any(_has_begun(status) for pod in pods for status in pod.containers)
+
+
+def _has_begun(status: ContainerStatus) -> bool:
+    ended = status.terminated or status.last_terminated
+    return status.running or status.restarts > 0 or ended is not None
+
+
 def describe_counts(live: Job) -> str:
     """Describe how far it is in one line, by its own status."""
     if live.complete is not None:

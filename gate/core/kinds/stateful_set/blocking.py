@@ -7,10 +7,10 @@ With `OrderedReady` the controller walks upwards and stops at the first pod that
 from __future__ import annotations
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
-from gate.core.kinds.stateful_set.reasons import StatefulSetReason
-from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Trouble, trouble_of
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.pod_history import PodTrack
@@ -24,7 +24,8 @@ def find_blocking_pod(
     """Return the lowest pod that is not available, if it is of another revision than the new one.
 
     A pod that is missing or terminates is the controller's to bring back. One of the new revision
-    is no obstacle to that revision: what is wrong with it is.
+    is no obstacle to that revision: what is wrong with it is. Where all are available, it is the
+    highest that still runs a version that is taken back, and that the controller leaves as it is.
     """
     if not live.is_observed or not live.update_revision:
         return None
@@ -35,37 +36,42 @@ def find_blocking_pod(
             return None
         if not track.pod.ready:
             is_new = track.pod.revision_label == live.update_revision
-            return None if is_new else _blocking(view, live, limits, track)
-    return None
+            if is_new and not left_behind.is_left(view, live, track.pod):
+                return None
+            return _blocking(view, live, limits, track)
+    if live.available_replicas < live.replicas:
+        return None
+    highest_first = (by_index[index] for index in reversed(range(live.replicas)))
+    left = (track for track in highest_first if left_behind.is_left(view, live, track.pod))
+    return next((_blocking(view, live, limits, track) for track in left), None)
 
 
-def fault_of(blocking: BlockingPod) -> Fault:
+def fault_of(blocking: BlockingPod, live: StatefulSet) -> Fault:
     """Return the pod as what a reader sees among the causes; the clocks decide.
 
-    It is the one that has to go, unless something else keeps it from coming back as a new one.
+    It is the one that has to go, unless it would come back as it is.
     """
-    said = f": {blocking.trouble.message}" if blocking.trouble is not None else ""
+    pod, trouble = blocking.pod, blocking.trouble
+    said = f": {trouble.message}" if trouble is not None else ""
+    name = f"{pod.name} of revision {pod.revision_label or 'unknown'}"
+    if blocking.is_taken_back:
+        state = f"{name} is left as it is by the controller ({live.strategy})"
+    elif live.on_delete:
+        state = f"{name} is not available, and the controller replaces none"
+    else:
+        state = f"{name} is not available, and the controller waits for it"
     kept = f"; {blocking.obstacle}" if blocking.obstacle else ""
-    message = (
-        f"{blocking.pod.name} of revision {blocking.pod.revision_label or 'unknown'} is not"
-        f" available, and the controller waits for it{said}{kept}"
-    )
-    subject = "" if blocking.obstacle else f"pod/{blocking.pod.name}"
-    return Fault(StatefulSetReason.BLOCKED_BY_POD, CleanText(message), subject=subject)
+    is_of_use = live.revision_after(pod) != pod.revision_label
+    subject = f"pod/{pod.name}" if is_of_use else ""
+    return Fault(Reason.BLOCKED_BY_POD, CleanText(f"{state}{said}{kept}"), subject=subject)
 
 
 def _blocking(
     view: View[ControllerRevision], live: StatefulSet, limits: FailFast, track: PodTrack
 ) -> BlockingPod:
-    obstacle, index = "", live.index_of(track.pod) or 0
-    if live.on_delete:
-        obstacle = "with OnDelete a pod is replaced by whoever deletes it"
-    elif index < live.partition:
-        obstacle = (
-            f"it is below the partition {live.partition}, and would come back at"
-            f" {live.current_revision or 'its revision'}"
-        )
-    return BlockingPod(track.pod, _trouble_of(view, live, limits, track), obstacle)
+    is_left = left_behind.is_left(view, live, track.pod)
+    obstacle = left_behind.find_obstacle(live, track.pod, is_taken_back=is_left)
+    return BlockingPod(track.pod, _trouble_of(view, live, limits, track), obstacle, is_left)
 
 
 def _trouble_of(
@@ -78,8 +84,5 @@ def _trouble_of(
     """
     owned = (one for one in view.list_owned() if one.name == track.pod.revision_label)
     revision = next(owned, None)
-    containers = FrozenMap(
-        (name, kept.with_all_restarts()) for name, kept in track.containers.items()
-    )
     template = live.template if revision is None else revision.template
-    return trouble_of(track.with_containers(containers), template, limits)
+    return trouble_of(track.with_all_restarts(), template, limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.int_or_percent import Share
@@ -23,27 +24,29 @@ def completion(
         return None
     if live.replicas == 0:
         return Reason.VACUOUS if live.status_replicas == 0 else None
+    if not left_behind.are_replaced(view, live):
+        return None
     to_update = live.to_update
     if live.on_delete and policy.requirement.on_delete is OnDelete.WAIT:
         to_update = live.replicas
     if live.updated_replicas >= live.replicas:
         to_update = live.replicas
     if not to_update:
-        return Reason.NO_ROLLOUT if _is_whole(live) else None
+        return Reason.NO_ROLLOUT if _is_whole(view, live) else None
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
         is_enough = count_new_available(view, live) >= needed
         return _reason_of_completion(live, to_update) if is_enough else None
-    if live.updated_replicas < to_update or not _is_whole(live):
+    if live.updated_replicas < to_update or not _is_whole(view, live):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
         return None
     return _reason_of_completion(live, to_update)
 
 
-def is_rolled_out(live: StatefulSet) -> bool:
+def is_rolled_out(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-    return live.updated_replicas >= live.to_update and _is_whole(live)
+    return live.updated_replicas >= live.to_update and _is_whole(view, live)
 
 
 def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> int:
@@ -90,10 +93,11 @@ def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether the current revision serves, and no other does where it should.
 
     A pod serves if it is ready. Below the partition pods stay at an older revision, and are as
-    they should be. A scaling in its midst or a missing pod do not disqualify it.
+    they should be. A scaling in its midst, which the controller may not have seen yet, or a missing
+    pod do not disqualify it.
     """
     current = view.current()
-    if current is None or not live.is_observed or not live.available_replicas:
+    if current is None or not live.available_replicas:
         return False
     own = live.own_pods(view.pods.values())
     ready = [track.pod for track in own if track.pod.ready and track.counts]
@@ -111,8 +115,16 @@ def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
     return min(live.replicas, max(1, amount(requirement.require, live.replicas, live.replicas)))
 
 
-def _is_whole(live: StatefulSet) -> bool:
-    """Tell whether as many pods as wanted exist, and all are available."""
+def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether as many pods as wanted exist, and all are available.
+
+    The status may still count a pod that has stopped being ready, or one beyond the range that is
+    to go: the pods know better, where any were seen.
+    """
+    own = [track.pod for track in live.own_pods(view.pods.values())]
+    ready = sum(pod.ready and live.index_of(pod) is not None for pod in own)
+    if own and ready < live.replicas:
+        return False
     return live.status_replicas == live.available_replicas == live.replicas
 
 

@@ -27,7 +27,7 @@ def faults(
     blocked = blocking.find_blocking_pod(view, live, limits)
     return (
         *(() if found is None else (found,)),
-        *(() if blocked is None else (blocking.fault_of(blocked),)),
+        *(() if blocked is None else (blocking.fault_of(blocked, live),)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,9 +38,6 @@ from gate.core.rollout.workload_kind import (
 VARIABLES: Final = WorkloadVariables(
     "statefulset", "controllerrevision", "controller_revision_hash"
 )
-
-ENOUGH_DOOMED_PODS = 2
-"""As of Deployments: one bad node does not make a bad version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
 
     def is_rolled_out(self, view: View[ControllerRevision], live: StatefulSet) -> bool:
         """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-        return completion.is_rolled_out(live)
+        return completion.is_rolled_out(view, live)
 
     def describe_counts(
         self, view: View[ControllerRevision], live: StatefulSet, which: str = "new"
@@ -173,19 +170,6 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         """Return the pod of another revision at which the controller stops, None without one."""
         return blocking.find_blocking_pod(view, live, limits)
 
-    def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
-        """Tell that each pod counts: the scheduler chose its node."""
-        return True
-
-    def may_fail_fast(
-        self, view: View[ControllerRevision], doomed: Collection[Pod], count: int
-    ) -> bool:
-        """Tell whether two pods, or all that exist, are beyond hope.
-
-        Of an update in order one pod exists until it is available: that one is all.
-        """
-        return len(doomed) >= ENOUGH_DOOMED_PODS or len(doomed) == count
-
     def sign_of_idleness(
         self, view: View[ControllerRevision], live: StatefulSet, ready_pods: int
     ) -> str:
@@ -222,6 +206,6 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
 
     # -- its way back ------------------------------------------------------------------------------
 
-    def lasting_effect(self, live: StatefulSet) -> str:
+    def lasting_effect(self, view: View[ControllerRevision], live: StatefulSet) -> str:
         """Return the data of its claims, which no older template brings back."""
         return f"the data in its volumes ({', '.join(live.claims)})" if live.claims else ""

@@ -32,7 +32,6 @@ class StatefulSet(Workload):
 
     min_ready_seconds: int
     on_delete: bool
-    parallel: bool
     partition: int
     max_unavailable: str
     first_ordinal: int
@@ -55,6 +54,31 @@ class StatefulSet(Workload):
     def to_update(self) -> int:
         """How many pods the controller brings to a new version by itself."""
         return 0 if self.on_delete else max(0, self.replicas - self.partition)
+
+    @property
+    def leaves_old_pods(self) -> bool:
+        """Whether its controller replaces no pod of an older version by itself."""
+        return self.on_delete
+
+    def strategy_put_back(self, failed: Workload) -> str:
+        """Name what of its strategy keeps pods of `failed` from being replaced, "" if nothing."""
+        if isinstance(failed, StatefulSet) and not (self.on_delete or failed.on_delete):
+            return f"the partition {self.partition}" if self.partition > failed.partition else ""
+        return Workload.strategy_put_back(self, failed)
+
+    @property
+    def strategy(self) -> str:
+        """What its controller goes by, as people call it."""
+        return "OnDelete" if self.on_delete else f"partition {self.partition}"
+
+    def holds(self, index: int) -> bool:
+        """Tell whether its controller leaves the pod at a place as it is, whatever its version."""
+        return self.on_delete or index < self.partition
+
+    def revision_after(self, pod: Pod) -> str:
+        """Return the revision at which a pod would come back (`newVersionedStatefulSetPod`)."""
+        is_below = (self.index_of(pod) or 0) < self.partition
+        return self.current_revision if is_below and not self.on_delete else self.update_revision
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from gate.core.model.outcome import AnyReason
 
 
 class StatefulSetReason(AnyReason):
-    """How a StatefulSet's rollout ends short of all pods, and what keeps it from going on."""
+    """How a StatefulSet's rollout ends short of all pods."""
 
     PARTITIONED = "Partitioned"
-    BLOCKED_BY_POD = "BlockedByPod"

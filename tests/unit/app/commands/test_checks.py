@@ -166,7 +166,7 @@ def test_a_variable_without_a_deployment_asks_nobody(here: Gate, metrics: Metric
     """It is said before a cluster is asked."""
     ended = asked(here, kubeconfig="/nowhere")
     assert ended.code == 2
-    assert "${replicaset} is of one Deployment, and there is none" in ended.err
+    assert "${replicaset} is of one workload, and there is none" in ended.err
     assert metrics.asked == []
 
 
@@ -228,8 +228,8 @@ def test_explained_is_every_step_of_the_way(here: Gate, metrics: Metrics) -> Non
         "reduce": "max",
         "min-samples": {"query": "sum(requests)", "min": 20},
     }
-    told = {"prometheus_url": BASE, "checks": [check], "explain": True, "output": "text"}
-    ended = here("checks", (), **told)
+    options = {"prometheus_url": BASE, "checks": [check], "explain": True, "output": "text"}
+    ended = here("checks", (), **options)
     assert ended.code == 2  # min-samples gives two series as well
     for words in (
         "asked        sum(errors)",

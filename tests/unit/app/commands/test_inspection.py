@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.face import JSON
+from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Ended, Gate
 from tests.unit.app.server import Server
@@ -63,6 +65,8 @@ def test_status_can_be_read_by_programs(gate: Gate, server: Server) -> None:
         "available": 0,
     }
     first, second = document["pods"]
+    assert document["kind"] == "Deployment"
+    assert first["version"] == first["replicaset"] == document["pods"][1]["version"]
     assert first["name"] != second["name"]
     assert (first["role"], first["ready"]) == ("new", False)
     assert first["restarts"] > 0
@@ -150,3 +154,41 @@ def test_an_error_of_the_cluster_is_one_line(gate: Gate, server: Server, command
     assert (ended.code, ended.document["reason"]) == (3, "Forbidden")
     assert said in ended.err
     assert gate(command, "web", output="text").out == ""
+
+
+@pytest.mark.contract("B1130")
+@pytest.mark.parametrize("command", ["status", "history"])
+@pytest.mark.parametrize(
+    ("name", "there", "hint"),
+    [
+        ("db", [stateful_set()], "there is statefulset/db: name it so"),
+        ("statefulset/web", [web()], "there is web: name it so"),
+        (
+            "daemonset/db",
+            [stateful_set(), web(name="db")],
+            "there is db or statefulset/db: name it so",
+        ),
+        ("db", [web()], "is the namespace right? -n NAMESPACE"),
+    ],
+)
+def test_what_has_the_name_in_another_kind_is_named(
+    gate: Gate, server: Server, command: str, name: str, there: list[JSON], hint: str
+) -> None:
+    """It is said how it has to be written, and nothing is shown in its place."""
+    server.put(*there)
+    ended = gate(command, name, output="text")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.splitlines()[-1] == f"hint: {hint}"
+
+
+@pytest.mark.contract("B1130", "B194")
+def test_a_kind_that_may_not_be_read_is_not_asked_about_further(gate: Gate, server: Server) -> None:
+    """The refusal stays that of the name that was given."""
+    server.put(stateful_set())
+    server.limit({"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"]})
+    ended = gate("status", "db", output="text")
+    assert ended.err.splitlines() == [
+        "error: there is no deployment/db in namespace shop",
+        "refused (exit 3, NotFound)",
+        "hint: is the namespace right? -n NAMESPACE",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import marked, web
 from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
@@ -75,4 +76,48 @@ def test_labels_that_select_nothing_are_refused(gate: Gate, server: Server) -> N
     server.put(web())
     ended = gate("verify", (), selector="app=")
     assert (ended.code, ended.document["reason"]) == (3, "NotFound")
-    assert "no Deployment in namespace shop has the labels app=" in ended.err
+    assert (
+        "no Deployment, StatefulSet or DaemonSet in namespace shop has the labels app=" in ended.err
+    )
+
+
+@pytest.mark.contract("B1131")
+def test_labels_select_every_kind_that_has_versions(gate: Gate, server: Server) -> None:
+    """A Job with them is not among these: nothing of it could be verified as a version."""
+    for body in (web(), stateful_set(), daemon_set(), job()):
+        server.put(marked(body, labels={"team": "a"}))
+    server.put(marked(stateful_set("other"), labels={"team": "b"}))
+    ended = gate("verify", (), selector="team=a")
+    assert ended.code == 0, ended.err
+    assert {(one["kind"], one["name"]) for one in ended.document["workloads"]} == {
+        ("Deployment", "web"),
+        ("StatefulSet", "db"),
+        ("DaemonSet", "agent"),
+    }
+
+
+@pytest.mark.contract("B1131")
+@pytest.mark.parametrize(
+    ("names", "selector", "kinds"),
+    [
+        (("statefulset/db",), None, {"statefulsets", "controllerrevisions"}),
+        (("daemonset/agent",), None, {"daemonsets", "controllerrevisions", "nodes"}),
+        (("job/migrate",), None, {"jobs"}),
+        (
+            (),
+            "app=web",
+            {
+                *("deployments", "replicasets", "statefulsets", "daemonsets"),
+                *("controllerrevisions", "nodes"),
+            },
+        ),
+    ],
+)
+def test_the_role_is_for_what_it_is_asked_about(
+    gate: Gate, names: tuple[str, ...], selector: str | None, kinds: set[str]
+) -> None:
+    """The rights to read that kind and its parts, and no other kind."""
+    ended = gate("verify", names, rbac=True, **({"selector": selector} if selector else {}))
+    documents = [one for one in yaml.safe_load_all(ended.out) if "rules" in one]
+    named = {kind for one in documents for rule in one["rules"] for kind in rule["resources"]}
+    assert named - {"pods", "pods/log", "events"} == kinds

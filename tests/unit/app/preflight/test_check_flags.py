@@ -16,7 +16,7 @@ from gate.report.words.check_advice import ask_again
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Gate
 from tests.unit.app.server import Server
-from tests.unit.report.results import told
+from tests.unit.report.results import example
 
 QUERY = 'slow: sum(rate(errors{pod=~"${replicaset}-.*"}[${window}])) <= 0.5'
 EXPLAIN = "--explain"
@@ -79,7 +79,7 @@ def test_what_lets_a_run_in_is_named_and_never_shown(
 @pytest.mark.contract("B878")
 def test_the_advice_names_the_variables() -> None:
     """Whoever types the command elsewhere has to set them."""
-    result = told("rolled-back")
+    result = example("rolled-back")
     result["check_variables"] = ["ROLLOUT_GATE_PROMETHEUS_TOKEN"]
     result["check_flags"] = []
     step = ask_again(result, "ask the checks again", "web", [])

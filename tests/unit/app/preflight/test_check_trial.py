@@ -388,7 +388,7 @@ def test_of_several_deployments_a_check_says_which(
     path = manifest(web("2"), web("2", name="api"))
     ended = tried(gate, path)
     assert ended.code == 2
-    assert "check errors: ${replicaset} is of one Deployment, and there are several" in ended.err
+    assert "check errors: ${replicaset} is of one workload, and there are several" in ended.err
     assert "deployment: web" in ended.err
     assert tried(gate, path, {**NAMED, "deployment": "web"}).code == 0
     assert metrics.asked == [asked_of(server)]
@@ -401,7 +401,7 @@ def test_a_deployment_that_is_not_judged_is_a_mistake(
     """A check of a Deployment that was renamed would never run."""
     ended = tried(gate, path, {**NAMED, "deployment": "wbe"})
     assert (ended.code, metrics.asked) == (2, [])
-    assert "check errors: deployment wbe is not what is judged" in ended.err
+    assert "check errors: no workload that is judged is called wbe" in ended.err
     assert "there is deployment/web" in ended.err
 
 
@@ -416,7 +416,7 @@ def test_a_manifest_without_a_deployment_can_be_checked(
     assert metrics.asked == ['sum(rate(errors{namespace="shop"}[60s]))']
     ended = tried(gate, path)
     assert ended.code == 2
-    assert "${replicaset} is of one Deployment, and there is none" in ended.err
+    assert "${replicaset} is of one workload, and there is none" in ended.err
 
 
 @pytest.mark.contract("B455", "B418")

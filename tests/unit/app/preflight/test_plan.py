@@ -11,6 +11,7 @@ from gate.app.rehearsal.virtual_world import SERVER
 from sandbox.face import JSON
 from tests.bed.bed import Bed
 from tests.bed.scene import OURS
+from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import marked, service, settings, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.server import Server
@@ -156,7 +157,7 @@ def test_a_right_to_delete_is_needed_only_where_something_may_be_deleted(
 
 def printed_rights(ended: Ended) -> set[tuple[str, str]]:
     """Return resource and verb of each right in a printed Role."""
-    role, _ = yaml.safe_load_all(ended.out)
+    role, *_ = yaml.safe_load_all(ended.out)
     return {
         (resource, verb)
         for rule in role["rules"]
@@ -186,6 +187,26 @@ def test_the_role_for_a_manifest_asks_for_no_more_than_it_needs(
     assert verbs == {"create", "get", "patch"}
 
 
+@pytest.mark.contract("B1120")
+@pytest.mark.parametrize(
+    ("body", "is_scalable"),
+    [(stateful_set(), True), (daemon_set(), False), (job(), False)],
+    ids=["StatefulSet", "DaemonSet", "Job"],
+)
+def test_autoscalers_are_looked_for_where_one_could_scale(
+    gate: Gate, server: Server, manifest: Manifest, body: JSON, *, is_scalable: bool
+) -> None:
+    """What has no number of replicas needs neither the two requests nor the rights."""
+    path = manifest(marked(body, namespace="shop"))
+    assert_passed(gate("preflight", file=[path]), server)
+    asked = {seen.path.rpartition("/")[2] for seen in server.seen}
+    scalers = {"horizontalpodautoscalers", "scaledobjects"}
+    assert asked & scalers == (scalers if is_scalable else set())
+    server.limit()
+    rights = printed_rights(gate("preflight", file=[path], rbac=True))
+    assert {resource for resource, _ in rights} & scalers == (scalers if is_scalable else set())
+
+
 RBAC = "rbac.authorization.k8s.io"
 ROLE = {
     "apiVersion": f"{RBAC}/v1",
@@ -206,7 +227,7 @@ def test_the_rights_to_grant_rights_are_of_one_role_each(gate: Gate, manifest: M
     """On all of them it would be every right there is."""
     kinds = ("Role", "RoleBinding")
     ended = gate("preflight", file=[manifest(web(), ROLE, BINDING)], rbac=True, allow_kind=kinds)
-    role, _ = yaml.safe_load_all(ended.out)
+    role, *_ = yaml.safe_load_all(ended.out)
     grants = [rule for rule in role["rules"] if {"bind", "escalate"} & set(rule["verbs"])]
     api = {"apiGroups": [RBAC]}
     assert grants == [
@@ -237,7 +258,7 @@ def test_nobody_is_made_up_for_a_printed_role(
     who = as_json({"status": {"userInfo": {"username": "ci"}}}, 201)
     answer = as_status(404, "not found", "NotFound") if given is None else who
     server.on("POST", WHO_AM_I, answer)
-    for command, names in (("preflight", ()), ("verify", ((),))):
+    for command, names in (("preflight", ()), ("verify", (("web",),))):
         more = {"file": [manifest(web())]} if command == "preflight" else {}
         ended = gate(command, *names, rbac=True, **more, **(given or {}))
         assert ended.out.startswith(first_line)

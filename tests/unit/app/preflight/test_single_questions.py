@@ -59,9 +59,9 @@ class Malformed(Told):
 def test_checks_are_asked_side_by_side() -> None:
     """Sixteen that take ten seconds each take twenty, and come back in their order."""
     clock = VirtualClock(1000.0, started=STARTED)
-    told = Told(answer(0.1), clock)
+    questioner = Told(answer(0.1), clock)
     jobs = [job(replace(a_check(), name=f"c{at}"), "", SUBJECT, 100.0) for at in range(16)]
-    found = ask_all(told, clock, jobs, 30.0)
+    found = ask_all(questioner, clock, jobs, 30.0)
     assert [one.check.name for one in found] == [f"c{at}" for at in range(16)]
     assert clock.now() == 1020.0
 
@@ -70,11 +70,11 @@ def test_checks_are_asked_side_by_side() -> None:
 def test_what_has_not_begun_in_time_is_not_asked() -> None:
     """A server that takes its time does not hold the pipeline up for ever: the rest is told so."""
     clock = VirtualClock(1000.0, started=STARTED)
-    told = Told(answer(0.1), clock)
+    questioner = Told(answer(0.1), clock)
     jobs = [job(replace(a_check(), name=f"c{at}"), "", SUBJECT, 100.0) for at in range(64)]
-    found = ask_all(told, clock, jobs, 30.0)
+    found = ask_all(questioner, clock, jobs, 30.0)
     late = [one for one in found if one.error is not None]
-    assert (len(told.asked), len(late)) == (24, 40)
+    assert (len(questioner.asked), len(late)) == (24, 40)
     assert late[0].measurement.kind is Kind.ERROR
     assert not late[0].measurement.permanent
     assert late[0].measurement.message == "not asked within 30s"
@@ -94,9 +94,9 @@ def test_a_mistake_is_told_with_its_question(word: str, role: str) -> None:
 def test_an_error_that_may_pass_is_not_looked_for() -> None:
     """Asking a server that does not answer three times more would take three times as long."""
     check = a_check(metric(min_samples=min_samples(20)))
-    told = Told(Errored(CleanText("refused"), Trouble.REFUSED))
-    (found,) = ask_all(told, SystemClock(), [job(check, "", SUBJECT, 100.0)], 30.0)
-    assert (found.error_role, len(told.asked)) == ("", 1)
+    questioner = Told(Errored(CleanText("refused"), Trouble.REFUSED))
+    (found,) = ask_all(questioner, SystemClock(), [job(check, "", SUBJECT, 100.0)], 30.0)
+    assert (found.error_role, len(questioner.asked)) == ("", 1)
 
 
 @pytest.mark.contract("B423")
@@ -107,21 +107,21 @@ def test_without_another_version_the_value_alone_is_asked_for(
     """What passes its bounds is still no evidence of the comparison; what violates them fails."""
     check = a_check(metric(compare=compare))
     alone = replace(SUBJECT, baseline=None)
-    told = Told(answer(0.1))
-    (found,) = ask_all(told, SystemClock(), [job(check, "", alone, 100.0)], 30.0)
+    questioner = Told(answer(0.1))
+    (found,) = ask_all(questioner, SystemClock(), [job(check, "", alone, 100.0)], 30.0)
     assert (found.measurement.kind, found.measurement.message) == (Kind.NO_DATA, ONE_VERSION)
-    assert told.asked[0][1].baseline is None
+    assert questioner.asked[0][1].baseline is None
     (found,) = ask_all(Told(answer(0.9)), SystemClock(), [job(check, "", alone, 100.0)], 30.0)
     assert found.measurement.kind is Kind.FAIL
 
 
 def test_what_is_not_known_is_asked_of_nobody() -> None:
     """A ReplicaSet that does not exist yet has no name."""
-    told = Told(answer(0.1))
+    questioner = Told(answer(0.1))
     unknown = replace(SUBJECT, new=replace(SUBJECT.new, name=""))
-    (found,) = ask_all(told, SystemClock(), [job(a_check(), "", unknown, 100.0)], 30.0)
+    (found,) = ask_all(questioner, SystemClock(), [job(a_check(), "", unknown, 100.0)], 30.0)
     assert found.measurement.kind is Kind.NO_DATA
-    assert (told.asked, found.questions) == ([], None)
+    assert (questioner.asked, found.questions) == ([], None)
 
 
 @pytest.mark.contract("B418", "B451")

@@ -29,9 +29,9 @@ from tests.unit.app.rehearsal.conftest import Played, Signals
 Write = Callable[..., str]
 
 
-def rows(played: Played, file: str, **told: Any) -> tuple[int, list[RehearsalResult]]:
+def rows(played: Played, file: str, **options: Any) -> tuple[int, list[RehearsalResult]]:
     """Rehearse a manifest; return the exit code and the rows of the document."""
-    flags = {"file": [file], "output": "json", "silence": ["all"], **told}
+    flags = {"file": [file], "output": "json", "silence": ["all"], **options}
     played.out.truncate(0)
     played.out.seek(0)
     code = rehearse(played.world, load("rehearse", flags, environ={}))
@@ -91,6 +91,13 @@ def test_when_it_is_decided_is_told_in_the_clusters_time(played: Played, manifes
 def test_the_exit_code_is_that_of_apply(played: Played, manifest: Write) -> None:
     """Of a single rehearsal; the policy that is rehearsed is the user's."""
     assert rows(played, manifest(), with_="crash", on_failure="keep")[0] == 6
+
+
+@pytest.mark.contract("B1136")
+def test_a_failure_that_would_pass_is_no_success(played: Played, manifest: Write) -> None:
+    """What apply would end with stays in the row, which says that it is not as it should be."""
+    code, [row] = rows(played, manifest(), with_="crash@1h")
+    assert (code, row["exit_code"], row["as_expected"]) == (6, 0, False)
 
 
 @pytest.mark.contract("B305", "B988")
@@ -217,7 +224,7 @@ def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_
 
 @pytest.mark.contract("B308")
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("options", "words"),
     [
         ({"with_": "crsh"}, "no such kind of trouble: 'crsh'"),
         ({"with_": "crash@soon"}, "not a duration: 'soon'"),
@@ -226,10 +233,10 @@ def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_
     ],
 )
 def test_what_is_asked_for_wrongly_is_one_line(
-    played: Played, manifest: Write, told: dict[str, str], words: str
+    played: Played, manifest: Write, options: dict[str, str], words: str
 ) -> None:
     """Exit 2, and what there is."""
-    flags = {"file": [manifest()], **told}
+    flags = {"file": [manifest()], **options}
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
     assert words in played.err.getvalue()
 

@@ -65,10 +65,10 @@ def config(tmp_path: Path) -> str:
 
 
 def rehearsed(
-    played: Played, file: str, **told: Any
+    played: Played, file: str, **options: Any
 ) -> tuple[int, list[RehearsalResult], list[str]]:
     """Rehearse a manifest; return the exit code, the rows and the warnings."""
-    flags = {"file": [file], "output": "json", "silence": ["all"], **told}
+    flags = {"file": [file], "output": "json", "silence": ["all"], **options}
     code = rehearse(played.world, load("rehearse", flags, environ={}))
     document = json.loads(played.out.getvalue())
     return code, document["rehearsals"], document["warnings"]
@@ -150,8 +150,8 @@ def test_an_outage_of_prometheus_alone_is_no_failure(
     played: Played, manifest: Write, config: str, policy: str, code: int, fine: bool
 ) -> None:
     """Unless the policy takes it for one, which is marked."""
-    told = {"config": [config], "with_": "no-metrics", "on_inconclusive": policy}
-    found, (row,), _ = rehearsed(played, manifest(), **told)
+    options = {"config": [config], "with_": "no-metrics", "on_inconclusive": policy}
+    found, (row,), _ = rehearsed(played, manifest(), **options)
     assert (found, row["reason"], row["as_expected"]) == (code, "CheckError", fine)
     assert "errors in a row" in row["why"]
 
@@ -174,12 +174,12 @@ def test_what_no_check_can_have_is_left_out(
 def test_bad_checks_need_a_check(played: Played, manifest: Write, run: Callable[..., int]) -> None:
     """Exit 2: nothing would go wrong, and that would be taken for the gate's blindness."""
     flags = {"file": [manifest()], "with_": "bad-checks"}
-    told = (
+    command = (
         (load("rehearse", flags, environ={}),)
         if run is rehearse
         else (load("demo", {}, environ={}), "bad-checks")
     )
-    assert run(played.world, *told) == 2
+    assert run(played.world, *command) == 2
     assert "no bad-checks: " in played.err.getvalue()
 
 

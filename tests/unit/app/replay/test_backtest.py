@@ -34,16 +34,16 @@ class Backtest:
         self._capsys = capsys
         self._folder = folder
 
-    def __call__(self, *paths: Path, **told: Any) -> tuple[int, str]:
+    def __call__(self, *paths: Path, **options: Any) -> tuple[int, str]:
         """Return exit code and output; stderr is to stay empty."""
-        settings = load("backtest", told, environ={}, folder=self._folder)
+        settings = load("backtest", options, environ={}, folder=self._folder)
         code = backtest(outside(), settings, [str(path) for path in paths])
         out, self.err = self._capsys.readouterr()
         return code, out
 
-    def document(self, *paths: Path, **told: Any) -> tuple[int, dict[str, Any]]:
+    def document(self, *paths: Path, **options: Any) -> tuple[int, dict[str, Any]]:
         """Return exit code and document."""
-        code, out = self(*paths, output="json", **told)
+        code, out = self(*paths, output="json", **options)
         return code, json.loads(out)
 
 

@@ -95,14 +95,14 @@ def test_the_policy_of_the_run_is_part_of_its_recording(
 def test_every_flag_of_the_judge_comes_back_as_it_was() -> None:
     """What a run was told, a recording tells, in a form that JSON can hold."""
     fail_fast = ["image-pull=90s", "crash=7", "pod-create=off"]
-    told: list[dict[str, Any]] = [
+    flag_sets: list[dict[str, Any]] = [
         {},
         {"timeout": "10m", "bake": "30s", "wait_for_termination": True},
         {"progress_deadline": "90s"},
         {"tolerate": "25%", "require": "min-available", "fail_fast": fail_fast},
         {"require": "3", "fail_fast": ["readiness-lost=off", "replicaset-create=1m"]},
     ]
-    for flags in told:
+    for flags in flag_sets:
         run = load("apply", flags, environ={})
         recorded = json.loads(json.dumps(recorded_policy(run)))
         assert set(recorded) == {name.replace("_", "-") for name in flags}

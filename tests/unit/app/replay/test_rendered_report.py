@@ -14,7 +14,7 @@ from gate.report.formats.format import Format
 from gate.report.schema.added_keys import LATER_KEYS, parts
 from gate.report.schema.printed_result import with_deployments
 from tests.unit.app.conftest import Ended
-from tests.unit.report.results import HOSTILE, NAMES, spoilt, told
+from tests.unit.report.results import HOSTILE, NAMES, example, spoilt
 
 Report = Callable[..., Ended]
 TRACES = Path(__file__).resolve().parents[3] / "traces"
@@ -42,9 +42,9 @@ def test_a_result_is_rendered_as_it_was_then(
 ) -> None:
     """To the byte."""
     file = tmp_path / "r.json"
-    file.write_text(json_text(told(name)))
+    file.write_text(json_text(example(name)))
     ended = run(file, "--format", form)
-    assert (ended.code, ended.out) == (0, render_result(form, told(name)))
+    assert (ended.code, ended.out) == (0, render_result(form, example(name)))
 
 
 @pytest.mark.contract("B569")
@@ -52,15 +52,15 @@ def test_a_result_is_rendered_as_it_was_then(
 def test_a_document_survives_reading(run: Report, tmp_path: Path, name: str) -> None:
     """Cleaning changes nothing of what is clean."""
     file = tmp_path / "r.json"
-    file.write_text(json_text(told(name)))
-    assert json.loads(run(file, "--format", "json").out) == with_deployments(told(name))
+    file.write_text(json_text(example(name)))
+    assert json.loads(run(file, "--format", "json").out) == with_deployments(example(name))
 
 
 @pytest.mark.contract("B569", "B561")
 def test_what_somebody_else_wrote_is_cleaned(run: Report, tmp_path: Path) -> None:
     """No escape, no command and nothing that turns the writing comes out of a file."""
     file = tmp_path / "r.json"
-    file.write_text(json.dumps(spoilt(told("rolled-back"), "\n".join(HOSTILE))))
+    file.write_text(json.dumps(spoilt(example("rolled-back"), "\n".join(HOSTILE))))
     for form in (Format.TEXT, Format.JSON, Format.MARKDOWN):
         out = run(file, "--format", form).out
         assert not set(out) & {"\x1b", "\r", "\u202e", "\u2066", "\u200b", "\x00"}
@@ -72,10 +72,10 @@ def test_what_somebody_else_wrote_is_cleaned(run: Report, tmp_path: Path) -> Non
 def test_reports_are_written_and_stdout_stays_empty(run: Report, tmp_path: Path) -> None:
     """Several formats at once; with a format of its own, stdout has one more."""
     file = tmp_path / "r.json"
-    file.write_text(json_text(told("rolled-back")))
+    file.write_text(json_text(example("rolled-back")))
     wanted = ["--report", f"html={tmp_path}/r.html", "--report", f"junit={tmp_path}/r.xml"]
     assert run(file, *wanted) == Ended(0, "", "")
-    assert (tmp_path / "r.html").read_text() == render_result(Format.HTML, told("rolled-back"))
+    assert (tmp_path / "r.html").read_text() == render_result(Format.HTML, example("rolled-back"))
     assert (tmp_path / "r.xml").exists()
     assert "ROLLED BACK" in run(file, *wanted, "--format", "text").out
 
@@ -84,12 +84,12 @@ def test_reports_are_written_and_stdout_stays_empty(run: Report, tmp_path: Path)
 def test_a_report_that_cannot_be_written_is_an_error(run: Report, tmp_path: Path) -> None:
     """It is all that was asked for; and no report of the error takes the place of another."""
     file, good = tmp_path / "r.json", tmp_path / "good.md"
-    file.write_text(json_text(told("verified")))
+    file.write_text(json_text(example("verified")))
     words = ["--report", f"markdown={good}", "--report", "html=/dev/full"]
     ended = run(file, *words)
     assert ended.code == 2
     assert "could not be written" in ended.err
-    assert good.read_text() == render_result(Format.MARKDOWN, told("verified"))
+    assert good.read_text() == render_result(Format.MARKDOWN, example("verified"))
 
 
 @pytest.mark.contract("B569")
@@ -142,7 +142,7 @@ def test_a_document_of_an_earlier_version_is_rendered(
     run: Report, tmp_path: Path, name: str
 ) -> None:
     """Keys that came later read as absent: every one that is listed, and no other may lack."""
-    old = json.loads(json_text(told(name)))
+    old = json.loads(json_text(example(name)))
     for path, defaults in LATER_KEYS.items():
         for part in parts(old, path):
             for key in defaults:
@@ -162,7 +162,7 @@ def test_a_document_of_an_earlier_version_is_rendered(
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_reader_of_the_earlier_list_finds_it(run: Report, tmp_path: Path, name: str) -> None:
     """`deployments` repeats `workloads` under its earlier keys; alone it says all that both do."""
-    both = json.loads(json_text(told(name)))
+    both = json.loads(json_text(example(name)))
     for one, earlier in zip(both["workloads"], both["deployments"], strict=True):
         assert one["kind"] == earlier["kind"] == "Deployment"
         assert earlier["new"]["replicaset"] == one["new"]["name"]
@@ -172,7 +172,7 @@ def test_a_reader_of_the_earlier_list_finds_it(run: Report, tmp_path: Path, name
     file = tmp_path / "r.json"
     file.write_text(json.dumps(alone))
     assert json.loads(run(file, "--format", "json").out) == both
-    assert run(file).out == render_result(Format.TEXT, told(name))
+    assert run(file).out == render_result(Format.TEXT, example(name))
 
 
 @pytest.mark.contract("B775")
@@ -190,7 +190,7 @@ def test_a_result_that_is_replayed_is_named(
 ) -> None:
     """It is no recording: the error says what it is, and what renders it."""
     file = tmp_path / "r.json"
-    file.write_text(json_text(told("verified")))
+    file.write_text(json_text(example("verified")))
     assert main.run(["replay", str(file)], environ={}) == 2
     said = capsys.readouterr().err
     assert "this is a result document, not a recording" in said

@@ -147,8 +147,8 @@ def test_a_refusal_before_anything_is_known_is_in_the_file_and_in_no_group(
 ) -> None:
     """Nobody can tell whose group it would be."""
     file = tmp_path / "gate.prom"
-    told = {"metrics_textfile": str(file), "pushgateway": GATEWAY}
-    assert here("apply", file=["nowhere.yaml"], **told).code == 2
+    options = {"metrics_textfile": str(file), "pushgateway": GATEWAY}
+    assert here("apply", file=["nowhere.yaml"], **options).code == 2
     assert 'deployment="",namespace="",outcome="usage",' in file.read_text()
     [(groups, _)] = pushes.came
     assert set(groups.texts) == {Place("")}

@@ -89,8 +89,8 @@ def test_a_picture_that_breaks_is_told_and_not_shown_again(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lines go on."""
-    told: list[threading.ExceptHookArgs] = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
+    errors: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
 
     def broken(*_: int) -> tuple[Painted, ...]:
         raise KeyError("sesame")
@@ -99,7 +99,7 @@ def test_a_picture_that_breaks_is_told_and_not_shown_again(
     played.clock.wait(0.5)
     played.terminal.write("line\n")
     played.clock.wait(0.5)
-    assert [args.exc_type for args in told] == [KeyError]
+    assert [args.exc_type for args in errors] == [KeyError]
     assert played.sent() == "line\r\n"
 
 

@@ -410,8 +410,8 @@ def test_an_object_without_managed_fields_is_compared_whole() -> None:
 @pytest.mark.contract("B49", "B176")
 def test_names_that_could_not_be_printed_come_escaped() -> None:
     """A finalizer or a manager is text of others."""
-    told = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
-    assert told == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
+    finding = compare(LeftObject(WRITTEN), Known(deleting(WRITTEN, "a\u202eb")))
+    assert finding == Finding(FindingKind.BEING_DELETED, finalizers=('"a\\u202eb"',))
     assert compare(LeftObject(WRITTEN), Absent()) == DELETED
 
 

@@ -75,9 +75,9 @@ def test_a_list_is_all_there_is() -> None:
 
 def test_warnings_are_kept_and_bounded() -> None:
     """Normal events tell nothing; of many warnings the latest stay."""
-    told = warning(pod(), "BackOff", "again")
-    assert not seen(replace(told, type="Normal")).events
-    snapshot = seen(*(replace(told, uid=f"e{number}") for number in range(MOST_EVENTS + 2)))
+    event = warning(pod(), "BackOff", "again")
+    assert not seen(replace(event, type="Normal")).events
+    snapshot = seen(*(replace(event, uid=f"e{number}") for number in range(MOST_EVENTS + 2)))
     assert len(snapshot.events) == MOST_EVENTS
     assert "e0" not in snapshot.events
     assert f"e{MOST_EVENTS + 1}" in snapshot.events
@@ -85,7 +85,7 @@ def test_warnings_are_kept_and_bounded() -> None:
 
 @pytest.mark.contract("B90")
 @pytest.mark.parametrize(
-    ("reason", "message", "told"),
+    ("reason", "message", "is_kept"),
     [
         ("Failed", "Failed to pull image x: not found", True),
         ("Failed", "Error: ErrImagePull", False),
@@ -93,13 +93,13 @@ def test_warnings_are_kept_and_bounded() -> None:
     ],
 )
 def test_only_the_event_that_names_a_cause_tells_of_a_pull(
-    reason: str, message: str, told: bool
+    reason: str, message: str, is_kept: bool
 ) -> None:
     """Kubelets write three events a failed pull; one has the registry's words."""
     starved = pod(0, waiting("ImagePullBackOff"), container("side"))
     snapshot = seen(starved, warning(starved, reason, message))
     tracks = snapshot.pods[starved.uid].containers
-    assert tracks["web"].pull_message == (message if told else "")
+    assert tracks["web"].pull_message == (message if is_kept else "")
     assert tracks["side"].pull_message == ""
 
 

@@ -53,7 +53,7 @@ def troubled(check: Check, error: Errored, role: str = "value") -> AskedCheck:
     return AskedCheck(check, "", measure_error(error), asked(check), error=error, error_role=role)
 
 
-def told(*checks: AskedCheck) -> ChecksResult:
+def checks_result(*checks: AskedCheck) -> ChecksResult:
     """Return the document, which keeps to its schema."""
     result = checks_document(checks, AT)
     Draft202012Validator(checks_schema()).validate(result)
@@ -77,14 +77,14 @@ def test_the_worst_check_gives_the_code_and_is_named() -> None:
     away = troubled(named(a_check(), "away"), Errored(CleanText("no"), Trouble.UNAUTHORIZED))
     wrong = troubled(named(a_check(), "wrong"), Errored(CleanText("no"), Trouble.BAD_QUERY))
     codes = [
-        told(good)["exit_code"],
-        told(good, unseen)["exit_code"],
-        told(good, unseen, bad)["exit_code"],
-        told(good, unseen, bad, away)["exit_code"],
-        told(good, unseen, bad, away, wrong)["exit_code"],
+        checks_result(good)["exit_code"],
+        checks_result(good, unseen)["exit_code"],
+        checks_result(good, unseen, bad)["exit_code"],
+        checks_result(good, unseen, bad, away)["exit_code"],
+        checks_result(good, unseen, bad, away, wrong)["exit_code"],
     ]
     assert codes == [0, 7, 6, 3, 2]
-    assert told(good, bad)["message"] == "bad: fails"
+    assert checks_result(good, bad)["message"] == "bad: fails"
 
 
 @pytest.mark.contract("B650")
@@ -113,14 +113,14 @@ def test_why_a_check_cannot_be_asked_is_told(troubles: list[Trouble], words: str
         troubled(named(a_check(), name), Errored(CleanText("no"), trouble))
         for name, trouble in zip(("errors", "b", "c"), troubles, strict=False)
     ]
-    assert told(*away)["message"] == words
+    assert checks_result(*away)["message"] == words
 
 
 @pytest.mark.contract("B456", "B458")
 def test_of_many_series_ten_are_kept_and_all_counted() -> None:
     """A query that matches the whole cluster does not fill the screen; NaN is no number of JSON."""
     odd = (math.nan, math.inf, -math.inf)
-    result = told(answered(a_check(metric(reduce=Reduce.MAX)), vector(*odd, *range(37))))
+    result = checks_result(answered(a_check(metric(reduce=Reduce.MAX)), vector(*odd, *range(37))))
     (row,) = result["checks"]
     (question,) = row["questions"]
     assert row["value"] is None
@@ -152,7 +152,7 @@ def test_when_it_is_asked_and_how_it_decides_in_a_run_is_said(
 ) -> None:
     """One measurement of now is not yet the verdict of a rollout."""
     check = a_check(schedule=schedule, **tolerances)
-    (row,) = told(answered(check, vector(0.1)))["checks"]
+    (row,) = checks_result(answered(check, vector(0.1)))["checks"]
     assert says in row["rules"][-1]["says"]
 
 
@@ -160,9 +160,9 @@ def test_when_it_is_asked_and_how_it_decides_in_a_run_is_said(
 def test_each_rule_says_what_it_made_of_the_answers() -> None:
     """In the order in which they decide."""
     probe = metric(min_samples=min_samples(20), freshness=query("up"), compare=Ratio(2, 0.1))
-    (row,) = told(answered(a_check(probe), vector(0.3), vector(340), vector(3.5), vector(0.2)))[
-        "checks"
-    ]
+    (row,) = checks_result(
+        answered(a_check(probe), vector(0.3), vector(340), vector(3.5), vector(0.2))
+    )["checks"]
     assert [(rule["rule"], rule["says"]) for rule in row["rules"]][:-1] == [
         ("samples", "340, of at least 20"),
         ("age", "the newest sample is 3.5 seconds old, of at most 30s"),
@@ -203,7 +203,7 @@ def test_each_kind_of_answer_is_a_line() -> None:
         (run, Exit(None), "did not end in time"),
     ]
     for check, answer, words in replies:
-        (row,) = told(answered(check, answer))["checks"]
+        (row,) = checks_result(answered(check, answer))["checks"]
         assert row["questions"][0]["answer"] == words
 
 
@@ -224,7 +224,7 @@ def hostile() -> ChecksResult:
     bad = AskedCheck(long, HOSTILE, make_fail(HOSTILE, 1.0), asked(long), None)
     place = Errored(CleanText(HOSTILE), Trouble.BAD_QUERY, HOSTILE, (1, 300))
     far = Check("far", type(metric())(query("up + " * 200 + "up"), Bounds(most=1)))
-    return told(answered(check, vector(*range(9))), bad, troubled(far, place))
+    return checks_result(answered(check, vector(*range(9))), bad, troubled(far, place))
 
 
 @pytest.mark.contract("B456")

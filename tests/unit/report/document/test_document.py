@@ -37,7 +37,7 @@ from tests.unit.report.stage import Stage, run_of
 VALIDATOR = Draft202012Validator(result_schema())
 
 
-def told(name: str) -> Result:
+def example(name: str) -> Result:
     """Return the document of an ending."""
     return of(ENDINGS[name]())
 
@@ -52,7 +52,7 @@ def of(stage: Stage) -> Result:
 @each("name", ENDINGS)
 def test_every_document_keeps_to_the_schema(name: str) -> None:
     """Whatever the end, the published schema holds; no time is later than the document's own."""
-    result = told(name)
+    result = example(name)
     VALIDATOR.validate(with_deployments(result))
     for found in result["history"]["pods"]:
         times = [sample["at_seconds"] for sample in found["samples"]]
@@ -101,7 +101,7 @@ def test_outcome_code_reason_and_what_runs(
     name: str, outcome: str, code: int, reason: str, running: str, actions: list[str]
 ) -> None:
     """As the exit code branches; whose pods run, and what was done to each object."""
-    result = told(name)
+    result = example(name)
     assert (result["outcome"], result["exit_code"], result["reason"]) == (outcome, code, reason)
     assert result["workloads"][0]["running"] == running
     assert [item["action"] for item in result["objects"]] == actions
@@ -158,18 +158,19 @@ ROLLBACK = {
 )
 def test_nothing_is_made_up(name: str, path: str, value: object) -> None:
     """What is not known, was not written or did not go back is no more than that."""
-    found: Any = told(name)
+    found: Any = example(name)
     for key in path.split("/"):
         found = found[int(key)] if key.isdecimal() else found[key]
     assert found == value
 
 
-@pytest.mark.contract("B173")
+@pytest.mark.contract("B173", "B1053")
 def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     """The apply was rejected at it: the ConfigMap before it is restored, its baseline runs."""
     result = of(apply_rejected())
     (web,) = result["workloads"]
-    assert (web["outcome"], web["running"]) == ("verified", "baseline")
+    assert (web["outcome"], web["running"]) == ("refused", "baseline")
+    assert web["message"].startswith("it was not written: ")
     assert (web["new"]["images"], web["new"]["name"]) == (["shop/web:2"], "")
     assert [item["action"] for item in result["objects"]] == ["restored", "unchanged"]
     assert result["rollback"] is not None
@@ -191,16 +192,17 @@ def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
 
 
+@pytest.mark.contract("B1137")
 def test_fields_left_to_their_new_owners_are_named() -> None:
-    """A rollback that meets another manager's field drops it and says so."""
+    """A rollback that meets another manager's field drops it and says so, first of the warnings."""
 
     def contested(write: Write) -> AttemptEvent | None:
         spec = write.body.thaw()["spec"]
         back = spec["template"]["spec"]["containers"][0]["image"] == "shop/web:1"
         if back and "replicas" in spec:
-            told = CleanText("conflict")
+            message = CleanText("conflict")
             paths = ("spec.replicas",)
-            return WriteRejected(110.0, write.effect_id, Reason.CONFLICT, told, paths)
+            return WriteRejected(110.0, write.effect_id, Reason.CONFLICT, message, paths)
         return None
 
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=contested)
@@ -210,15 +212,17 @@ def test_fields_left_to_their_new_owners_are_named() -> None:
     web.counted(2, 3, 5)
     stage.show(9.0)
     stage.serve_again()
-    assert (
-        "the rollback left spec.replicas of deployment/web as others have changed it"
-        in of(stage)["warnings"][0]
-    )
+    times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
+    lines = RunLines(warnings=("known ahead",), advice=("no probe",))
+    run = Run(RunIdentity("1", "id", "apply"), times, lines=lines)
+    first, *others = document(stage.attempt, run)["warnings"]
+    assert "the rollback left spec.replicas of deployment/web as others have changed it" in first
+    assert others == ["known ahead", "no probe"]
 
 
 def test_a_sibling_that_goes_back_too_is_not_blamed() -> None:
     """The document's message is that of the one that failed, and so is the sibling's cause."""
-    result = told("two-deployments")
+    result = example("two-deployments")
     assert result["message"].startswith("deployment/web: web: Error")
     assert result["workloads"][1]["causes"][0]["message"].startswith("deployment/web failed: ")
 

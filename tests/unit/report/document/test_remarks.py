@@ -39,8 +39,8 @@ def test_replicas_that_an_autoscaler_owns_are_told(command: str) -> None:
     attempt = verified().attempt
     (write,) = attempt.plan.writes
     plan = replace(attempt.plan, command=command, writes=(replace(write, autoscaled=True),))
-    told = "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
-    assert remarks(replace(attempt, plan=plan)) == ([told] if command == "apply" else [])
+    warning = "spec.replicas of deployment/web is its autoscaler's: the manifest's was left out"
+    assert remarks(replace(attempt, plan=plan)) == ([warning] if command == "apply" else [])
 
 
 def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
@@ -53,12 +53,12 @@ def test_managers_that_lost_fields_to_a_forced_apply_are_named() -> None:
     forced = replace(written, before=before, forced=True)
     shared = Body.of({"managedFields": [*written.after.managed.thaw()["managedFields"], theirs]})
 
-    def told(write: WrittenObject) -> list[str]:
+    def remarks_on(write: WrittenObject) -> list[str]:
         ledger = replace(attempt.ledger, written=FrozenMap({ref: write}))
         return list(remarks(replace(attempt, ledger=ledger)))
 
-    (remark,) = told(forced)
+    (remark,) = remarks_on(forced)
     assert remark.startswith("deployment/web: spec.")
     assert remark.endswith(" taken from kubectl-edit")
-    assert told(replace(forced, after=replace(written.after, managed=shared))) == []
-    assert told(replace(forced, forced=False)) == []
+    assert remarks_on(replace(forced, after=replace(written.after, managed=shared))) == []
+    assert remarks_on(replace(forced, forced=False)) == []

@@ -9,7 +9,7 @@ import pytest
 from gate.report.formats.junit import junit
 from gate.report.schema.result import Result
 from tests.table import each
-from tests.unit.report.results import NAMES, told, with_checks
+from tests.unit.report.results import NAMES, example, with_checks
 
 
 def cases(result: Result) -> dict[str, str]:
@@ -40,7 +40,7 @@ def test_there_is_a_case_for_all_that_was_judged() -> None:
 @each("name", sorted(NAMES))
 def test_it_fails_where_the_exit_code_does(name: str) -> None:
     """A host that goes by the report comes to the same end as one that goes by the code."""
-    result = told(name)
+    result = example(name)
     ends = set(cases(result).values())
     assert bool(ends & {"failure", "error"}) is (result["exit_code"] not in (0, 7))
 
@@ -48,9 +48,9 @@ def test_it_fails_where_the_exit_code_does(name: str) -> None:
 @pytest.mark.contract("B562")
 def test_what_is_only_observed_fails_nothing() -> None:
     """The Deployment that would have failed is skipped, and says why."""
-    found = cases(told("observed"))
+    found = cases(example("observed"))
     assert found["rollout-gate.deployment/shop/web"] == "skipped"
-    assert "would have rolled back" in junit(told("observed"))
+    assert "would have rolled back" in junit(example("observed"))
 
 
 @pytest.mark.contract("B562")
@@ -61,7 +61,7 @@ def test_an_end_before_the_first_write_is_of_the_preflight(
     outcome: str, code: int, end: str
 ) -> None:
     """There is no other phase."""
-    result = told("verified")
+    result = example("verified")
     ended: Result = {**result, "outcome": outcome, "exit_code": code, "workloads": [],  # type: ignore[typeddict-item]
                      "objects": []}  # fmt: skip
     assert cases(ended) == {"rollout-gate.phase/preflight": end}

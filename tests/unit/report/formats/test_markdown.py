@@ -8,12 +8,12 @@ import pytest
 
 from gate.report.formats.markdown import BUDGET_BYTES, markdown
 from gate.report.schema.result import Result
-from tests.unit.report.results import spoilt, told, with_checks
+from tests.unit.report.results import example, spoilt, with_checks
 
 
 def many(count: int, log_characters: int) -> Result:
     """Return a result of many Deployments with long logs."""
-    result = spoilt(told("rolled-back"), "w" * log_characters)
+    result = spoilt(example("rolled-back"), "w" * log_characters)
     one = result["workloads"][0]
     result["workloads"] = [{**copy.deepcopy(one), "name": f"web-{n}"} for n in range(count)]
     return result
@@ -44,7 +44,7 @@ def test_one_screen_says_what_happened() -> None:
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/ b", "https://a>b"])
 def test_only_a_web_address_is_a_link(url: str) -> None:
     """What the environment says of the run is not trusted either: the page is as without it."""
-    result = told("verified")
+    result = example("verified")
     result["run_url"] = "https://a.example/runs/1"
     assert "[this run](<https://a.example/runs/1>)" in markdown(result)
     without = markdown({**result, "run_url": ""})

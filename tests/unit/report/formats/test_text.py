@@ -18,11 +18,11 @@ from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
+    example,
     log_result,
     object_result,
     result_of,
     spoilt,
-    told,
     workload_result,
 )
 from tests.unit.report.rewrite import GOLDEN, rendered
@@ -45,17 +45,17 @@ def test_the_block_is_the_golden_one(name: str) -> None:
 @each("name", ENDINGS)
 def test_it_fits_its_stream(name: str) -> None:
     """40 lines, none wider than the stream but for commands; plain signs; colour when asked for."""
-    plain = verdict_text(told(name), Style())
+    plain = verdict_text(example(name), Style())
     for width in (80, 100, 120):
-        lines = verdict_text(told(name), Style(width=width)).splitlines()
+        lines = verdict_text(example(name), Style(width=width)).splitlines()
         assert len(lines) <= MOST_LINES
         assert all(columns(line) <= width for line in lines if "rollout-gate" not in line)
-    narrow = " ".join(verdict_text(told(name), Style(width=40)).split())
+    narrow = " ".join(verdict_text(example(name), Style(width=40)).split())
     assert " ".join(plain.split()).partition(" where ")[0] in narrow, "no sentence is cut"
-    simple = verdict_text(told(name), Style(encoding="ascii"))
+    simple = verdict_text(example(name), Style(encoding="ascii"))
     assert simple.isascii()
     assert len(simple.splitlines()) == len(plain.splitlines())
-    coloured = verdict_text(told(name), Style(color=True))
+    coloured = verdict_text(example(name), Style(color=True))
     assert ("\x1b" in plain, "\x1b[" in coloured) == (False, True)
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
@@ -63,7 +63,7 @@ def test_it_fits_its_stream(name: str) -> None:
 
 def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     """Two pods doomed the version, four suffer when it is over: one line, with the four."""
-    result = told("kept")
+    result = example("kept")
     (only,) = result["workloads"]
     result["message"] = "web: Error, exit code 1 (2 of 4 created pods)"
     cause = {
@@ -82,7 +82,7 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
 @pytest.mark.parametrize("width", [80, 100])
 def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:
     """A step is whole, for its end is what is to be typed; three warnings stand on the screen."""
-    result = told("kept")
+    result = example("kept")
     result["workloads"][0]["undo_lacks"] = [f"secret/orders-{n}-secret" for n in range(12)]
     result["warnings"] = [f"warning number {n}" for n in range(5)]
     shown = " ".join(verdict_text(result, Style(width=width)).split())

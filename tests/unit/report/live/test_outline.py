@@ -45,7 +45,7 @@ def texts(branches: tuple[Branch, ...]) -> Iterator[str]:
         yield from texts(branch.below)
 
 
-def told(view: View, height: int) -> list[str]:
+def outline_lines(view: View, height: int) -> list[str]:
     """Return the lines of a view in that height."""
     return list(texts(fit_outline(view, height).branches))
 
@@ -55,12 +55,12 @@ def test_many_pods_are_a_number() -> None:
     """The less room there is, the fewer are named."""
     groups = (pods(400), pods(600, "ready", Mark.GOOD))
     view = View("rolling out", Mark.MOVING, 1.0, [deployment(*groups)], clocks=CLOCKS)
-    wide = told(view, 20)
+    wide = outline_lines(view, 20)
     assert "392 more pods CrashLoopBackOff" in wide
     assert "600 pods ready" in wide
-    narrow = told(view, 8)
+    narrow = outline_lines(view, 8)
     assert narrow[2:4] == ["400 pods CrashLoopBackOff", "600 pods ready"]
-    assert told(view, 6)[1:] == [
+    assert outline_lines(view, 6)[1:] == [
         "new web-2 0 of 4 ready, shop/web:2",
         "old web-1 3 of 3 ready, shop/web:1",
     ]
@@ -72,7 +72,7 @@ def test_of_many_deployments_those_in_trouble_are_told() -> None:
     several = [deployment(name=f"good-{n}", mark=Mark.GOOD) for n in range(30)]
     several.append(deployment(pods(1), name="bad", mark=Mark.BAD))
     view = View("rolling out", Mark.MOVING, 1.0, several, clocks=CLOCKS)
-    lines = told(view, 18)
+    lines = outline_lines(view, 18)
     assert lines[0] == "deployment/bad in shop 0 of 4"
     assert lines[-1] == "19 more Deployments"
 
@@ -82,7 +82,7 @@ def test_of_many_checks_the_best_are_left_out() -> None:
     checks = [CheckView(f"ok-{n}", Mark.GOOD, "1", "<= 2") for n in range(20)]
     checks.append(CheckView("bad", Mark.BAD, "9", "<= 2", "2 failed"))
     view = View("rolling out", Mark.MOVING, 1.0, [deployment()], checks, CLOCKS)
-    lines = told(view, 20)
+    lines = outline_lines(view, 20)
     assert "bad 9 (good: <= 2) 2 failed" in lines
     assert lines[-1] == "9 more checks"
 

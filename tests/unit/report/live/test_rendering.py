@@ -76,8 +76,8 @@ def test_text_is_text(words: str) -> None:
     """No markup, no control sequence, no line or column more than there is room for."""
     named = WorkloadView("deployment/web", "shop", Mark.BAD, words, words)
     check = CheckView(words, Mark.BAD, words, words, words)
-    told = View(words, Mark.BAD, 1.0, [named, deployment(pods(1, words))], [check], CLOCKS)
-    shown = frame(told, Look(79, 30))
+    view = View(words, Mark.BAD, 1.0, [named, deployment(pods(1, words))], [check], CLOCKS)
+    shown = frame(view, Look(79, 30))
     assert len(shown) <= 30
     for line in shown:
         assert plain(line.text).isprintable()

@@ -16,7 +16,7 @@ from gate.report.schema.recorded_result import recorded_end, with_recorded_end
 from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
-from tests.unit.report.results import NAMES, told
+from tests.unit.report.results import NAMES, example
 
 Made = Callable[[], dict[str, Any]]
 STYLE = Style(width=100)
@@ -51,7 +51,11 @@ def without_later_values(document: dict[str, Any]) -> dict[str, Any]:
 
 def undone() -> dict[str, Any]:
     """Return the result of an `undo` over what a dead gate had left."""
-    found: dict[str, Any] = {**told("rolled-back"), "reason": "Interrupted", "takes_back": True}
+    found: dict[str, Any] = {
+        **example("rolled-back"),
+        "reason": "Interrupted",
+        "takes_back": True,
+    }
     return {**found, "message": UNDONE, "workloads": [_plain(found["workloads"][0])]}
 
 
@@ -62,16 +66,20 @@ def _plain(deployment: dict[str, Any]) -> dict[str, Any]:
 def refused() -> dict[str, Any]:
     """Return a result that was refused after it had finished what another attempt left."""
     entry = {"at_seconds": 0.1, "event": "recovered", "message": "deployment/web: verified"}
-    found: dict[str, Any] = {**told("conflict"), "workloads": [], "outcome": "refused"}
+    found: dict[str, Any] = {**example("conflict"), "workloads": [], "outcome": "refused"}
     found["reason"] = "Paused"
     return {**found, "exit_code": 3, "has_recovered": True, "timeline": [entry]}
 
 
 def without_a_right() -> dict[str, Any]:
     """Return a result of which one object did not go back, for want of a right."""
-    item: dict[str, Any] = {**told("rolled-back")["objects"][0], "kind": "ConfigMap"}
+    item: dict[str, Any] = {**example("rolled-back")["objects"][0], "kind": "ConfigMap"}
     item |= {"name": "settings", "judged": False, "action": "kept", "not_restored": "Forbidden"}
-    found: dict[str, Any] = {**told("rolled-back"), "outcome": "rollback-failed", "exit_code": 5}
+    found: dict[str, Any] = {
+        **example("rolled-back"),
+        "outcome": "rollback-failed",
+        "exit_code": 5,
+    }
     warnings = [f"configmap/settings could not be restored: {NO_RIGHT}"]
     return {**found, "objects": [*found["objects"], item], "warnings": warnings}
 
@@ -99,10 +107,12 @@ def test_other_words_change_nothing(made: Made, words: str) -> None:
 @pytest.mark.contract("B876")
 def test_what_observe_kept_from_is_a_value() -> None:
     """A check whose own text has the words that stand before a reason cuts nothing off."""
-    document = {**told("observed"), "message": "a because b"}
+    document = {**example("observed"), "message": "a because b"}
     (first, *_) = headline(document, STYLE)  # type: ignore[arg-type]
-    assert told("observed")["would_have"] in first
-    assert told("observed")["message"].startswith(told("observed")["would_have"] + " because ")
+    assert example("observed")["would_have"] in first
+    assert example("observed")["message"].startswith(
+        example("observed")["would_have"] + " because "
+    )
 
 
 @pytest.mark.contract("B876", "B775")
@@ -110,7 +120,7 @@ def test_what_observe_kept_from_is_a_value() -> None:
 def test_a_document_with_sentences_alone_is_read_as_it_was(name: str) -> None:
     """Whoever reads the report of a version before sees the same as it did."""
     made = {"undone": undone, "refused": refused, "without-a-right": without_a_right}
-    document = made[name]() if name in made else told(name)
+    document = made[name]() if name in made else example(name)
     old = without_later_values(document)  # type: ignore[arg-type]
     assert old != document
     shown = verdict_text(result_of(old, FILE), STYLE)
@@ -121,5 +131,5 @@ def test_a_document_with_sentences_alone_is_read_as_it_was(name: str) -> None:
 def test_a_recording_of_before_says_what_was_taken_back() -> None:
     """The end in it has the sentence: judging it again knows nothing of the command."""
     end = without_later_values(recorded_end(undone()))  # type: ignore[arg-type]
-    found = result_of(with_recorded_end(told("rolled-back"), end), FILE)
+    found = result_of(with_recorded_end(example("rolled-back"), end), FILE)
     assert found["takes_back"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gate.report.schema.recorded_result import recorded_end, with_recorded_end
-from tests.unit.report.results import NAMES, told, with_checks
+from tests.unit.report.results import NAMES, example, with_checks
 
 CANARY = "s3cr3t-canary"
 
@@ -16,7 +16,7 @@ CANARY = "s3cr3t-canary"
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_an_end_with_its_own_judgement_is_the_result_again(name: str) -> None:
     """But for what is not recorded, which is the recording's own."""
-    result = told(name)
+    result = example(name)
     again = with_recorded_end(result, recorded_end(result))
     for one in result["objects"]:
         one.update({"file": "", "line": 0, "changes": []})

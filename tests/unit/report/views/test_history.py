@@ -12,6 +12,9 @@ from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
 from gate.core.versions.judged_version import JudgedVersion
+from gate.report.kinds.deployment import DEPLOYMENT
+from gate.report.kinds.kind import WorkloadWords
+from gate.report.kinds.stateful_set import STATEFUL_SET
 from gate.report.style.style import Style, columns
 from gate.report.views.history import Returns, Revision, Verdict, history_table
 
@@ -22,7 +25,7 @@ def revision(number: int | None, *, returned_to: bool = False, **more: object) -
     """Return a revision of an ordinary Deployment."""
     values: dict[str, object] = {
         "number": number,
-        "replica_set": f"web-{number}",
+        "name": f"web-{number}",
         "images": (f"shop/web:{number}",),
         "change_cause": "",
         "created_at": "2026-11-21T11:55:00Z",
@@ -84,8 +87,8 @@ def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
     ]
     heading, running, verified, unknown = history_table(rows, NOW, Style(width=150)).splitlines()
     assert heading.split()[3:6] == ["VERDICT", "BY", "COMMIT"]
-    told = "       3   5m     2  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -"
-    assert running.startswith(told)
+    row = "       3   5m     2  failed 2d ago: CrashLoop  bob    22222222  shop/web:3  -"
+    assert running.startswith(row)
     assert running.endswith(" running")
     assert verified.startswith("       2   3d     0  verified 2d ago           alice  11111111")
     assert unknown.split()[:6] == ["1", "?", "0", "-", "-", "-"]
@@ -96,14 +99,22 @@ def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
 @pytest.mark.contract("B190", "B867")
 def test_a_revision_as_json() -> None:
     """What a pause holds back is no revision yet, so that nothing returns to it."""
-    found = revision(3, running=True).document()
-    assert {key: found[key] for key in ("revision", "replicaset", "images", "running")} == {
-        "revision": 3, "replicaset": "web-3", "images": ["shop/web:3"], "running": True,
+    found = revision(3, running=True).document(DEPLOYMENT)
+    assert {key: found[key] for key in ("revision", "name", "images", "running")} == {
+        "revision": 3, "name": "web-3", "images": ["shop/web:3"], "running": True,
     }  # fmt: skip
     marks = ("waiting", "returned_to", "undo_returns")
     assert [found[key] for key in marks] == [False, False, False]
-    held = revision(None, replica_set="").document()
+    held = revision(None, name="").document(DEPLOYMENT)
     assert [held[key] for key in marks] == [True, False, False]
+
+
+@pytest.mark.contract("B1133")
+@pytest.mark.parametrize(("kind", "replica_set"), [(DEPLOYMENT, "web-3"), (STATEFUL_SET, "")])
+def test_only_a_replica_set_is_called_one(kind: WorkloadWords, replica_set: str) -> None:
+    """The key of before has nothing to say of what another kind keeps its versions in."""
+    found = revision(3).document(kind)
+    assert (found["name"], found["replicaset"]) == ("web-3", replica_set)
 
 
 @pytest.mark.contract("B190")
@@ -123,8 +134,8 @@ def test_each_verdict_is_told_from_the_others(
     """What ended an attempt without a word on its version is no failure of it."""
     one = revision(1, judged=judged(reason))
     assert f"  {said}  " in history_table([one], NOW, Style(width=140))
-    told = one.document()
-    assert (told["verdict"], told["reason"]) == (verdict, reason or "")
+    shown = one.document(DEPLOYMENT)
+    assert (shown["verdict"], shown["reason"]) == (verdict, reason or "")
 
 
 @pytest.mark.contract("B877")

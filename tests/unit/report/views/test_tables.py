@@ -93,12 +93,12 @@ def test_turned_verdicts_are_counted_by_where_they_turned() -> None:
     """The most frequent turn first; on a terminal lines of its width, elsewhere whole."""
     rows = [row("a", FAILED), row("b", COMPLETE), row("c", DOUBT), row("d", DOUBT)]
     found = backtest.document(rows, [])
-    told = backtest_text(found, Style()).splitlines()
-    assert told[1].startswith("turned  a ")
-    assert "complete  1m35s  failed CheckFailed" in told[1]
-    assert told[2].startswith("        b ")
+    lines = backtest_text(found, Style()).splitlines()
+    assert lines[1].startswith("turned  a ")
+    assert "complete  1m35s  failed CheckFailed" in lines[1]
+    assert lines[2].startswith("        b ")
     last = "3 of 4 verdicts changed: 2 from complete to inconclusive, 1 from complete to failed"
-    assert told[-1] == last
+    assert lines[-1] == last
     found = backtest.document([row("recordings/2026-11-21.jsonl", FAILED)], [])
     assert all(columns(line) <= 80 for line in backtest_text(found, Style(width=80)).splitlines())
     assert FAILED["message"].strip() in backtest_text(found, Style(width=80), whole=True)

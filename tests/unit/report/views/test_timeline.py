@@ -49,8 +49,8 @@ def test_a_heartbeat_says_what_is_waited_for_and_why() -> None:
     assert waiting_for(stage.attempt, stage.attempt.now) == away
     baking, _ = applying("shop/web:1", Policy(budgets=Budgets(bake_seconds=60.0)))
     baking.show(0.5)
-    told = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)
-    assert told == "complete; watching for another 40 s"
+    line = waiting_for(baking.attempt, baking.attempt.course.baked_since + 20.0)
+    assert line == "complete; watching for another 40 s"
     stranger = ENDINGS["superseded"]().attempt
     assert waiting_for(stranger, stranger.now) == "done"
 
@@ -60,6 +60,6 @@ def test_many_deployments_are_counted_not_listed() -> None:
     workloads = [serving(f"web{index}") for index in range(5)]
     bodies = [manifest(w.name, f"shop/{w.name}:2") for w in workloads]
     stage = Stage(workloads, bodies)
-    told = waiting_for(stage.attempt, stage.attempt.now)
-    assert told.count("deployment/") == 3
-    assert told.endswith("; 2 more Deployments")
+    line = waiting_for(stage.attempt, stage.attempt.now)
+    assert line.count("deployment/") == 3
+    assert line.endswith("; 2 more Deployments")

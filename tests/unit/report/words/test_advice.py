@@ -26,10 +26,10 @@ from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
+    example,
     log_result,
     object_result,
     result_of,
-    told,
     workload_result,
 )
 from tests.unit.report.stage import run_of
@@ -71,7 +71,7 @@ def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
     if served:
         found["new"]["name"] = "web-3"
         found["changed"] = False
-        kept = told("kept")["objects"][0]
+        kept = example("kept")["objects"][0]
         result["objects"] = [{**kept, "action": "unchanged"}]
     else:
         found["baseline"] = None
@@ -100,12 +100,12 @@ def test_recover_is_advised_where_a_lock_has_a_record(name: str, is_locked: bool
 @each("reason", [reason for reason in all_reasons() if reason not in SILENT])
 def test_each_reason_has_advice_for_the_cluster_of_the_run(reason: AnyReason) -> None:
     """Whoever pastes it at night may have another context chosen: undoing there is worse."""
-    told = workload_result(Outcome.FAILED, reason)
-    told["evidence"] = [log_result()]
-    told["causes"][0]["message"] = "exceeded quota: q"
+    entry = workload_result(Outcome.FAILED, reason)
+    entry["evidence"] = [log_result()]
+    entry["causes"][0]["message"] = "exceeded quota: q"
     there = {"context": "prod eu", "kubeconfig": "/etc/k; x"}
     vacuous = result_of(workload_result(Outcome.VERIFIED, reason))
-    results = [result_of(told), minimal(Outcome.REFUSED, 3, reason, "said", RUN), vacuous]
+    results = [result_of(entry), minimal(Outcome.REFUSED, 3, reason, "said", RUN), vacuous]
     advice = [next_steps({**result, **there}) for result in results]  # type: ignore[typeddict-item]
     assert any(advice)
     lines = [shlex.split(step.command) for steps in advice for step in steps]

@@ -91,7 +91,7 @@ def interrupted_in_doubt(server: Server) -> Player:
     return player
 
 
-def told(player: Player) -> Result:
+def result_of_play(player: Player) -> Result:
     """Return the result document."""
     attempt = player.attempt
     run = Run(
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "rejected-behind-one": (
         lambda: cut_off(serving("web", "api"), *TWO, after=2),
         4,
-        f"{HALF} went back",
+        f"{HALF} went back; deployment/api was never written",
         "web baseline, api baseline",
         UNDONE,
     ),
@@ -131,7 +131,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
     "rejected-new": (
         lambda: cut_off(serving(), *ONE),
         4,
-        f"{HALF} went back",
+        f"{HALF} went back; deployment/web was never written",
         "web other",
         "runs nothing: it was not written; wanted shop/web:v2",
     ),
@@ -179,7 +179,7 @@ def test_what_was_never_written_neither_ran_nor_failed(name: str) -> None:
     """The document, the first line and the rows say the same, and no more than was seen."""
     ended, code, said, running, rows = CASES[name]
     player = ended()
-    result = told(player)
+    result = result_of_play(player)
     assert result["exit_code"] == code
     assert sentence(result) == said
     runs = ", ".join(f"{one['name']} {one['running']}" for one in result["workloads"])

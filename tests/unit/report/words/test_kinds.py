@@ -95,15 +95,16 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
 @pytest.mark.contract("B1035")
 def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     """What it did stays; what was beside it went back, and what comes after it was not written."""
-    job = of_kind("Job", Outcome.FAILED, "JobFailed")
+    over = {"running": "none", "lasting_effect": "what the Job did"}
+    job = of_kind("Job", Outcome.FAILED, "JobFailed", **over)
     web = workload_result(Outcome.REFUSED, Reason.SIBLING_FAILED, "baseline")
     web["changed"], web["new"]["name"] = False, ""
     settings = object_result(action="restored")
     back = {"outcome": Outcome.ROLLED_BACK, "exit_code": 4, "objects": [settings]}
     line = said(job, web, **back)
     assert line.endswith(
-        "job/db failed, and what it did stays; what else was written went back;"
-        " deployment/web was never written"
+        "job/db failed; deployment/web was never written; what else was written went back;"
+        " what job/db did stays"
     )
     assert "not taken back" not in said(job, web)
     text = verdict_text(result_of(job), ONE_LINE)
@@ -116,8 +117,11 @@ def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
     """It ran before the version that failed, and stays."""
     web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP, "baseline")
     api = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, "baseline", "api")
-    line = said(web, api, of_kind("Job", Outcome.VERIFIED, "Complete"))
+    ran = of_kind("Job", Outcome.VERIFIED, "Complete", running="none")
+    line = said(web, api, ran)
     assert "2 of 2 Deployments went back, verified; what job/db did stays" in line
+    ran["changed"] = False  # it had completed before this run, which did not run it
+    assert "job/db" not in said(web, api, ran)
 
 
 @pytest.mark.contract("B1036")
@@ -130,13 +134,6 @@ def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
             "BlockedByPod",
             "pod/db-1",
             "kubectl delete pod/db-1 -n shop",
-        ),
-        (
-            "StatefulSet",
-            Outcome.ROLLBACK_FAILED,
-            "BlockedByPod",
-            "pod/db-1",
-            "--replace-blocked-pods evict",
         ),
         ("DaemonSet", Outcome.FAILED, "BlockedByNode", "node/n2", "kubectl describe node/n2"),
         ("DaemonSet", Outcome.FAILED, "BlockedByNode", "", "kubectl get nodes"),
@@ -169,6 +166,42 @@ def test_nothing_is_to_be_deleted_where_that_frees_nothing() -> None:
     cause = {"reason": "BlockedByPod", "message": "said", "pods": 0, "subject": ""}
     blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
     assert not [step for step in steps(blocked) if "delete" in step]
+
+
+@pytest.mark.contract("B1036", "B1092")
+@each(
+    ("message", "words", "others"),
+    [
+        ("and the controller waits for it", "--replace-blocked-pods delete", "partition"),
+        ("is left as it is by the controller (OnDelete)", "kubectl delete pod/db-1", "again"),
+        ("it is below the partition 3, and would", "lower the partition", "again"),
+    ],
+)
+def test_advice_fits_why_a_pod_stays(message: str, words: str, others: str) -> None:
+    """What the gate was refused, or never does, is not what is advised."""
+    cause = {"reason": "BlockedByPod", "message": message, "pods": 0, "subject": "pod/db-1"}
+    blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
+    found = steps(blocked)
+    assert any(words in step for step in found), found
+    assert not [step for step in found if others in step], found
+
+
+@pytest.mark.contract("B1092")
+@each(
+    ("message", "words", "others"),
+    [
+        ("replaces none (OnDelete)", "--on-delete wait", "partition"),
+        ("replaces none (partition 3 of 3)", "the partition is lowered", "delete"),
+    ],
+)
+def test_advice_about_what_rolls_nothing_is_of_its_strategy(
+    message: str, words: str, others: str
+) -> None:
+    """A partition is not lowered for OnDelete, and below one no pod is deleted."""
+    held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", message=message)
+    found = steps(held)
+    assert any(words in step for step in found), found
+    assert not [step for step in found if others in step], found
 
 
 def test_every_word_is_about_a_reason_that_the_kind_gives() -> None:

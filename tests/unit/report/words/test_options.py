@@ -19,7 +19,7 @@ from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
-from tests.unit.report.results import NAMES, log_result, result_of, told, workload_result
+from tests.unit.report.results import NAMES, example, log_result, result_of, workload_result
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 APP = Path(gate.__file__).parent / "app" / "commands"
@@ -34,7 +34,7 @@ def options_of(command: str) -> set[str]:
 
 def results() -> Iterator[Result]:
     """Iterate every ending, and a Deployment for every outcome and reason."""
-    yield from map(told, sorted(NAMES))
+    yield from map(example, sorted(NAMES))
     for outcome, reason in itertools.product(Outcome, Reason):
         one = workload_result(outcome, reason)
         for lacks in ([], ["secret/keys"]):

@@ -177,10 +177,10 @@ def refusal(api: Api, key: Key, patch: Patch, by: Writer = ME, **options: Any) -
 
 def test_unknown_fields_of_a_patch_are_treated_as_asked(api: Api, web: Key, live: JSON) -> None:
     """Refused when strict, told when warned about."""
-    patch, told = Patch(PatchType.MERGE, {"spec": {"foo": 1}}), list[str]()
-    warned = FieldValidation(Strictness.WARN, warn=told.append)
+    patch, warnings = Patch(PatchType.MERGE, {"spec": {"foo": 1}}), list[str]()
+    warned = FieldValidation(Strictness.WARN, warn=warnings.append)
     assert api.patch(web, patch, ME, validation=warned) is live
-    assert told == ['unknown field "spec.foo"']
+    assert warnings == ['unknown field "spec.foo"']
     found = refusal(api, web, patch, validation=FieldValidation(Strictness.STRICT))
     assert found.status == 422
     assert found.message.endswith('strict decoding error: unknown field "spec.foo"')

@@ -17,7 +17,6 @@ from tests.unit.sandbox.bed import (
 )
 
 TRACES = Path(__file__).parents[3] / "traces"
-Steps = list[tuple[object, ...]]
 
 
 def test_a_minimum_of_ready_seconds_alone_makes_no_rollout(bed: Bed) -> None:

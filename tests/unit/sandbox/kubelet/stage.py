@@ -128,8 +128,8 @@ class Stage:
                 *status.get("initContainerStatuses", ()),
             ]
             for entry in entries:
-                if entry["name"] == container and (not found or found[-1][1] != told(entry)):
-                    found.append((round(at, 3), told(entry)))
+                if entry["name"] == container and (not found or found[-1][1] != entry_text(entry)):
+                    found.append((round(at, 3), entry_text(entry)))
         return found
 
     def states(self, container: str = "web") -> list[str]:
@@ -137,7 +137,7 @@ class Stage:
         return [state for _, state in self.trail(container)]
 
 
-def told(entry: JSON) -> str:
+def entry_text(entry: JSON) -> str:
     """Return a container's state in a word or two: `ready`, `CrashLoopBackOff`, `Error 1`."""
     [(state, details)] = entry["state"].items()
     if state == "running":

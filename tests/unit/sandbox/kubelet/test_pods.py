@@ -133,14 +133,14 @@ def test_a_container_that_ran_long_is_forgiven() -> None:
 def test_messages_tell_the_figures_of_a_node(pace: Pace) -> None:
     """Whatever the pace, the third wait is told as 40 s and the fifth as 2m40s."""
     stage = Stage(pace).run(pod(asked="crash=0.1"), seconds=400)
-    told = [
+    messages = [
         entry["state"]["waiting"]["message"]
         for _, status in stage.statuses()
         for entry in status["containerStatuses"]
         if "waiting" in entry["state"]
     ]
-    assert told[2].startswith("back-off 40s restarting failed container=web pod=web-1_shop(")
-    assert told[4].startswith("back-off 2m40s ")
+    assert messages[2].startswith("back-off 40s restarting failed container=web pod=web-1_shop(")
+    assert messages[4].startswith("back-off 2m40s ")
 
 
 def test_pods_are_spread_over_the_nodes() -> None:
@@ -156,7 +156,7 @@ def test_pods_are_spread_over_the_nodes() -> None:
 def test_only_the_first_pods_of_a_replicaset_suffer() -> None:
     """`only=1` is for the first pod; its replacement comes later and is well."""
     stage = Stage().run(pod("1", asked="never-ready;only=1"), pod("2", asked="never-ready;only=1"))
-    assert [told for _, told in stage.trail()] == ["running", "ready"]
+    assert [state for _, state in stage.trail()] == ["running", "ready"]
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,9 @@ def _normal(answer: JSON) -> Any:
     The difference between two pods' specs is left out too: the server shows its internal types.
     """
     made = copy_json(answer)
-    for told in (made, *made.get("causes", ())):
-        if "message" in told:
-            told["message"] = told["message"].partition("\n@@")[0]
+    for part in (made, *made.get("causes", ())):
+        if "message" in part:
+            part["message"] = part["message"].partition("\n@@")[0]
     made["warnings"] = [each for each in made.get("warnings", ()) if each.startswith(_STRICT)]
     spec = made.get("object", {}).get("spec")
     if isinstance(spec, dict):

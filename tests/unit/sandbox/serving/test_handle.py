@@ -120,7 +120,7 @@ def test_warnings_fit_into_a_header(client: Client, config_map: Make) -> None:
     odd = {f"{number}-{'x' * 1000}": 1 for number in range(50)}
     answer = client.ask("POST", CONFIG_MAPS, {**config_map(), **odd})
     assert answer.status == 201
-    told = answer.headers["warning"].split(", ")
-    assert told[0].startswith('299 - "unknown field \\"0-xxx')
-    assert len(told) == 16
+    warnings = answer.headers["warning"].split(", ")
+    assert warnings[0].startswith('299 - "unknown field \\"0-xxx')
+    assert len(warnings) == 16
     assert len(answer.headers["warning"]) < 5000

@@ -71,9 +71,9 @@ class Echo:
         if request.path == "/ticks":
             self.streams.append(Ticks(self.timers))
             return Answer(200, self.streams[-1], {"content-type": "application/json"})
-        told = f"{request.method} {request.path} {request.query} {len(request.body)}"
+        text = f"{request.method} {request.path} {request.query} {len(request.body)}"
         named = [request.headers.get(name, "-") for name in ("x-group", "authorization")]
-        return text_answer(200, " ".join([told, *named]))
+        return text_answer(200, " ".join([text, *named]))
 
 
 class Session:
@@ -126,8 +126,8 @@ def test_a_request_reaches_the_cluster_over_tls(tmp_path: Path) -> None:
 
     text, token = asyncio.run(scene())
     assert len(token) >= 32
-    told = "POST /apis/x:y (('a', '1'), ('b', ''), ('a', '2')) 5"
-    assert text == f"{told} a, b Bearer {token}"
+    request = "POST /apis/x:y (('a', '1'), ('b', ''), ('a', '2')) 5"
+    assert text == f"{request} a, b Bearer {token}"
     assert not path.exists()
 
 
@@ -150,14 +150,14 @@ def test_a_body_is_read_up_to_the_limit() -> None:
 def test_a_signal_ends_it(tmp_path: Path) -> None:
     """SIGTERM is an orderly end."""
     path = tmp_path / "config"
-    told: list[Endpoint] = []
+    endpoints: list[Endpoint] = []
 
     def ready(endpoint: Endpoint) -> None:
-        told.append(endpoint)
+        endpoints.append(endpoint)
         os.kill(os.getpid(), signal.SIGTERM)
 
     serve_until_signalled(Echo(), ready, ServeOptions(kubeconfig=path), delivered_to)
-    assert told[0].server == f"https://127.0.0.1:{told[0].port}"
+    assert endpoints[0].server == f"https://127.0.0.1:{endpoints[0].port}"
     assert not path.exists()
 
 

@@ -95,7 +95,7 @@ def room() -> Room:
     return Room()
 
 
-def told(watch: Watch) -> list[tuple[str, str, str]]:
+def watched(watch: Watch) -> list[tuple[str, str, str]]:
     """Return what a watch has to tell: type, name and version."""
     return [
         (
@@ -157,10 +157,10 @@ def test_bookmarks_come_every_minute_and_before_the_end(room: Room) -> None:
     watch = room.watch(bookmarks=True, timeout_seconds=100)
     room.store.put(Key("pods", "shop", "p"), {"metadata": {"name": "p", "namespace": "shop"}})
     room.timers.run_due(60)
-    assert told(watch) == [("BOOKMARK", "", "1")]
+    assert watched(watch) == [("BOOKMARK", "", "1")]
     room.timers.run_due(97)
-    assert told(watch) == []
+    assert watched(watch) == []
     room.timers.run_due(98)
-    assert told(watch) == [("BOOKMARK", "", "1")]
+    assert watched(watch) == [("BOOKMARK", "", "1")]
     room.timers.run_due(100)
     assert watch.ended

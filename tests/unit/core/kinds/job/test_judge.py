@@ -13,7 +13,7 @@ from gate.core.kinds.job.kind import JobKind
 from gate.core.kinds.job.objects import JOB, Job
 from gate.core.kinds.registry import has_way_back, unseen
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.objects import Pod
+from gate.core.model.objects import CleanText, Condition, Pod
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed, Vanished
@@ -140,3 +140,31 @@ def test_checks_and_rollbacks_are_not_about_it() -> None:
     ref = last("job-good").ref
     assert not is_measured(ref)
     assert not has_way_back(ref)
+
+
+@pytest.mark.contract("B1071")
+def test_only_a_job_none_of_whose_pods_can_have_run_has_done_nothing() -> None:
+    """What its status does not count, or no longer has, may have run."""
+    kind, untouched = JobKind(), unseen(last("job-good").ref)
+    nothing = {"succeeded": 0, "failed": 0, "terminating": 0, "active": 0, "conditions": ()}
+    new = replace(last("job-good"), **nothing)  # type: ignore[arg-type]
+    assert kind.lasting_effect(untouched, new) == ""
+    suspended = Condition("Suspended", "False", CleanText("JobResumed"), CleanText(""))
+    for ran in (
+        {"succeeded": 1},
+        {"failed": 1},
+        {"terminating": 1},
+        {"active": 1},
+        {"ignores_failures": True},
+        {"conditions": (suspended,)},
+    ):
+        live = replace(new, **ran)
+        assert kind.lasting_effect(untouched, live) == "what the Job does", ran
+    rollout, events = followed("job-good")
+    seen = [(rollout := rollout.observe(event)).snapshot for event in events]
+    with_pod = [one for one in seen if one.pods]
+    said = [kind.lasting_effect(one, replace(new, active=1)) for one in with_pod]
+    assert "" in said
+    assert said == sorted(said)  # nothing until its container runs
+    assert said[-1] == "what the Job does"
+    assert kind.lasting_effect(played("job-good").snapshot, last("job-good")) == "what the Job did"

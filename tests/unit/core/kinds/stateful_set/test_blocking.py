@@ -37,7 +37,6 @@ def stateful_set(**changes: Any) -> StatefulSet:
         conditions=(),
         min_ready_seconds=0,
         on_delete=False,
-        parallel=False,
         partition=0,
         max_unavailable="1",
         first_ordinal=0,
@@ -79,7 +78,6 @@ WELL = (member(0, OLD), member(1, OLD))
     [
         (stateful_set(), (*WELL, member(2, OLD, ready=False)), "db-2"),
         (stateful_set(), (member(0, OLD, ready=False), member(1, OLD, ready=False)), "db-0"),
-        (stateful_set(parallel=True), (*WELL, member(2, OLD, ready=False)), "db-2"),
         (
             stateful_set(first_ordinal=5),
             (member(5, OLD), member(6, OLD), member(7, OLD, ready=False)),

@@ -1,0 +1,82 @@
+"""The pods of a version that is taken back, and that a DaemonSet's controller leaves by `OnDelete`.
+
+A way back restores the update strategy with the template: the controller then replaces no pod, so
+that those of the failed version would stay on their nodes.
+"""
+
+from __future__ import annotations
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set.objects import DaemonSet
+from gate.core.kinds.daemon_set.placement import Placement, key_of, own_pods
+from gate.core.model.objects import CleanText, Pod
+from gate.core.model.outcome import Reason
+from gate.core.rollout.causes import trouble_of
+from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.policy import FailFast
+from gate.core.rollout.workload_kind import BlockingPod, View
+
+
+def are_replaced(view: View[ControllerRevision], live: DaemonSet) -> bool:
+    """Tell whether no pod is left behind, and each node that had one has another one instead.
+
+    The status may not count yet what has just gone. Nodes that are not ready are not waited for.
+    """
+    if not _leaves(view, live):
+        return True
+    placement = Placement.of(view, live)
+    if any(_is_left(view, placement, pod) for pod in own_pods(view, live)):
+        return False
+    ready = len(placement.followed) + placement.behind_ready
+    return ready + placement.dead_present >= live.replicas
+
+
+def find_blocking_pod(
+    view: View[ControllerRevision], live: DaemonSet, limits: FailFast
+) -> BlockingPod | None:
+    """Return the pod to replace next: first what does not work, one at a time.
+
+    One that works goes only while every node that is ready has a pod that works.
+    """
+    if not _leaves(view, live) or live.observed_generation < live.generation:
+        return None
+    placement = Placement.of(view, live)
+    alive = [pod for pod in own_pods(view, live) if pod.node not in placement.dead]
+    if any(pod.deleting for pod in alive):
+        return None
+    left = sorted(
+        (pod for pod in alive if _is_left(view, placement, pod)),
+        key=lambda pod: (pod.ready, pod.node, pod.name),
+    )
+    are_well = all(pod.ready for pod in alive) and len(alive) >= live.replicas - len(placement.dead)
+    if not left or (left[0].ready and not are_well):
+        return None
+    track = view.pods[left[0].uid]
+    key = key_of(track.pod)
+    of_version = (one for one in view.list_owned() if f"{live.uid}/{one.label_value}" == key)
+    revision = next(of_version, None)
+    template = live.template if revision is None else revision.template
+    return BlockingPod(
+        track.pod, trouble_of(track.with_all_restarts(), template, limits), is_taken_back=True
+    )
+
+
+def fault_of(blocking: BlockingPod) -> Fault:
+    """Return the pod as what a reader sees among the causes; the clocks decide."""
+    pod, trouble = blocking.pod, blocking.trouble
+    said = f": {trouble.message}" if trouble is not None else ""
+    message = (
+        f"{pod.name} of revision {pod.revision_label or 'unknown'} is left as it is by the"
+        f" controller (OnDelete){said}"
+    )
+    return Fault(Reason.BLOCKED_BY_POD, CleanText(message), subject=f"pod/{pod.name}")
+
+
+def _leaves(view: View[ControllerRevision], live: DaemonSet) -> bool:
+    """Tell whether pods of a version that is taken back would stay."""
+    version = view.taken_back
+    return live.on_delete and bool(version and view.current_key) and version != view.current_key
+
+
+def _is_left(view: View[ControllerRevision], placement: Placement, pod: Pod) -> bool:
+    return key_of(pod) == view.taken_back and pod.node not in placement.dead

@@ -1,0 +1,61 @@
+"""The pods of a version that is taken back, and that a StatefulSet's controller leaves as they are.
+
+A way back restores the update strategy with the template. By `OnDelete`, and below a partition, the
+controller then replaces no pod: those of the failed version stay, whether they work or not.
+"""
+
+from __future__ import annotations
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.stateful_set.objects import StatefulSet
+from gate.core.model.objects import Pod
+from gate.core.rollout.workload_kind import View
+
+
+def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool:
+    """Tell whether a pod is of the version that is taken back, and its controller leaves it.
+
+    A version may be taken back that stays the new one, as where a partition is raised again: below
+    it another one is to run.
+    """
+    index, version = live.index_of(pod), view.taken_back
+    if index is None or not version or pod.revision_label != version or not live.holds(index):
+        return False
+    wanted = (
+        {live.update_revision}
+        if live.on_delete
+        else {
+            live.update_revision,
+            live.current_revision,
+        }
+    )
+    return wanted != {version}
+
+
+def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether no pod is left behind, and each one that was has another one in its place.
+
+    The status may not count yet what has just gone.
+    """
+    if not view.taken_back or not (live.on_delete or live.partition):
+        return True
+    own = [track.pod for track in live.own_pods(view.pods.values())]
+    if any(is_left(view, live, pod) for pod in own):
+        return False
+    there = (pod for pod in own if live.index_of(pod) is not None)
+    return sum(pod.ready and not pod.deleting for pod in there) >= live.replicas
+
+
+def find_obstacle(live: StatefulSet, pod: Pod, *, is_taken_back: bool) -> str:
+    """Return why a pod that its controller does not replace may not go either, "" if it may."""
+    if not live.holds(live.index_of(pod) or 0):
+        return ""
+    comes_back_at = live.revision_after(pod)
+    if is_taken_back and comes_back_at != pod.revision_label:
+        return ""
+    if live.on_delete:
+        return "with OnDelete a pod is replaced by whoever deletes it"
+    return (
+        f"it is below the partition {live.partition}, and would come back at"
+        f" {comes_back_at or 'its revision'}"
+    )

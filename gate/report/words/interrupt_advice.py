@@ -1,0 +1,49 @@
+"""What to do after a signal: follow what goes on, go on, or go back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.report.kinds import registry
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import Step
+from gate.report.words.half_applied import is_unwritten
+from gate.report.words.single_run import is_left_open
+from gate.report.words.steps import recovery_step, step_about
+from gate.report.words.undo_advice import undo_steps
+
+
+def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Advise how to go on or back; without a lock there is nothing to recover."""
+    if is_left_open(worst):
+        text = "it goes on without the gate; to follow it to its end:"
+        yield step_about(result, worst, text, "verify")
+    elif not is_unwritten(worst):
+        yield step_about(result, worst, "judge what goes on without the gate:", "verify")
+    rollback = result["rollback"]
+    if rollback is not None and rollback["written_at"]:
+        yield from _on_its_way_back(result)
+    elif any(map(is_unwritten, result["workloads"])):
+        yield from _half_written(result, worst)
+    elif result["recoverable"]:
+        text = "or finish what this run left, forward if it is complete, back if not:"
+        yield recovery_step(result, text)
+    elif worst["changed"]:
+        if not registry.of_entry(worst).runs_once:
+            yield from undo_steps(result, worst, "or return to what served before:")
+        yield Step("or apply again: it goes on from what runs")
+
+
+def _on_its_way_back(result: Result) -> Iterator[Step]:
+    if result["recoverable"]:
+        yield recovery_step(result, "or follow the rollback to its end:")
+    else:
+        yield Step("or apply again what is to run: it goes on from there")
+
+
+def _half_written(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    again = "apply again" if result["command"] == "apply" else "run the same command again"
+    once = "once it is complete, " if is_left_open(worst) else ""
+    yield Step(f"{once}{again}: what was never written follows then")
+    if result["recoverable"]:
+        yield recovery_step(result, "or take back what was written, since the rest never was:")

@@ -1,0 +1,55 @@
+"""What the first line says of a run that a signal ended: what goes on, and what was never written.
+
+Reads only the result document, so that a report rendered again later says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.report.kinds.kind import Stage
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.half_applied import is_unwritten
+from gate.report.words.object_names import some_names, workload_name
+from gate.report.words.single_run import stage_of
+
+_MOST_NAMED: Final = 3
+_RUNS: Final = {
+    Stage.WAITING: "was left waiting to start",
+    Stage.RUNNING: "was left running",
+    Stage.ENDED: "has ended",
+}
+
+
+def describe_interruption(result: Result) -> str:
+    """Say what a signal left of each workload, or its message where that is the same for all."""
+    workloads = result["workloads"]
+    unwritten = [one for one in workloads if is_unwritten(one)]
+    runs = [one for one in workloads if stage_of(one) is not None]
+    if len(unwritten) == len(workloads) or not (unwritten or runs):
+        return result["message"]
+    is_back = result["rollback"] is not None
+    parts = [*_runs(result, runs, is_alone=len(runs) + len(unwritten) == len(workloads))]
+    rolling = [one for one in workloads if one not in (*unwritten, *runs)]
+    if is_back:
+        parts.insert(0, result["message"])
+    elif rolling:
+        parts.append(f"the rollout of {_names(result, rolling)} was left as it is")
+    if unwritten:
+        were = "was" if len(unwritten) == 1 else "were"
+        parts.append(f"{_names(result, unwritten)} {were} never written")
+    return "; ".join(parts)
+
+
+def _runs(result: Result, runs: list[WorkloadResult], *, is_alone: bool) -> Iterator[str]:
+    """Say of each run whether it goes on; one that has ended is named if nothing else is."""
+    going_on = [one for one in runs if stage_of(one) is not Stage.ENDED]
+    for one in going_on or (runs[-1:] if is_alone else ()):
+        stage = stage_of(one)
+        if stage is not None:
+            yield f"{workload_name(result, one)} {_RUNS[stage]}"
+
+
+def _names(result: Result, workloads: list[WorkloadResult]) -> str:
+    return some_names([workload_name(result, one) for one in workloads], _MOST_NAMED)

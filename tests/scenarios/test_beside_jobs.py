@@ -1,0 +1,197 @@
+"""What is said of a Job that is left before its end: by a signal, or since it cannot start."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from gate.cli.recover import recover as help_of
+from tests.bed.jobs import entry, job, mode
+from tests.bed.scene import OURS, Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
+
+PLACE = "-n shop --context sandbox"
+
+
+def in_one_line(text: str) -> str:
+    """Return what is printed over several lines as one."""
+    return " ".join(text.split())
+
+
+def interrupt(scene: Scene, *bodies: JSON, flags: tuple[str, ...] = ()) -> Result:
+    """Apply objects, and send a signal once a pod of the Job `migrate` runs."""
+    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
+        scene.objects.wait_for("jobs", "migrate", lambda found: found["status"].get("ready") == 1)
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    assert result.exit_code == 128 + signal.SIGTERM, str(result)
+    return result
+
+
+@pytest.mark.contract("B1070")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_signal_beside_a_running_job_leads_to_that_job(scene: Scene) -> None:
+    """Not to the Job that has completed, nor to the Deployment, which runs what it ran before."""
+    scene.serve(settings("one"), web())
+    said = interrupt(scene, settings("two"), job("first"), job(behaviour="ready"), web(2)).stdout
+    line = in_one_line(said)
+    assert (
+        "(exit 143): by SIGTERM; job/migrate was left running; deployment/web was never written"
+        in line
+    )
+    assert "runs shop/migrate:1 (job/migrate)" in line
+    for command in (
+        f"rollout-gate verify job/migrate {PLACE}",
+        f"kubectl logs -l job-name=migrate {PLACE} --all-containers --prefix --tail=50",
+        f"kubectl describe job/migrate {PLACE}",
+        f"rollout-gate recover web {PLACE}",
+    ):
+        assert f"  {command}\n" in said
+    assert "verify web" not in said
+    assert "once it is complete, apply again: what was never written follows then" in line
+
+
+@pytest.mark.contract("B1070")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_signal_that_takes_back_says_that_the_job_runs_on(scene: Scene) -> None:
+    """The configuration went back; the Job did not, and the Deployment was never written."""
+    scene.serve(settings("one"), web())
+    bodies = settings("two"), job(behaviour="ready"), web(2)
+    line = in_one_line(interrupt(scene, *bodies, flags=("--on-interrupt", "rollback")).stdout)
+    assert "job/migrate was left running; deployment/web was never written" in line
+    assert "job/migrate: the rollback" not in line
+    assert mode(scene) == "one"
+
+
+@pytest.mark.contract("B1070")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_signal_beside_a_job_alone_advises_no_undo(scene: Scene) -> None:
+    """There is no lock with a record, and nothing served before."""
+    said = interrupt(scene, job(behaviour="ready")).stdout
+    assert "job/migrate was left running" in said
+    assert f"rollout-gate verify job/migrate {PLACE}" in said
+    assert f"rollout-gate recover {PLACE}" in said
+    assert "undo" not in said
+
+
+@pytest.mark.contract("B1071")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_job_that_never_started_is_no_job_that_ran(scene: Scene) -> None:
+    """Its image does not exist: nothing stays of it, and it has to be deleted to be mended."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), job(behaviour="image-pull"), web(2))
+    said = scene.gate("apply", "-f", path, "--fail-fast", "image-pull=2s").stdout
+    line = in_one_line(said)
+    assert (
+        "(exit 4): job/migrate did not start, and may yet; deployment/web was never written;"
+        " what else was written went back" in line
+    )
+    assert "has not run shop/migrate:1" in line
+    assert "wanted shop/migrate:1 (job/migrate)" in line
+    for untrue in ("ran ", " did stays", " does stays"):
+        assert untrue not in said.replace("ran_", "")
+    assert f"  kubectl delete job/migrate {PLACE}\n" in said
+
+
+@pytest.mark.contract("B1071")
+def test_a_job_whose_pod_was_started_may_have_done_something(scene: Scene) -> None:
+    """It waits for its third try: what the first two did stays."""
+    scene.serve(settings("one"), web())
+    trying = job(behaviour="crash=1;code=3")
+    trying["spec"]["backoffLimit"] = 6
+    result = scene.apply(settings("two"), trying, web(2), flags=["--timeout", "8s"])
+    assert result.exit_code == 4, str(result)
+    assert entry(result, "migrate")["lasting_effect"] == "what the Job does"
+
+
+@pytest.mark.contract("B1072")
+@pytest.mark.sandbox_only("what a lock remembers, and what is said of it")
+def test_every_command_names_an_unfinished_attempt_alike(scene: Scene) -> None:
+    """By all its workloads, the Job too, and with the same command that finishes it."""
+    scene.serve(web(), web(name="api"))
+    scene.serve(settings("one"))
+    bodies = settings("two"), job(behaviour="ready"), web(2), web(2, name="api")
+    said = [interrupt(scene, *bodies).stdout]
+    named = "job/migrate, deployment/web, deployment/api"
+    command = f"rollout-gate recover api {PLACE}"
+    line = f"the attempt on {named} is unfinished; to finish it: {command}\n"
+    for asked in (
+        ("locks",),
+        ("history", "web"),
+        ("status", "web"),
+        ("status", "api"),
+        ("status", "job/migrate"),
+    ):
+        found = scene.gate(*asked)
+        assert line in found.stdout, str(found)
+        said.append(found.stdout)
+    for format_flags in (("--output", "json"), ("--watch",)):
+        found = scene.gate("status", "web", *format_flags)
+        assert line.strip() in found.stderr, str(found)
+        assert line not in found.stdout
+    assert all(command in text for text in said)
+    verified = scene.gate("verify", "web", "--output", "json")
+    assert verified.document["warnings"] == [line.strip()]
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert f"left of {named}: back" in recovered.stderr
+    assert "unfinished" not in scene.gate("status", "web").stdout
+
+
+@pytest.mark.contract("B1075")
+@pytest.mark.sandbox_only("what is refused and said")
+def test_what_a_job_cannot_be_asked_for_is_refused_in_a_line(scene: Scene) -> None:
+    """It runs once: it has no history, no way back and no restart; a pause ends its pods."""
+    scene.apply_as(OURS, job(behaviour="ready"))
+    for command, exit_code, error, hint in (
+        ("undo", 2, "cannot be undone", "undo one of those"),
+        ("restart", 2, "cannot be restarted", "metadata.generateName"),
+        ("history", 2, "has no history", f"rollout-gate status job/migrate {PLACE}"),
+    ):
+        refused = scene.gate(command, "job/migrate")
+        assert refused.exit_code == exit_code, str(refused)
+        assert f"job/migrate {error}: a Job runs once" in refused.stderr
+        assert hint in refused.stderr
+    paused = scene.gate("pause", "job/migrate")
+    assert "job/migrate is suspended" in paused.stdout
+    assert "its pods end while it is suspended" in paused.stderr
+
+
+@pytest.mark.contract("B1076")
+@pytest.mark.sandbox_only("what is said before a long wait")
+def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> None:
+    """By the attempt's own limit, which its help says is used; a Job has none but its own."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), web(2, behaviour="never-ready"))
+    with scene.gate.start("apply", "-f", path, "--on-interrupt", "keep") as running:
+        running.wait_for_line("0 of 2 new pods available")
+        running.send(signal.SIGTERM)
+        assert running.wait().exit_code == 128 + signal.SIGTERM
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert "left of deployment/web: back; it waits while anything moves within 1m" in (
+        recovered.stderr
+    )
+    told = in_one_line(help_of.help or "")
+    assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
+
+
+@pytest.mark.contract("B1077")
+@pytest.mark.sandbox_only("what the sandbox does not play")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("backoffLimitPerIndex", 1), ("successPolicy", {"rules": [{"succeededCount": 1}]})],
+)
+def test_what_the_sandbox_does_not_play_of_a_job_is_refused(
+    scene: Scene, name: str, value: object
+) -> None:
+    """Played as if it were not there, a rehearsal would be told another end than a cluster's."""
+    indexed = job(behaviour="crash=1", completions=2, completionMode="Indexed")
+    indexed["spec"][name] = value
+    del indexed["spec"]["backoffLimit"]
+    path = scene.manifest(indexed)
+    for command in ("apply", "rehearse"):
+        refused = scene.gate(command, "-f", path)
+        said = in_one_line(refused.stderr)
+        assert f"the sandbox does not serve this: a Job with {name}" in said, str(refused)
+        assert refused.exit_code in (2, 3), str(refused)

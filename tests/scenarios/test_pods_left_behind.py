@@ -1,0 +1,193 @@
+"""Ways back after which a controller replaces no pod by itself: `OnDelete`, a partition."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_ended, assert_rolled_back, changes, warned
+from tests.bed.nodes import Nodes
+from tests.bed.pods import behave, image_of
+from tests.bed.scene import OURS, Scene, web
+from tests.cluster.audit import Trail
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
+
+ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
+ROLLING: JSON = {"updateStrategy": {"type": "RollingUpdate"}}
+WRITTEN = "patch statefulsets/db"
+STRATEGIES = [
+    pytest.param(ON_DELETE, ROLLING, id="OnDelete"),
+    pytest.param({"partition": 3}, {"partition": 0}, id="partition"),
+]
+waits = pytest.mark.sandbox_only("it waits until clocks run out")
+SHORT = ("--rollback-timeout", "40s")
+SOON = (*SHORT, "--progress-deadline", "20s")
+
+
+def db(version: int, /, **over: object) -> JSON:
+    """Return a StatefulSet `db` of three pods."""
+    return stateful_set(**{"image": f"shop/db:{version}", **over})  # type: ignore[arg-type]
+
+
+def agent(nodes: Nodes, version: int, spec: JSON, **over: object) -> JSON:
+    """Return a DaemonSet `agent` on the nodes of a test."""
+    given: JSON = {"image": f"shop/agent:{version}", "pool": nodes.pool, **spec, **over}
+    return daemon_set(**given)
+
+
+def images(scene: Scene, name: str = "db") -> list[str]:
+    """Return the images of all pods of a workload, by the names of the pods."""
+    return [image_of(pod) for pod in scene.objects.list_all("pods", f"app={name}")]
+
+
+def strategy(scene: Scene, resource: str, name: str) -> JSON:
+    """Return the update strategy that a workload has."""
+    found: JSON = scene.objects.get(resource, name)["spec"]["updateStrategy"]
+    return found
+
+
+@pytest.mark.contract("B1090")
+@pytest.mark.parametrize(("before", "failed"), STRATEGIES)
+def test_a_pod_of_the_failed_version_goes_although_its_controller_leaves_it(
+    scene: Scene, audit: Trail, before: JSON, failed: JSON
+) -> None:
+    """The strategy of before goes back with its template, and the old version serves again."""
+    scene.serve(db(1, **before))
+    was = strategy(scene, "statefulsets", "db")
+    result = scene.apply(db(2, behaviour="crash=0.1", **failed), flags=SHORT)
+    assert_rolled_back(result, "CrashLoop")
+    assert images(scene) == ["shop/db:1"] * 3
+    assert strategy(scene, "statefulsets", "db") == was
+    assert changes(audit) == [WRITTEN, WRITTEN, "create pods/db-2/eviction"]
+
+
+@waits
+@pytest.mark.contract("B1090")
+def test_pods_that_work_go_one_by_one_where_another_workload_failed(
+    scene: Scene, audit: Trail
+) -> None:
+    """Nothing was found against its version, and still all of it is the version before again."""
+    scene.serve(db(1, **ON_DELETE), web(1))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    result = scene.apply(db(2, minReadySeconds=0, **ROLLING), bad)
+    assert result.exit_code == 4, str(result)
+    assert images(scene, "db") == ["shop/db:1"] * 3
+    evicted = [one.name for one in audit.requests() if one.subresource == "eviction"]
+    assert evicted == ["db-2", "db-1", "db-0"]
+
+
+@waits
+@pytest.mark.contract("B1090")
+def test_a_partition_that_moved_on_is_taken_back_pod_by_pod(scene: Scene) -> None:
+    """The same template below a lower partition: what it reached returns to what ran there."""
+    scene.serve(db(1))
+    scene.apply_as(OURS, db(2, partition=2, minReadySeconds=5))
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+    scene.objects.wait_for(
+        "statefulsets", "db", lambda one: one["status"]["availableReplicas"] == 3
+    )
+    with scene.applying(db(2, partition=0, minReadySeconds=5), flags=SOON) as running:
+        scene.objects.wait_for("pods", "db-1", lambda pod: image_of(pod) == "shop/db:2")
+        behave(scene, [scene.objects.get("pods", "db-1")], "crash=0.1")
+        result = running.wait()
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
+
+
+@pytest.mark.contract("B1090")
+def test_a_daemon_set_is_taken_back_node_by_node(scene: Scene, nodes: Nodes) -> None:
+    """Its controller replaces none by OnDelete either."""
+    nodes.join(3)
+    scene.serve(agent(nodes, 1, ON_DELETE))
+    result = scene.apply(agent(nodes, 2, ROLLING, behaviour="crash=0.1"), flags=SHORT)
+    assert_rolled_back(result, "CrashLoop")
+    assert images(scene, "agent") == ["shop/agent:1"] * 3
+    assert strategy(scene, "daemonsets", "agent")["type"] == "OnDelete"
+
+
+@waits
+@pytest.mark.contract("B1090")
+def test_pods_of_a_daemon_set_that_work_go_one_by_one(scene: Scene, nodes: Nodes) -> None:
+    """Where another workload of the manifest failed."""
+    nodes.join(3)
+    scene.serve(agent(nodes, 1, ON_DELETE), web(1))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    result = scene.apply(agent(nodes, 2, ROLLING), bad)
+    assert result.exit_code == 4, str(result)
+    assert images(scene, "agent") == ["shop/agent:1"] * 3
+
+
+@pytest.mark.contract("B1091")
+@pytest.mark.parametrize(("before", "failed"), STRATEGIES)
+def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
+    scene: Scene, before: JSON, failed: JSON
+) -> None:
+    """The template is the old one already: only the record tells whose pod is to go."""
+    scene.serve(db(1, **before))
+    with scene.applying(db(2, behaviour="crash=0.1", **failed), flags=SHORT) as running:
+        running.wait_for_line("restored +statefulset/db")
+        running.kill()
+    result = scene.gate("recover", "sts/db", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == ["shop/db:1"] * 3
+
+
+@waits
+@pytest.mark.contract("B1092", "B1094")
+def test_what_a_budget_forbids_is_advised_otherwise(scene: Scene, audit: Trail) -> None:
+    """To evict once more is not, nor is an undo that would be refused; the deletion works."""
+    scene.serve(db(1, **ON_DELETE), disruption_budget(minAvailable=3))
+    result = scene.apply(db(2, behaviour="crash=0.1", **ROLLING), flags=SHORT)
+    assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    delete = "kubectl delete pod/db-2"
+    advice = scene.gate("verify", "sts/db", "--progress-deadline", "10s").stdout
+    assert delete in advice, advice
+    assert "rollout-gate undo" not in advice
+    assert "--replace-blocked-pods" not in advice
+    assert all(each.endswith("eviction 429") for each in changes(audit)[2:]), changes(audit)
+    scene.objects.delete("pods", "db-2")
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:1")
+    assert scene.gate("verify", "sts/db").exit_code == 0
+
+
+@waits
+@pytest.mark.contract("B1092")
+def test_pods_that_would_come_back_at_the_failed_version_are_named(
+    scene: Scene, audit: Trail
+) -> None:
+    """It was complete: below the partition of before each of its pods comes back as it is."""
+    scene.serve(db(1, partition=3), web(1))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    result = scene.apply(db(2, partition=0), bad, flags=SHORT)
+    assert result.exit_code == 5, str(result)
+    (ended,) = (one for one in result.document["workloads"] if one["name"] == "db")
+    assert ended["outcome"] == "rollback-failed"
+    (cause,) = (one for one in ended["causes"] if one["reason"] == "BlockedByPod")
+    assert "below the partition 3" in cause["message"]
+    assert [one.name for one in audit.requests() if one.subresource == "eviction"] == []
+
+
+@pytest.mark.contract("B1093")
+@pytest.mark.parametrize(("before", "failed"), STRATEGIES)
+def test_what_becomes_of_the_pods_is_said_before_the_first_write(
+    scene: Scene, before: JSON, failed: JSON
+) -> None:
+    """With what the flag makes of it; where the strategy stays, there is nothing to say."""
+    scene.serve(db(1, **before))
+    said = "with which its controller leaves pods of the failed version as they are"
+    flags = ["--dry-run"]
+    assert warned(scene.apply(db(2, **failed), flags=flags), said, "the gate evicts them")
+    never = [*flags, "--replace-blocked-pods", "never"]
+    assert warned(scene.apply(db(2, **failed), flags=never), said, "they are left to you")
+    assert not warned(scene.apply(db(2, **before), flags=flags), said)
+
+
+@pytest.mark.contract("B1095")
+def test_a_short_deadline_leaves_time_to_replace_the_pod_in_the_way(scene: Scene) -> None:
+    """The controller has its 5 s first, and the standstill ends nothing before them."""
+    scene.serve(db(1))
+    scene.apply_as(OURS, db(2, behaviour="never-ready"))
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+    result = scene.apply(db(3), flags=["--progress-deadline", "3s"])
+    assert result.exit_code == 0, str(result)
+    assert images(scene) == ["shop/db:3"] * 3

@@ -1,0 +1,98 @@
+"""When a StatefulSet is complete by its pods, and which version of it serves."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.registry import unseen
+from gate.core.kinds.stateful_set.objects import StatefulSet
+from gate.core.model.objects import CleanText, Pod, Template
+from gate.core.model.outcome import Reason
+from gate.core.rollout.baseline import baseline_of
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.policy import Policy
+from tests.table import each
+from tests.unit.core.kinds.stateful_set.test_blocking import DB, NEW, OLD, member, stateful_set
+from tests.unit.core.world import NAMESPACE, template
+
+BEFORE, NOW = template("shop/db:1"), template()
+
+
+def revision(name: str, number: int, kept: Template) -> ControllerRevision:
+    """Make a revision of `db`."""
+    return ControllerRevision(
+        name=name,
+        namespace=NAMESPACE,
+        uid=f"{name}-uid",
+        resource_version="1",
+        owner_uid="db-uid",
+        deleting=False,
+        created_at="",
+        change_cause=CleanText(""),
+        revision=number,
+        template=kept,
+        label_value=name,
+    )
+
+
+def serving(live: StatefulSet, *pods: Pod) -> str:
+    """Return the name of the revision that serves, "" for none."""
+    snapshot = unseen(DB).fold(Observed(0.0, live))
+    for one in (revision(OLD, 1, BEFORE), revision(NEW, 2, NOW)):
+        snapshot = snapshot.fold(Observed(0.0, one))
+    for pod in pods:
+        snapshot = snapshot.fold(Observed(0.0, pod))
+    found = baseline_of(snapshot)
+    return getattr(getattr(found, "value", None), "replica_set", "")
+
+
+ALL_OLD = tuple(member(ordinal, OLD) for ordinal in range(3))
+ALL_NEW = tuple(member(ordinal, NEW) for ordinal in range(3))
+SCALED = {"generation": 3, "replicas": 5}
+
+
+@pytest.mark.contract("B1110")
+@each(
+    ("live", "pods", "name"),
+    [
+        (stateful_set(**SCALED), ALL_NEW, NEW),
+        (stateful_set(generation=3, partition=1), ALL_NEW, NEW),
+        (stateful_set(**SCALED, template=BEFORE), ALL_OLD, OLD),
+        (stateful_set(**SCALED, template=BEFORE), ALL_NEW, ""),
+        (stateful_set(**SCALED), (*ALL_OLD[:2], ALL_NEW[2]), ""),
+        (stateful_set(generation=3, template=template("shop/db:3")), ALL_NEW, ""),
+    ],
+)
+def test_a_change_that_was_not_observed_yet_does_not_spoil_it(
+    live: StatefulSet, pods: tuple[Pod, ...], name: str
+) -> None:
+    """What all ready pods run serves, where it is the live template; nothing else does."""
+    assert serving(live, *pods) == name
+
+
+DONE = stateful_set(
+    updated_replicas=3, ready_replicas=3, available_replicas=3, current_revision=NEW
+)
+
+
+@pytest.mark.contract("B1115")
+@each(
+    ("pods", "is_complete"),
+    [
+        (ALL_NEW, True),
+        ((), True),
+        ((*ALL_NEW[:2], member(2, NEW, ready=False)), False),
+        (ALL_NEW[:2], False),
+        ((*ALL_NEW[1:], member(3, NEW)), False),
+    ],
+)
+def test_pods_that_are_not_ready_outweigh_a_status_that_counts_them(
+    pods: tuple[Pod, ...], is_complete: bool
+) -> None:
+    """The controller writes its status late; where no pods were seen it is all there is."""
+    snapshot = unseen(DB).fold(Observed(0.0, DONE))
+    for pod in pods:
+        snapshot = snapshot.fold(Observed(0.0, pod))
+    found = snapshot.kind.completion(snapshot, DONE, Policy())
+    assert (found is Reason.COMPLETE) is is_complete

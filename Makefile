@@ -89,8 +89,8 @@ crash-walk: $(INSTALLED) ## kill the gate at every request that it sends, and le
 	$(BIN)/python -m pytest -n auto tests/scenarios/test_crash_walk.py --long --every-request $(PYTEST_ARGS)
 
 .PHONY: coverage
-coverage: $(INSTALLED) ## run the fast tests, and hold their coverage of branches
-	$(BIN)/python -m pytest --cov -n auto --dist worksteal $(PYTEST_ARGS)
+coverage: ## run the fast tests, and hold their coverage of branches
+	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov $(PYTEST_ARGS)"
 
 .PHONY: e2e
 e2e: control-plane engines ## run the end-to-end tests and the scenarios, on a real control plane

@@ -74,5 +74,5 @@ def test_the_role_of_a_deployment_is_what_preflight_prints(sandbox: Place) -> No
     gate = programs.gate(sandbox.kubeconfig, EXAMPLES)
     said = gate("preflight", "-f", "deploy", "-n", "shop", "--lock", "--rbac", check=True)
     assert rules((EXAMPLES / "rbac" / "deploy.yaml").read_text()) == rules(said.stdout)
-    said = gate("verify", "web", "-n", "shop", "--rbac", check=True)
+    said = gate("verify", "--selector", "app=web", "-n", "shop", "--rbac", check=True)
     assert rules((EXAMPLES / "rbac" / "verify.yaml").read_text()) == rules(said.stdout)

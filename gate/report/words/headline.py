@@ -228,7 +228,8 @@ def _is_as_before(result: Result) -> bool:
 def _of_one(result: Result, workload: WorkloadResult) -> str:
     name = workload_name(result, workload)
     if result["outcome"] == Outcome.ROLLBACK_FAILED != workload["outcome"]:
-        is_as_before = workload["outcome"] == Outcome.VERIFIED and workload["running"] == "baseline"
+        is_untouched = workload["outcome"] in (Outcome.VERIFIED, Outcome.REFUSED)
+        is_as_before = is_untouched and workload["running"] == "baseline"
         did = "runs as before" if is_as_before else verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:

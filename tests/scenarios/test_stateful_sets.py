@@ -94,14 +94,16 @@ def test_a_partition_ends_with_the_pods_above_it(scene: Scene, audit: Trail) -> 
     assert changes(audit) == [WRITTEN]
 
 
-@pytest.mark.contract("B923", "B1050")
+@pytest.mark.contract("B923", "B1050", "B1096")
 @pytest.mark.parametrize(
-    "spec",
-    [{"partition": 3}, {"updateStrategy": {"type": "OnDelete"}}],
-    ids=["partition", "delete"],
+    ("spec", "remedy"),
+    [
+        pytest.param({"partition": 3}, "lower-partition", id="partition"),
+        pytest.param({"updateStrategy": {"type": "OnDelete"}}, "delete-pod", id="delete"),
+    ],
 )
 def test_a_strategy_that_replaces_no_pod_is_no_rollout(
-    scene: Scene, audit: Trail, spec: JSON
+    scene: Scene, audit: Trail, spec: JSON, remedy: str
 ) -> None:
     """It is applied, and the old version runs on: exit 0 with a warning, and nothing verified.
 
@@ -110,7 +112,8 @@ def test_a_strategy_that_replaces_no_pod_is_no_rollout(
     scene.serve(stateful_set(**spec))
     for running in ("baseline", "other"):
         result = scene.apply(stateful_set(image="shop/db:2", **spec))
-        assert_ended(result, 0, "applied", "NoRollout", running=running)
+        ended = assert_ended(result, 0, "applied", "NoRollout", running=running)
+        assert ended["remedy"] == remedy
         assert warned(result, "no pod runs what was applied")
     assert images(scene) == all_run(1)
     assert changes(audit) == [WRITTEN, WRITTEN]

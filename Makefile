@@ -103,6 +103,7 @@ reliability: control-plane ## play all faults on a real control plane, and write
 	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e tests/scenarios --bed control-plane -m fault \
 		--reliability "$(CURDIR)/build/reliability.jsonl" $(PYTEST_ARGS)
 	$(BIN)/python -m tests.faults.page build/reliability.jsonl
+	$(WITH_TOOLS) $(BIN)/python -m pytest tests/e2e/faults --bed control-plane -m "not fault" $(PYTEST_ARGS)
 
 .PHONY: soak
 soak: $(INSTALLED) ## run 500 attempts in a row over a network that fails

@@ -13,6 +13,9 @@ def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
     """Forward if the new version is complete, back otherwise; as a last step that always runs.
 
     Without a NAME all attempts of the namespace. Safe at any time, and twice.
+
+    It goes by what the attempt was told: its deadlines, and what may replace pods that block it.
+    Only its budgets can be replaced here.
     """
     from gate.app import entry
 

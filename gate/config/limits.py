@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.config.parsing import MIN_AVAILABLE
 from gate.config.settings import Settings
 from gate.core.checks.bake_window import least_bake_seconds
-from gate.core.checks.spec import Check
+from gate.core.checks.spec import Check, share_alpha
 from gate.core.rollout.policy import Budgets, ObjectWait, Policy, Requirement, Response
 
 
@@ -19,13 +19,14 @@ def policy(settings: Settings) -> Policy:
 
     If no bake window is asked for, there is only the time that checks need for their evidence.
     """
-    checks = all_checks(settings)
+    checks = share_alpha(all_checks(settings))
     return Policy(
         budgets=Budgets(
             timeout_seconds=settings.timeout,
             rollback_timeout_seconds=settings.rollback_timeout,
             progress_deadline_seconds=settings.progress_deadline,
             bake_seconds=settings.bake or 0.0,
+            bake_early=settings.bake_early,
             evidence_seconds=least_bake_seconds(checks) if settings.bake is None else 0.0,
         ),
         requirement=Requirement(

@@ -134,6 +134,14 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             default=AUTO,
         ),
     ] = None
+    bake_early: Annotated[
+        bool,
+        Option(
+            Group.VERDICT,
+            JUDGING,
+            "end the bake window once every required check has all the evidence that it needs",
+        ),
+    ] = False
     fail_fast: Annotated[
         FailFastChanges,
         Option(

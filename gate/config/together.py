@@ -11,14 +11,15 @@ from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
 from gate.config.taking import Path
-from gate.core.checks.bake_window import least_phase_seconds
+from gate.core.checks.bake_window import least_counting_seconds, least_phase_seconds
 from gate.core.checks.baseline_comparison import LEAST_SAMPLES
 from gate.core.checks.sample_spacing import (
     least_sampling_seconds,
     sample_spacing_seconds,
     sample_test,
 )
-from gate.core.checks.spec import Check, During, Http, Metric
+from gate.core.checks.spec import Check, Counts, During, Http
+from gate.core.statistics.count_decision import LEAST_TICKS
 from gate.duration import format_seconds
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
@@ -55,8 +56,9 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
     yield from _outputs(settings)
     yield from _names(settings)
     yield from _samples(settings)
+    yield from _looks(settings)
     checks = all_checks(settings)
-    if settings.show is None and any(isinstance(check.probe, Metric) for check in checks):
+    if settings.show is None and any(check.queries for check in checks):
         yield from _prometheus(settings, environ)
     yield from _services(settings, environ)
     yield from _pushgateway(settings, environ)
@@ -110,6 +112,23 @@ def _samples(settings: Settings) -> Iterator[Conflict]:
             )
             hint = f"a shorter window, or --{option} {format_seconds(least_phase_seconds(check))}"
             yield Conflict(("checks",), text, hint, (index, "compare"))
+
+
+def _looks(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each comparison by counts whose phase has too few looks to decide."""
+    for index, check in enumerate(settings.checks):
+        if not isinstance(check.probe, Counts) or check.schedule.during is During.BOTH:
+            continue
+        option, phase = _phase_seconds(settings, check)
+        seconds = least_counting_seconds(check)
+        if phase is not None and phase < seconds:
+            text = (
+                f"{check.name}: {LEAST_TICKS} looks take {format_seconds(seconds)} with what is"
+                f" left out at the beginning, and {option} is {format_seconds(phase)}: nothing"
+                " could be decided"
+            )
+            hint = f"a shorter interval, or --{option} {format_seconds(least_phase_seconds(check))}"
+            yield Conflict(("checks",), text, hint, (index,))
 
 
 def _phase_seconds(settings: Settings, check: Check) -> tuple[str, float | None]:

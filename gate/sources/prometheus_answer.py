@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, Final
 
-from gate.core.checks.questions import Form, Samples, Series, Trouble
+from gate.core.checks.questions import COUNTED_LABEL, Counted, Form, Samples, Series, Trouble
 from gate.core.model.objects import CleanText
 from gate.sources.failures import page
 from gate.sources.source import Unanswered, make_unanswered
@@ -65,10 +66,25 @@ def _samples(form: Form, result: Any, remarks: tuple[CleanText, ...]) -> Samples
         raise TypeError("a vector is a list")
     if any("histogram" in element for element in result):
         return Samples(Form.HISTOGRAM, (), remarks)
-    series = tuple(
-        Series(_number(element["value"][1]), _labels(element["metric"])) for element in result
+    return Samples(form, tuple(map(_series, result)), remarks)
+
+
+def _series(element: Any) -> Series:
+    labels = element["metric"]
+    value, text = _number(element["value"][1]), _labels(labels)
+    counted = labels.get(COUNTED_LABEL)
+    return (
+        Series(value, text, Counted(counted), _identity(labels)) if counted else Series(value, text)
     )
-    return Samples(form, series, remarks)
+
+
+def _identity(labels: Mapping[str, Any]) -> str:
+    """Return what tells one counter from all others: a digest of its labels, but for its name.
+
+    Engines differ in which functions keep a name.
+    """
+    named = sorted((str(name), str(value)) for name, value in labels.items() if name != "__name__")
+    return blake2b(json.dumps(named).encode(), digest_size=12).hexdigest()
 
 
 def _number(text: Any) -> float:

@@ -44,6 +44,8 @@ class Measured:
 class _Series(Struct, omit_defaults=True):
     value: Number
     labels: str = ""
+    counted: core.Counted | None = None
+    identity: str = ""
 
 
 class _Samples(Struct, tag_field="kind", tag="samples", omit_defaults=True):
@@ -138,7 +140,7 @@ def _from_answer(answer: Answer, mask: Mask) -> _Answer:
 
 
 def _from_series(series: core.Series) -> _Series:
-    return _Series(_from_number(series.value), series.labels)
+    return _Series(_from_number(series.value), series.labels, series.counted, series.identity)
 
 
 def _from_number(value: float) -> Number:
@@ -198,7 +200,12 @@ def _to_answer(found: _Answer) -> Answer:
 
 
 def _to_series(found: Sequence[_Series]) -> tuple[core.Series, ...]:
-    return tuple(core.Series(_to_number(it.value), clean_line(it.labels)) for it in found)
+    return tuple(
+        core.Series(
+            _to_number(it.value), clean_line(it.labels), it.counted, clean_line(it.identity)
+        )
+        for it in found
+    )
 
 
 def _lines(found: Sequence[str]) -> tuple[CleanText, ...]:

@@ -6,12 +6,14 @@ import functools
 
 import pytest
 
+from tests.conformance import kinds
 from tests.conformance.bounds import broken
 from tests.conformance.differences import differences
-from tests.conformance.explore import on_sandbox, unequal
+from tests.conformance.explore import KINDS, on_sandbox, unequal
 from tests.conformance.known import TRACES
-from tests.conformance.operations import Apply as ApplyVersion
 from tests.conformance.operations import (
+    GOOD,
+    NEVER,
     DeletePod,
     EditEnvironment,
     Operation,
@@ -20,6 +22,7 @@ from tests.conformance.operations import (
     Step,
     Undo,
 )
+from tests.conformance.operations import Apply as ApplyVersion
 from tests.conformance.recording import read
 from tests.conformance.settled import settled
 
@@ -64,7 +67,8 @@ def test_what_settled_names_no_cluster() -> None:
 
 
 FOUR = Step(ApplyVersion(1, replicas=4))
-after_four = functools.cache(lambda: on_sandbox([FOUR]))
+DEPLOYMENTS = KINDS["Deployment"]
+after_four = functools.cache(lambda: on_sandbox(DEPLOYMENTS, [FOUR]))
 
 
 @pytest.mark.parametrize(
@@ -73,10 +77,27 @@ after_four = functools.cache(lambda: on_sandbox([FOUR]))
 )
 def test_ends_that_differ_are_told(other: Operation) -> None:
     """A step more that changes anything is a difference."""
-    assert unequal(after_four(), on_sandbox([FOUR, Step(other)]))
+    assert unequal(after_four(), on_sandbox(DEPLOYMENTS, [FOUR, Step(other)]))
 
 
 @pytest.mark.parametrize("other", [Undo(), DeletePod()])
 def test_ends_that_are_alike_are_equal(other: Operation) -> None:
     """An undo without history and a pod that is replaced leave what stood before."""
-    assert after_four().settled == on_sandbox([FOUR, Step(other)]).settled
+    assert after_four().settled == on_sandbox(DEPLOYMENTS, [FOUR, Step(other)]).settled
+
+
+@pytest.mark.parametrize("kind", kinds.RESOURCES)
+@pytest.mark.parametrize(
+    "other",
+    [
+        kinds.Apply(2, GOOD, "RollingUpdate", replicas=2),
+        kinds.Apply(1, NEVER, "RollingUpdate", replicas=2),
+        kinds.Apply(1, GOOD, "OnDelete", replicas=2),
+    ],
+)
+def test_pictures_of_each_step_that_differ_are_told(kind: str, other: kinds.Apply) -> None:
+    """An image, a pod that is not ready or another strategy is a difference; the same is none."""
+    explored, first = KINDS[kind], kinds.Apply(1, GOOD, "RollingUpdate", replicas=2)
+    found = on_sandbox(explored, [first])
+    assert explored.unequal(found, on_sandbox(explored, [other]))
+    assert not explored.unequal(found, on_sandbox(explored, [first]))

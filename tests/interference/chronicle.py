@@ -22,6 +22,7 @@ COLLECTIONS = {
     "pods": "/api/v1",
     "deployments": "/apis/apps/v1",
     "replicasets": "/apis/apps/v1",
+    "statefulsets": "/apis/apps/v1",
     "horizontalpodautoscalers": "/apis/autoscaling/v2",
     "poddisruptionbudgets": "/apis/policy/v1",
     "leases": "/apis/coordination.k8s.io/v1",

@@ -84,7 +84,7 @@ def sets_that_served(facts: Facts) -> list[Callable[[Key], int]]:
     A bad version that was kept is none, unless the attempt never came to its Deployments.
     """
     verified = [lambda _key: facts.verified] if facts.verified else []
-    came_to_deployments = any(facts.own(key) for key in facts.keys("deployments"))
+    came_to_deployments = any(facts.own(key) for key in facts.workloads())
     if facts.trial.is_kept and came_to_deployments:
         return verified
     return [facts.before_attempt, *verified]

@@ -11,6 +11,7 @@ from tests.bed.invariants import Key
 from tests.cluster.audit import Request
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.interference import shop
 from tests.interference.leaves import Leaves, Path, changed, changes, leaves
 from tests.interference.trial import Trial
 
@@ -109,6 +110,10 @@ class Facts:
     def keys(self, resource: str) -> list[Key]:
         """Return the manifest's objects of a resource."""
         return [key for key in self.manifest if key.resource == resource]
+
+    def workloads(self) -> list[Key]:
+        """Return the manifest's objects whose rollouts are judged."""
+        return [key for key in self.manifest if key.resource in shop.WORKLOADS]
 
     def until(self, key: Key, number: int) -> list[Version]:
         """Return the versions of an object up to a count of writes."""

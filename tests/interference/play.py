@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.bed.invariants import key_of
 from tests.cluster import access, manifests, programs
 from tests.cluster.audit import Requests
 from tests.cluster.cluster import NODE, Cluster
 from tests.cluster.command import Program, Result
 from tests.cluster.kubelet.api import JSON, Api, ApiError, from_kubeconfig
 from tests.cluster.objects import Objects
+from tests.cluster.rollouts import DONE
 from tests.interference import shop
 from tests.interference.actions import ACTIONS, FINALIZER, FOREIGN_HOLDER
 from tests.interference.anchors import has_come
@@ -37,6 +39,7 @@ from tests.interference.trial import (
 END_SECONDS = 120.0
 _BUDGETS = (
     *("--timeout", f"{TIMEOUT_SECONDS}s", "--rollback-timeout", f"{ROLLBACK_SECONDS}s"),
+    *("--progress-deadline", f"{shop.DEADLINE_SECONDS}s"),
     *("--lock-wait", f"{LOCK_WAIT_SECONDS}s", "--output", "json"),
 )
 _JOB = {
@@ -117,7 +120,9 @@ class _Space:
             path.write_text(self.bed.cluster.kubeconfig(user, self.objects.namespace))
         return path
 
-    def version(self, number: int, replicas: int | None = None) -> list[JSON]:
+    def version(
+        self, number: int, replicas: int | None = None, db_pods: int = shop.DB_PODS
+    ) -> list[JSON]:
         """Return the objects of a version of this trial's manifest."""
         behaviours = {shop.NEW: self.trial.behaviour, shop.KEPT: "never-ready"}
         return shop.version(
@@ -126,12 +131,15 @@ class _Space:
             replicas=self.trial.replicas if replicas is None else replicas,
             behaviour=behaviours.get(number, shop.GOOD),
             secret=1 if number == shop.KEPT and self.trial.start is Start.KEPT else None,
+            db_pods=db_pods,
         )
 
-    def manifest(self, number: int, replicas: int | None = None) -> Path:
+    def manifest(
+        self, number: int, replicas: int | None = None, db_pods: int = shop.DB_PODS
+    ) -> Path:
         """Write a version into a file."""
         path = self.folder / f"v{number}.yaml"
-        path.write_text(manifests.yaml_text(*self.version(number, replicas)))
+        path.write_text(manifests.yaml_text(*self.version(number, replicas, db_pods)))
         return path
 
     # -- the trial ---------------------------------------------------------------------------------
@@ -191,8 +199,9 @@ class _Space:
 
     def _wait_complete(self) -> None:
         for body in self.version(1):
-            if body["kind"] == "Deployment":
-                self.objects.wait_complete(body["metadata"]["name"])
+            key = key_of(body, self.objects.namespace)
+            if key.resource in shop.WORKLOADS:
+                self.objects.wait_for(key.resource, key.name, DONE[key.resource])
 
     def _attempt(self) -> tuple[Stage, tuple[Result, ...], tuple[Performed, ...]]:
         """Run the gate while others do what they do, and `recover` where it was killed."""
@@ -239,7 +248,7 @@ class _Space:
         return tuple(each for each in found if each["metadata"]["name"].startswith("rollout-gate."))
 
     def _clear_up(self) -> None:
-        """Take away what no gate is meant to overcome: quota, finalizer, foreign lock, node."""
+        """Take away what no gate is meant to overcome: quotas, foreign locks, budgets, a node."""
         for item in self.objects.list_all("resourcequotas"):
             self.objects.delete("resourcequotas", item["metadata"]["name"])
         for item in self.objects.list_all("configmaps"):
@@ -251,6 +260,11 @@ class _Space:
         for item in self.objects.list_all("leases"):
             if item["spec"].get("holderIdentity") == FOREIGN_HOLDER:
                 self.objects.delete("leases", item["metadata"]["name"])
+        if self.objects.find("poddisruptionbudgets", shop.DB):
+            self.objects.delete("poddisruptionbudgets", shop.DB)
+        if self.objects.find("statefulsets", shop.DB):
+            strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+            self.objects.patch("statefulsets", shop.DB, {"spec": {"updateStrategy": strategy}})
         if self.trial.is_global:
             ready = {"conditions": [{"type": "Ready", "status": "True"}]}
             self.objects.patch("nodes", NODE, {"spec": {"unschedulable": None}})
@@ -260,7 +274,9 @@ class _Space:
         """Apply a good version with what others own, and as many pods as others asked for."""
         live = self.objects.find("deployments", shop.WEB)
         replicas = live["spec"]["replicas"] if live else None
-        words = ("apply", "-f", self.manifest(shop.NEXT, replicas), "--force-conflicts", "--resume")
+        db = self.objects.find("statefulsets", shop.DB)
+        path = self.manifest(shop.NEXT, replicas, db["spec"]["replicas"] if db else shop.DB_PODS)
+        words = ("apply", "-f", path, "--force-conflicts", "--resume")
         return self.gate(SETTER)(*words, *_BUDGETS)
 
     def _count(self) -> int:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Collection
 
 from tests.bed.scene import autoscaler, service
-from tests.cluster import manifests
+from tests.cluster import manifests, workloads
 from tests.cluster.kubelet.api import JSON
 from tests.interference.leaves import Path
 
@@ -16,13 +16,17 @@ GOOD = "ready=0.1"
 NEW, THIRD, NEXT, KEPT = 2, 3, 4, 9
 """The attempt's version, somebody else's, that of the apply afterwards, and a bad one before."""
 
-SETTINGS, KEYS, WEB, API, CREATED = "settings", "keys", "web", "api", "created"
+SETTINGS, KEYS, WEB, API, CREATED, DB = "settings", "keys", "web", "api", "created", "db"
+DB_PODS = 2
+WORKLOADS = ("deployments", "statefulsets")
+"""The resources whose rollouts are judged."""
 
 MARKERS: dict[str, Path] = {
     "configmaps": ("data", VERSION),
     "secrets": ("data", VERSION),
     "services": ("metadata", "annotations", VERSION),
     "deployments": ("spec", "template", "metadata", "labels", VERSION),
+    "statefulsets": ("spec", "template", "metadata", "labels", VERSION),
 }
 """Where an object of each resource says which version it is of."""
 
@@ -39,6 +43,7 @@ def version(
     replicas: int | None = 2,
     behaviour: str = GOOD,
     secret: int | None = None,
+    db_pods: int = DB_PODS,
 ) -> list[JSON]:
     """Return all objects of a version; `parts` are those of `tests.interference.trial.Part`.
 
@@ -53,6 +58,8 @@ def version(
     ]
     if "second-deployment" in parts:
         objects.append(_deployment(API, number, 1, GOOD))
+    if "stateful-set" in parts:
+        objects.append(_stateful_set(number, db_pods, behaviour))
     if "budget" in parts:
         objects.append(_budget())
     if "autoscaler" in parts:
@@ -85,6 +92,13 @@ def _deployment(name: str, number: int, replicas: int | None, behaviour: str) ->
     )
     sources = [{"configMapRef": {"name": SETTINGS}}, {"secretRef": {"name": KEYS}}]
     body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = sources
+    return body
+
+
+def _stateful_set(number: int, replicas: int, behaviour: str) -> JSON:
+    image = f"shop/{DB}:{number}"
+    body = workloads.stateful_set(DB, image=image, replicas=replicas, behaviour=behaviour)
+    body["spec"]["template"]["metadata"]["labels"][VERSION] = str(number)
     return body
 
 

@@ -47,13 +47,17 @@ class Anchor(enum.StrEnum):
 
 
 class Part(enum.StrEnum):
-    """What a manifest may hold beside a ConfigMap, a Secret, a Service and a Deployment."""
+    """What a manifest may hold beside a ConfigMap, a Secret, a Service and a Deployment.
+
+    The pods of the StatefulSet are as good or bad as those of the Deployment.
+    """
 
     SECOND_DEPLOYMENT = "second-deployment"
     BUDGET = "budget"
     AUTOSCALER = "autoscaler"
     CREATED = "created"
     """A ConfigMap that only the attempt's version has."""
+    STATEFUL_SET = "stateful-set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,10 @@ def draw(seed: int) -> Trial:
     parts = frozenset(part for part in Part if chance.random() < 0.25)
     if any("autoscaler" in step.action for step in steps):
         parts |= {Part.AUTOSCALER} if chance.random() < 0.7 else frozenset()
+    if any(step.action.startswith("stateful") for step in steps):
+        parts |= {Part.STATEFUL_SET}
+    if Part.STATEFUL_SET in parts and "pause" in flags:
+        flags = ()  # which no StatefulSet can
     return Trial(
         seed=seed,
         start=chance.choice(_STARTS),

@@ -22,7 +22,6 @@ from gate.core.steps.step import wake_at
 from gate.report.document.remarks import uncertain_writes
 from tests.model import cluster as rules
 from tests.model import configuration, shown
-from tests.model.cluster import Template
 from tests.model.configuration import KEYS, SETTINGS, THEIRS
 from tests.model.serving import wanted_by
 from tests.model.stepping import alive, deciding
@@ -115,12 +114,12 @@ def _removes(before: World, after: World, effect: RemovePod) -> Iterator[str]:
     """Hold the removal of a pod to what was read last, by the rule of the model's own."""
     attempt, books = after.attempt, after.books
     assert attempt is not None
-    wanted = WANTED if attempt.course.leg is Leg.FORWARD else books.served
     if before.attempt is not None and before.attempt.result.verdict_at is not None:
         yield "S7: a pod is removed after the verdict"
     if books.taken:
         yield "S2: a pod is removed after the lock was taken"
-    if shown.set_name(Template(wanted)) == effect.uid.partition("-of-")[0].rpartition("-")[0]:
+    own = effect.uid.partition("-of-")[0].rpartition("-")[0]
+    if effect.uid != books.blocking and own == shown.set_name(before.cluster.template):
         yield "S13: a pod of the version that is to run is removed"
     elif effect.uid != books.blocking:
         yield "S13: a pod is removed that does not block, by what was read last"

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from gate.cli.recover import recover as help_of
 from tests.bed.jobs import entry, job, mode
 from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
@@ -155,3 +156,42 @@ def test_what_a_job_cannot_be_asked_for_is_refused_in_a_line(scene: Scene) -> No
     paused = scene.gate("pause", "job/migrate")
     assert "job/migrate is suspended" in paused.stdout
     assert "its pods end while it is suspended" in paused.stderr
+
+
+@pytest.mark.contract("B1076")
+@pytest.mark.sandbox_only("what is said before a long wait")
+def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> None:
+    """By the attempt's own limit, which its help says is used; a Job has none but its own."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), web(2, behaviour="never-ready"))
+    with scene.gate.start("apply", "-f", path, "--on-interrupt", "keep") as running:
+        running.wait_for_line("0 of 2 new pods available")
+        running.send(signal.SIGTERM)
+        assert running.wait().exit_code == 128 + signal.SIGTERM
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert "left of deployment/web: back; it waits while anything moves within 1m" in (
+        recovered.stderr
+    )
+    told = in_one_line(help_of.help or "")
+    assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
+
+
+@pytest.mark.contract("B1077")
+@pytest.mark.sandbox_only("what the sandbox does not play")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("backoffLimitPerIndex", 1), ("successPolicy", {"rules": [{"succeededCount": 1}]})],
+)
+def test_what_the_sandbox_does_not_play_of_a_job_is_refused(
+    scene: Scene, name: str, value: object
+) -> None:
+    """Played as if it were not there, a rehearsal would be told another end than a cluster's."""
+    indexed = job(behaviour="crash=1", completions=2, completionMode="Indexed")
+    indexed["spec"][name] = value
+    del indexed["spec"]["backoffLimit"]
+    path = scene.manifest(indexed)
+    for command in ("apply", "rehearse"):
+        refused = scene.gate(command, "-f", path)
+        said = in_one_line(refused.stderr)
+        assert f"the sandbox does not serve this: a Job with {name}" in said, str(refused)
+        assert refused.exit_code in (2, 3), str(refused)

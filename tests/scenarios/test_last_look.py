@@ -112,6 +112,7 @@ def _port(live: JSON) -> int:
     return int(live["spec"]["ports"][0]["port"])
 
 
+@pytest.mark.newest_only("it serves no MutatingAdmissionPolicy of version v1")
 @pytest.mark.contract("B143")
 def test_a_mutating_hand_keeps_a_restoration_from_taking_effect(
     scene: Scene, policies: Policies

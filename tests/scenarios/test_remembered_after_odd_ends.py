@@ -172,7 +172,7 @@ def test_a_lock_that_was_deleted_is_not_looked_for_without_the_right(
     result = gate("recover")
     assert_refused(result, "Forbidden", 'cannot list resource "leases"')
     assert "hint: this needs the right to list leases.coordination.k8s.io in shop" in result.stderr
-    assert "of one Deployment: rollout-gate recover NAME -n shop" in result.stderr
+    assert "of one workload: rollout-gate recover NAME -n shop" in result.stderr
     assert "--rbac" not in result.stderr
     result = gate("recover", "api", "--output", "json")
     assert result.exit_code == 4, str(result)

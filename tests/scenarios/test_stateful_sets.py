@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
+from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from gate.report.words.headline import headline
 from tests.bed.expectations import (
@@ -141,6 +143,51 @@ def test_a_verified_workload_beside_one_that_does_not_roll_is_not_the_whole(scen
     assert "statefulset/db was applied, and nothing rolls" in line
     assert "1 object applied, not judged: cronjob/tidy" in line
     assert "verified" in scene.gate("history", "web").stdout
+
+
+@pytest.mark.contract("B1058")
+@pytest.mark.parametrize(
+    ("test", "on_failure", "said", "row"),
+    [
+        (
+            "false",
+            "rollback",
+            (
+                "failed the checks with no new pod seen; revision 3 (was revision 1),"
+                " shop/db:1 serves as"
+            ),
+            "undone    revision 2, shop/db:2",
+        ),
+        (
+            "false",
+            "keep",
+            "statefulset/db failed the checks with no new pod seen; the old ones still serve",
+            "applied   revision 2, shop/db:2",
+        ),
+        (
+            "sh -c 'exit 75'",
+            "keep",
+            "db was applied, and no pod runs the new version; its checks lacked evidence",
+            "applied   revision 2, shop/db:2",
+        ),
+    ],
+    ids=["failed", "failed-and-kept", "in-doubt"],
+)
+def test_a_check_of_a_version_that_no_pod_ran_is_not_held_against_it(
+    scene: Scene, test: str, on_failure: str, said: str, row: str
+) -> None:
+    """It measured the old pods: neither did the new version fail, nor does another serve again."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    scene.serve(stateful_set(**on_delete))
+    checks = scene.folder / "gate.yaml"
+    asked = json.dumps(shlex.split(test))
+    checks.write_text(f"checks: [{{name: smoke, command: {asked}, initial-delay: 10s}}]\n")
+    new = stateful_set(image="shop/db:2", **on_delete)
+    flags = ("--config", str(checks), "--bake", "30s", "--on-failure", on_failure)
+    result = scene.apply(new, flags=flags)
+    text = verdict_text(result.document, Style(width=200))
+    assert said in text
+    assert row in text
 
 
 @pytest.mark.contract("B1052")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from gate.core.plan.plan import Plan
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
+from gate.duration import format_seconds
 from gate.errors import GateError
 from gate.kube.access import list_needed
 from gate.kube.reads import Reader
@@ -112,8 +114,11 @@ class Recovery:
         run, _, number = record.attempt_id.rpartition(" ")
         by = f"attempt {number} of {run}" if run else f"attempt {number}"
         by = f"{by} ({page})" if page else by
+        patience = _describe_patience(plan)
         named = name_followed((one.ref for one in record.followed), lock)
-        self.context.console.note("recover", f"finishing what {by} left of {named}: {way}")
+        self.context.console.note(
+            "recover", f"finishing what {by} left of {named}: {way}{patience}"
+        )
         lane = keeper.lane(session.inbox, lock, stays=True)
         context = replace(self.context, session=session, lock_lane=lane, tape=None)
         return Ready(context, plan, watching)
@@ -170,6 +175,14 @@ class Recovery:
             raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
         _require_locked(lock, refs, keeper.namespaces_of(lock))
         return record
+
+
+def _describe_patience(plan: Plan) -> str:
+    """Say how long nothing may move, by what the attempt was told; "" if no clock runs."""
+    lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
+    told = [kind.deadline_seconds(live, plan.policy) for kind, live in lives if live is not None]
+    longest = max((one for one in told if one < math.inf), default=0.0)
+    return f"; it waits while anything moves within {format_seconds(longest)}" if longest else ""
 
 
 def _list_refs(record: Record) -> list[Ref]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gate.config import Settings
 from gate.config.limits import all_checks
-from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.spec import Check, Command, Counts, Http, Metric
 from gate.sources.access import Access, Secret, SecretFile, SecretVariable
 
 
@@ -28,7 +28,7 @@ def secret_variables(settings: Settings) -> tuple[str, ...]:
     checks = all_checks(settings)
     urls = [check.probe.question.url for check in checks if isinstance(check.probe, Http)]
     accesses = [settings.http_access(url) for url in urls]
-    if settings.prometheus_url and any(isinstance(check.probe, Metric) for check in checks):
+    if settings.prometheus_url and any(check.queries for check in checks):
         accesses.append(settings.access())
     named = (secret for access in accesses for secret in _secrets(access))
     return tuple(dict.fromkeys(one.name for one in named if isinstance(one, SecretVariable)))
@@ -45,14 +45,16 @@ def _secrets(access: Access) -> Iterator[Secret]:
 def _surroundings(settings: Settings, by_flag: tuple[Check, ...]) -> Iterator[str]:
     for path in settings.config:
         yield from ("--config", path)
-    probes = {type(check.probe) for check in all_checks(settings)}
-    if Metric in probes and settings.prometheus_url:
+    checks = all_checks(settings)
+    probes = {type(check.probe) for check in checks}
+    asks_prometheus = any(check.queries for check in checks)
+    if asks_prometheus and settings.prometheus_url:
         yield from ("--prometheus-url", settings.prometheus_url)
         yield from _credentials(settings)
     if Command in {type(check.probe) for check in by_flag}:
         for name in settings.smoke_test_env:
             yield from ("--smoke-test-env", name)
-    if probes & {Metric, Http} and settings.allow_link_local:
+    if (asks_prometheus or Http in probes) and settings.allow_link_local:
         yield "--allow-link-local"
 
 
@@ -78,6 +80,8 @@ def _is_tellable(check: Check) -> bool:
             return "?" not in question.url
         case Metric(query=query):
             return "\n" not in query.text
+        case Counts():
+            return False
         case Command(arguments=arguments):
             return not any("\n" in word for word in arguments)
 
@@ -88,5 +92,7 @@ def _flag(check: Check) -> tuple[str, str]:
             return "--http-check", question.url
         case Metric(query=query, bounds=bounds):
             return "--check", f"{check.name}: {query.text} {bounds}"
+        case Counts():
+            raise TypeError(f"no flag makes {check.name}, a comparison by counts")
         case Command(arguments=arguments):
             return "--smoke-test", shlex.join(arguments)

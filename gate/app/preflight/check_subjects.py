@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gate.config import Settings
-from gate.core.checks.spec import Check, Command, Metric
+from gate.core.checks.spec import Check, Command
 from gate.core.kinds.check_variables import OF_A_WORKLOAD
 from gate.core.model.objects import Ref
 from gate.errors import UsageError, UsageErrors
@@ -22,9 +22,7 @@ class UnfitChecks(UsageErrors):
 
 def named_by(check: Check) -> frozenset[str]:
     """Return the variables that a check's queries use."""
-    if not isinstance(check.probe, Metric):
-        return frozenset()
-    return frozenset(name for query in check.probe.queries() for name in query.names)
+    return frozenset(name for query in check.queries for name in query.names)
 
 
 def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
@@ -93,7 +91,7 @@ def _subject_problems(check: Check, refs: Sequence[Ref]) -> Iterator[UsageError]
 
 
 def _unanswerable(settings: Settings, check: Check) -> Iterator[UsageError]:
-    if isinstance(check.probe, Metric) and not settings.prometheus_url:
+    if check.queries and not settings.prometheus_url:
         hint = "pass --prometheus-url URL, or set prometheus: url in the configuration"
         yield UsageError(f"check {check.name}: no Prometheus is configured", hint=hint)
     if isinstance(check.probe, Command):

@@ -25,7 +25,7 @@ from gate.config.limits import all_checks
 from gate.core.checks.measurement import Kind
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Questions
-from gate.core.checks.spec import Check, Http, Metric, without_comparison
+from gate.core.checks.spec import Check, Http, without_comparison
 from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason
@@ -74,7 +74,7 @@ def try_checks(
 
 def _is_asked(trial: _Trial, *, is_under_way: bool) -> bool:
     probe = trial.check.probe
-    return isinstance(probe, Metric) or (
+    return bool(trial.check.queries) or (
         isinstance(probe, Http) and trial.serves and not is_under_way
     )
 
@@ -127,8 +127,8 @@ def _announce(trial: _Trial, console: Console) -> None:
     check, questions = trial.check, trial.job.questions
     if not isinstance(questions, Questions):
         return
-    if isinstance(check.probe, Metric) and not trial.serves:
-        _note(console, check.name, check.probe.query.text)
+    if check.queries and not trial.serves:
+        _note(console, check.name, check.queries[0].text)
         return
     for role, question in parts(questions):
         name = check.name if role == "value" else f"{check.name}, {role}"
@@ -162,7 +162,7 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
         for warning in _warnings(trial, asked, settings):
             console.warn(warning)
     deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
-    queries = [asked for trial, asked in deciding if isinstance(trial.check.probe, Metric)]
+    queries = [asked for trial, asked in deciding if trial.check.queries]
     wrong = [asked for asked in queries if is_unfit(asked)]
     if wrong:
         raise UnfitChecks([(complaint(asked), "\n".join(_pointer(asked))) for asked in wrong])
@@ -216,13 +216,12 @@ def _refusal(barred: list[AskedCheck]) -> RefusedError:
 
 def _warnings(trial: _Trial, asked: AskedCheck, settings: Settings) -> Iterator[str]:
     name, found = trial.check.name, asked.measurement
-    probe = trial.check.probe
     doomed = _why_it_cannot_pass(trial, asked)
     if doomed:
         if not (settings.strict_checks and trial.check.decides):
             yield doomed
         return
-    if isinstance(probe, Metric) and probe.compare is not None and not trial.serves:
+    if trial.check.compares and not trial.serves:
         yield (
             f"check {name} compares with the version that serves, and there is none: "
             "it will be inconclusive"

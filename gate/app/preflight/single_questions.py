@@ -11,7 +11,7 @@ from gate.core.checks.measurement import Kind, measure_error, no_data, unaskable
 from gate.core.checks.query_template import QueryError
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answers, Errored, Questions, Trouble
-from gate.core.checks.spec import Check, During, Metric, without_comparison
+from gate.core.checks.spec import Check, During, without_comparison
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.model.objects import CleanText
@@ -41,7 +41,7 @@ def job(check: Check, about: str, subject: Subject, at: float) -> Job:
 
     If there is no other version to compare with, only the value is asked for.
     """
-    alone = _compares(check) and subject.baseline is None
+    alone = check.compares and subject.baseline is None
     asked = without_comparison(check) if alone else check
     try:
         questions = ask(asked, at, subject, During.ROLLOUT)
@@ -50,16 +50,12 @@ def job(check: Check, about: str, subject: Subject, at: float) -> Job:
     return Job(check, about, questions, compares_alone=alone)
 
 
-def _compares(check: Check) -> bool:
-    return isinstance(check.probe, Metric) and check.probe.compare is not None
-
-
 def _unfit(check: Check, error: ValueError) -> UsageError:
     """Return the error for a value that does not fit where a query uses it."""
     why = f"check {check.name}: {error}"
-    if not isinstance(error, QueryError) or not isinstance(check.probe, Metric):
+    if not isinstance(error, QueryError) or not check.queries:
         return UsageError(why)
-    query = next(q for q in check.probe.queries() if q.text.startswith("${", error.position - 1))
+    query = next(q for q in check.queries if q.text.startswith("${", error.position - 1))
     before = query.text[: error.position - 1]
     place = (before.count("\n") + 1, len(before.rpartition("\n")[2].encode()) + 1)
     lines = [error.hint or "the query is", *point_at_place(query.text, place)]

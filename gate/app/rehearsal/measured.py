@@ -13,6 +13,7 @@ from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.questions import (
     Answer,
     Answers,
+    Counted,
     Errored,
     Exit,
     Form,
@@ -23,7 +24,7 @@ from gate.core.checks.questions import (
     Series,
     Trouble,
 )
-from gate.core.checks.spec import Bounds, Check, Command, Http, Metric
+from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric
 from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
 from gate.core.model.objects import CleanText
 from gate.sources.source import Sources
@@ -36,6 +37,9 @@ Scripts = Callable[[str], Measurement | None]
 
 BASELINE: Final = "{}:baseline"
 """The name under which a scenario has a check's measurements of the previous version."""
+_USUAL_SHARE: Final = 0.01
+_REQUESTS_A_LOOK: Final = 1000
+"""What each version serves from one look of a comparison by counts to the next."""
 _UNUSUAL_STATUS: Final = (500, 503, 404, 200)
 _SILENT: Final = CleanText("the scenario says that it is unreachable")
 
@@ -47,7 +51,7 @@ def out_of_bounds(checks: Iterable[Check]) -> dict[str, Measurement]:
 
 def unreachable(checks: Iterable[Check]) -> dict[str, Measurement]:
     """Return `UNREACHABLE` for each check that asks Prometheus."""
-    return {check.name: NoAnswer.UNREACHABLE for check in checks if isinstance(check.probe, Metric)}
+    return {check.name: NoAnswer.UNREACHABLE for check in checks if check.queries}
 
 
 def good(check: Check) -> float:
@@ -55,6 +59,8 @@ def good(check: Check) -> float:
     match check.probe:
         case Metric(bounds=bounds):
             return _within(bounds)
+        case Counts():
+            return _USUAL_SHARE
         case Http(question=question, bounds=bounds, status=(least, _)):
             return _within(bounds) if question.json_path else float(least)
         case Command():
@@ -66,6 +72,8 @@ def bad(check: Check) -> float:
     match check.probe:
         case Metric(bounds=bounds) as metric:
             return _beyond(bounds) if bounds else _exceeding(metric, good(check))
+        case Counts():
+            return 1.0
         case Http(question=question, bounds=bounds, status=(least, most)):
             wrong = (status for status in _UNUSUAL_STATUS if not least <= status <= most)
             return _beyond(bounds) if question.json_path else float(next(wrong, most + 1))
@@ -101,10 +109,13 @@ class Scripted(Sources):
         super().__init__({})
         self._checks = {check.name: check for check in checks}
         self._scripts = scripts
+        self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     def ask(self, questions: Questions, check: str = "") -> Answers | Errored:
         """Answer a tick; KeyError for a check that is not configured."""
         asked, said = self._checks[check], self._scripts(check)
+        if isinstance(asked.probe, Counts):
+            return self._count(questions, asked, said)
         value = _answer(asked, good(asked) if said is None else said)
         if isinstance(value, Errored) or not isinstance(asked.probe, Metric):
             return value if isinstance(value, Errored) else Answers(value)
@@ -120,13 +131,42 @@ class Scripted(Sources):
             baseline=baseline if questions.baseline else None,
         )
 
+    def _count(
+        self, questions: Questions, check: Check, said: Measurement | None
+    ) -> Answers | Errored:
+        """Answer with counters that have grown by a tick's requests, a share of them bad ones."""
+        old = self._scripts(BASELINE.format(check.name))
+        shares = {
+            "new": good(check) if said is None else said,
+            "old": good(check) if old is None else old,
+        }
+        answers = {side: self._grow(check.name, side, share) for side, share in shares.items()}
+        new, before = answers["new"], answers["old"]
+        if isinstance(new, Errored):
+            return new
+        if not questions.baseline:
+            return Answers(new)
+        return before if isinstance(before, Errored) else Answers(new, baseline=before)
+
+    def _grow(self, check: str, side: str, share: Measurement) -> Samples | Errored:
+        if isinstance(share, NoAnswer):
+            return _metric(share)
+        bad, total = self._counted.get((check, side), (0, 0))
+        bad, total = bad + round(share * _REQUESTS_A_LOOK), total + _REQUESTS_A_LOOK
+        self._counted[check, side] = bad, total
+        counted = ((Counted.BAD, bad), (Counted.TOTAL, total))
+        return Samples(
+            Form.VECTOR,
+            tuple(Series(float(value), counted=kind, identity=side) for kind, value in counted),
+        )
+
     def cancel(self) -> None:
         """Nothing is under way."""
 
 
 def _answer(check: Check, said: Measurement) -> Answer | Errored:
     match check.probe:
-        case Metric():
+        case Metric() | Counts():
             return _metric(said)
         case Http() as http:
             return _reply(http, said)

@@ -55,7 +55,7 @@ from gate.core.rollout.verdict import Verdict
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.check_report.rows import check_lines, check_rows
 from gate.report.document.course import Course
-from gate.report.schema.result import CheckResult
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.style.style import Style
 from gate.report.views.timeline import timeline_line
 from gate.wire.measurements import Measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.checks.query_template import Query
 from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.spec import Check, Command, Counts, Http, Metric
 from gate.wire.masking import MASKED
 
 
@@ -13,20 +13,28 @@ def alike(recorded: Check, configured: Check) -> bool:
 
     What is masked in the recording counts as the same.
     """
-    deployments = (recorded.deployment, configured.deployment)
     match recorded.probe, configured.probe:
         case Metric() as then, Metric() as now:
-            return (
-                recorded.user_variables == configured.user_variables
-                and ("" in deployments or deployments[0] == deployments[1])
-                and _same_queries(then, now)
-            )
+            return _same_subject(recorded, configured) and _same_queries(then, now)
+        case Counts() as then, Counts() as now:
+            return _same_subject(recorded, configured) and _same_counters(then, now)
         case Http(question=then), Http(question=now):
             return _same_request(then, now)
         case Command(arguments=then), Command(arguments=now):
             return len(then) == len(now) and all(map(_same_word, then, now))
         case _:
             return False
+
+
+def _same_subject(recorded: Check, configured: Check) -> bool:
+    deployments = (recorded.deployment, configured.deployment)
+    return recorded.user_variables == configured.user_variables and (
+        "" in deployments or deployments[0] == deployments[1]
+    )
+
+
+def _same_counters(then: Counts, now: Counts) -> bool:
+    return (then.bad.text, then.total.text) == (now.bad.text, now.total.text)
 
 
 def _same_queries(then: Metric, now: Metric) -> bool:

@@ -16,7 +16,7 @@ from gate.config import Settings
 from gate.config.limits import all_checks
 from gate.core.checks import questions
 from gate.core.checks.questions import CommandQuestion, HttpQuestion, MetricQuestion, Question
-from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.spec import Check, Command, Http
 from gate.core.checks.tick_grid import Tick
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
@@ -41,7 +41,7 @@ def sources(settings: Settings, clock: Clock, secrets: SecretValues | None = Non
     checks = all_checks(settings)
     probes = {type(check.probe) for check in checks}
     made: dict[type[Question], Source[Any]] = {}
-    if Metric in probes and settings.prometheus_url:
+    if any(check.queries for check in checks) and settings.prometheus_url:
         from gate.sources.prometheus import Prometheus
 
         access = replace(settings.access(), learned=secrets.add)

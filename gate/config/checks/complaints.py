@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
@@ -42,14 +42,15 @@ def complaint(details: ErrorDetails, field: FieldInfo) -> tuple[str, str] | None
             return f"not a number: {quote_value(value)}", _NUMBER_HINT
         case "int_type" if isinstance(value, bool) or not isinstance(value, float):
             return f"not a number: {quote_value(value)}", _NUMBER_HINT
-        case "int_type" | "greater_than" | "greater_than_equal" | "less_than_equal":
+        case "int_type" | "greater_than" | "greater_than_equal" | "less_than_equal" | "less_than":
             return f"{_range(field)}: {quote_value(value)}", wanted.hint
     return None
 
 
 def _words(field: FieldInfo) -> Iterator[str]:
     """Yield the members of the closed set that a field's value is of."""
-    kinds: Any = get_args(field.annotation) or (field.annotation,)
+    of_either = get_origin(field.annotation) is not Literal and get_args(field.annotation)
+    kinds: Any = of_either or (field.annotation,)
     for kind in kinds:
         members = kind if isinstance(kind, enum.EnumMeta) else get_args(kind)
         yield from map(str, members)
@@ -59,11 +60,11 @@ def _range(field: FieldInfo) -> str:
     """Say which numbers a field takes."""
     ends = {
         name: end
-        for name in ("gt", "ge", "le")
+        for name in ("gt", "ge", "le", "lt")
         for item in field.metadata
         if (end := getattr(item, name, None)) is not None
     }
     if int in (field.annotation, *get_args(field.annotation)):
         return f"not a whole number from {ends['ge']} to {ends['le']}"
-    words = {"gt": "above {:g}", "ge": "{:g} or more", "le": "at most {:g}"}
+    words = {"gt": "above {:g}", "ge": "{:g} or more", "le": "at most {:g}", "lt": "below {:g}"}
     return f"must be {' and '.join(words[name].format(end) for name, end in ends.items())}"

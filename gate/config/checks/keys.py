@@ -8,16 +8,18 @@ default is in `gate.core.checks.spec`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from gate.config.checks import values
+from gate.config.checks.counters import why_no_counters
 from gate.config.checks.variables import parse_variables
 from gate.config.taking import BadValueError, Fault
 from gate.core.checks.spec import Reduce
 from gate.core.kinds.check_variables import OF_ONE_VERSION
 from gate.core.model.body import FrozenMap
+from gate.core.statistics.count_decision import CountRule
 
 JSON = dict[str, Any]
 
@@ -62,30 +64,35 @@ EITHER_TOLERANCE: Final[JSON] = {
 }
 
 
-class CheckKeys(Keys):
+class AnyCheckKeys(Keys):
     """Abstract: what every check can say."""
 
-    model_config = ConfigDict(json_schema_extra={"allOf": [EITHER_TOLERANCE]})
-
     interval: values.Interval = key("from one measurement to the next")
-    initial_delay: values.Delay = key("how long to wait before the first")
-    count: values.OneOrMore = key("how many measurements; as many as the phase is long")
     during: values.Phases = key("the phases in which it runs")
-    allowed_failures: values.ZeroOrMore = key("more failures than that fail it")
-    consecutive_failures: values.OneOrMore = key("instead: so many failures in a row fail it")
     allowed_consecutive_errors: values.ZeroOrMore = key(
         "more errors in a row than that at its end make it inconclusive"
     )
-    allowed_no_data: values.ZeroOrMore = key(
-        "more measurements without data than that make it inconclusive"
-    )
-    min_passes: values.OneOrMore = key("how many passes it needs")
-    max_age: values.LimitIfSaid = key("how old its last pass, and its newest sample, may be")
     required: values.Switch = key("false: it reports and never decides")
     dry_run: values.Switch = key("true: it reports and never decides")
     deployment: values.DeploymentName = key(
         "the name of the workload that it is about, of several, whatever its kind"
     )
+
+
+class CheckKeys(AnyCheckKeys):
+    """Abstract: what a check can say whose measurements are judged one by one."""
+
+    model_config = ConfigDict(json_schema_extra={"allOf": [EITHER_TOLERANCE]})
+
+    initial_delay: values.Delay = key("how long to wait before the first")
+    count: values.OneOrMore = key("how many measurements; as many as the phase is long")
+    allowed_failures: values.ZeroOrMore = key("more failures than that fail it")
+    consecutive_failures: values.OneOrMore = key("instead: so many failures in a row fail it")
+    allowed_no_data: values.ZeroOrMore = key(
+        "more measurements without data than that make it inconclusive"
+    )
+    min_passes: values.OneOrMore = key("how many passes it needs")
+    max_age: values.LimitIfSaid = key("how old its last pass, and its newest sample, may be")
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with the tolerances."""
@@ -135,6 +142,9 @@ class CompareKeys(Keys):
         strangers = by_ratio if self.test else by_test
         strange = [key for key, value in strangers.items() if value is not None]
         hint = "either {max-ratio, min-delta} or {test: mann-whitney, alpha, tolerance}"
+        if self.test == "counts":
+            yield Fault(("test",), "counts goes with bad and total", "instead of query: counters")
+            return
         if strange:
             word = "does not go with test" if self.test else "goes with test: mann-whitney alone"
             yield Fault((strange[0],), word, hint)
@@ -262,6 +272,52 @@ class ReadyMadeKeys(MetricKeys):
     )
 
 
+class CountCompareKeys(Keys):
+    """New against old by counts: what is worse, and what is not harmful."""
+
+    test: Literal["counts"] = Field(description="by the counts of both versions")
+    tolerance: values.Delta = key("worse is beyond the old rate and such a share of it")
+    harm: values.Factor = key("not harmful is shown to be below so many times the old rate")
+    negligible: values.RateIfSaid = key("nor is a rate that is shown to be below this")
+    min_delta: values.Delta = key("worse is also beyond the old rate by so much")
+    alpha: values.Alpha = key("how probable it may be to fail a version at the tolerance")
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield a harm that is tolerated."""
+        usual = CountRule()
+        tolerance = usual.tolerance if self.tolerance is None else self.tolerance
+        harm = usual.harm if self.harm is None else self.harm
+        if harm <= 1 + tolerance:
+            named = "harm" if self.harm is not None else "tolerance"
+            text = f"harm ({harm:g}) has to be above 1 + tolerance ({1 + tolerance:g})"
+            yield Fault((named,), text, "between them nothing is decided")
+
+
+class CountKeys(AnyCheckKeys):
+    """A comparison of both versions by their counters."""
+
+    name: values.Name = Field(description="what the check is called")
+    bad: values.QueryOf = Field(description="the counters of bad events, as PromQL")
+    total: values.QueryOf = Field(description="the counters of all events, the bad ones included")
+    compare: Annotated[CountCompareKeys | None, values.NOT_NULL] = key("how they are compared")
+    warm_up: values.Delay = key("how much of the beginning of its phase is left out")
+    scrape_interval: values.LimitIfSaid = key("how often the counters are scraped, at least")
+    variables: Annotated[
+        FrozenMap[str, str] | None,
+        values.by(parse_variables),
+        WithJsonSchema(values.VARIABLES_SCHEMA),
+    ] = key("more variables for the queries")
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield queries that are no counters, or not of one version."""
+        for name, query in (("bad", self.bad), ("total", self.total)):
+            if wrong := why_no_counters(query):
+                yield Fault((name,), wrong, 'as in http_requests_total{pod=~"${replicaset}-.*"}')
+            if query.names.isdisjoint(OF_ONE_VERSION):
+                names = " or ".join(f"${{{one}}}" for one in OF_ONE_VERSION)
+                yield Fault((name,), f"has to name {names}: it is about one version")
+
+
 class HttpKeys(CheckKeys):
     """A check by a request."""
 
@@ -279,8 +335,9 @@ class CommandKeys(CheckKeys):
     timeout: values.LimitIfSaid = key("how long it may run")
 
 
-FORMS: Final[Mapping[str, type[CheckKeys]]] = {
+FORMS: Final[Mapping[str, type[AnyCheckKeys]]] = {
     "query": QueryKeys,
+    "bad": CountKeys,
     "http": HttpKeys,
     "command": CommandKeys,
     "use": ReadyMadeKeys,

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.config.checks.keys import (
+    AnyCheckKeys,
     CheckKeys,
     CommandKeys,
     CompareKeys,
+    CountCompareKeys,
+    CountKeys,
     HttpKeys,
     HttpQuestionKeys,
     QueryKeys,
@@ -20,13 +23,17 @@ from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
+    Counts,
+    During,
     Http,
     Metric,
     MinSamples,
+    Probe,
     Schedule,
     Tolerances,
 )
 from gate.core.model.body import FrozenMap
+from gate.core.statistics.count_decision import CountRule
 from gate.sources.ready_made import ReadyMade
 
 
@@ -43,6 +50,41 @@ def query_check(keys: QueryKeys, interval_seconds: float) -> Check:
         **_drop_unset(window_seconds=keys.window),
     )
     return _check(keys.name, metric, keys, interval_seconds, user_variables=variables)
+
+
+def count_check(keys: CountKeys, interval_seconds: float) -> Check:
+    """Return the comparison of counters; of a bake window the length is known."""
+    how, variables = keys.compare, keys.variables or FrozenMap()
+    rule = CountRule(
+        known_length=keys.during is During.BAKE, **(_rule_keys(how) if how is not None else {})
+    )
+    counts = Counts(
+        keys.bad,
+        keys.total,
+        rule,
+        **_drop_unset(warm_up_seconds=keys.warm_up, scrape_seconds=keys.scrape_interval),
+    )
+    schedule = Schedule(
+        interval_seconds=interval_seconds if keys.interval is None else keys.interval,
+        initial_delay_seconds=counts.warm_up_seconds + counts.scrape_seconds,
+        **_drop_unset(during=keys.during),
+    )
+    tolerances = Tolerances(
+        **_drop_unset(allowed_consecutive_errors=keys.allowed_consecutive_errors)
+    )
+    return Check(
+        keys.name, counts, schedule, tolerances, user_variables=variables, **_deciding(keys)
+    )
+
+
+def _rule_keys(keys: CountCompareKeys) -> dict[str, Any]:
+    return _drop_unset(
+        tolerance=keys.tolerance,
+        harm=keys.harm,
+        negligible=keys.negligible,
+        min_delta=keys.min_delta,
+        alpha=keys.alpha,
+    )
 
 
 def http_check(keys: HttpKeys, interval_seconds: float) -> Check:
@@ -79,9 +121,7 @@ def missing_variables(made: ReadyMade, keys: ReadyMadeKeys) -> Iterator[str]:
     return (name for name in made.keys.get("variables", {}) if name not in (keys.variables or {}))
 
 
-def _check(
-    name: str, probe: Metric | Http | Command, keys: CheckKeys, interval_seconds: float, **more: Any
-) -> Check:
+def _check(name: str, probe: Probe, keys: CheckKeys, interval_seconds: float, **more: Any) -> Check:
     schedule = _drop_unset(
         interval_seconds=interval_seconds if keys.interval is None else keys.interval,
         initial_delay_seconds=keys.initial_delay,
@@ -96,8 +136,12 @@ def _check(
         min_passes=keys.min_passes,
         max_age_seconds=keys.max_age,
     )
-    decides = _drop_unset(required=keys.required, dry_run=keys.dry_run, deployment=keys.deployment)
+    decides = _deciding(keys)
     return Check(name, probe, Schedule(**schedule), Tolerances(**tolerances), **decides, **more)
+
+
+def _deciding(keys: AnyCheckKeys) -> dict[str, Any]:
+    return _drop_unset(required=keys.required, dry_run=keys.dry_run, deployment=keys.deployment)
 
 
 def _question(asked: HttpQuestionKeys) -> HttpQuestion:

@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 from gate.config.checks import making
 from gate.config.checks.keys import (
     FORMS,
-    CheckKeys,
+    AnyCheckKeys,
     CommandKeys,
+    CountKeys,
     HttpKeys,
     HttpQuestionKeys,
     QueryKeys,
@@ -29,9 +30,9 @@ from gate.sources.ready_made import ReadyMade, find
 
 SOURCES: Final = tuple(FORMS)
 _LIST_HINT: Final = "as in checks: [{name: errors, query: ..., max: 0.01}]"
-_SOURCES_HINT: Final = f"a check has one of {', '.join(SOURCES)}"
+_SOURCES_HINT: Final = f"a check has one of {', '.join(SOURCES)}; with bad goes total"
 
-Form = TypeVar("Form", bound=CheckKeys)
+Form = TypeVar("Form", bound=AnyCheckKeys)
 
 
 def read_checks(value: object, interval_seconds: float) -> tuple[Check, ...]:
@@ -86,7 +87,7 @@ def _keys(form: type[Form], given: Mapping[str, Any], variables: frozenset[str])
     return keys
 
 
-def _at_home(fault: Fault, form: type[CheckKeys]) -> Fault:
+def _at_home(fault: Fault, form: type[AnyCheckKeys]) -> Fault:
     """Say where an unknown key belongs, if checks of another source have it."""
     word = str(fault.path[0]) if fault.path else ""
     if len(fault.path) != 1 or word in keys_of(form):
@@ -118,12 +119,14 @@ def _ready_made(given: Mapping[str, Any]) -> ReadyMade | None:
 # -- the whole -------------------------------------------------------------------------------------
 
 
-def _make_check(keys: CheckKeys, given: Mapping[str, Any], interval_seconds: float) -> Check:
+def _make_check(keys: AnyCheckKeys, given: Mapping[str, Any], interval_seconds: float) -> Check:
     match keys:
         case ReadyMadeKeys():
             return making.query_check(_complete_keys(keys, given), interval_seconds)
         case QueryKeys():
             return making.query_check(keys, interval_seconds)
+        case CountKeys():
+            return making.count_check(keys, interval_seconds)
         case HttpKeys():
             return making.http_check(keys, interval_seconds)
         case CommandKeys():

@@ -94,6 +94,7 @@ Delta = Annotated[float | None, _FINITE, Field(ge=0), NOT_NULL]
 Factor = Annotated[
     float | None, _FINITE, Field(ge=1), NOT_NULL, Wanted(hint="1.5 is half as much again")
 ]
+RateIfSaid = Annotated[float | None, _FINITE, Field(ge=0, lt=1), NOT_NULL]
 Alpha = Annotated[float | None, _FINITE, Field(gt=0, le=0.5), NOT_NULL]
 
 Interval = Annotated[
@@ -110,7 +111,9 @@ Switch = Annotated[bool | None, Field(strict=True), NOT_NULL]
 Reduction = Annotated[Reduce | None, NOT_NULL, schema_of("string", enum=list(Reduce))]
 Phases = Annotated[During | None, NOT_NULL, schema_of("string", enum=list(During))]
 Test = Annotated[
-    Literal["mann-whitney"] | None, NOT_NULL, schema_of("string", enum=["mann-whitney"])
+    Literal["mann-whitney", "counts"] | None,
+    NOT_NULL,
+    schema_of("string", enum=["mann-whitney"]),
 ]
 Method = Annotated[Literal["GET", "HEAD"] | None, NOT_NULL]
 Status = Annotated[

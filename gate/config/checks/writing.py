@@ -8,7 +8,17 @@ from typing import Any
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.questions import HttpQuestion
-from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, Schedule, Tolerances
+from gate.core.checks.spec import (
+    Bounds,
+    Check,
+    Command,
+    Counts,
+    Http,
+    Metric,
+    Schedule,
+    Tolerances,
+)
+from gate.core.statistics.count_decision import CountRule
 
 Said = Iterator[tuple[str, Any, Any]]
 """A key, its value, and the default, which is left out."""
@@ -32,6 +42,8 @@ def _probe(check: Check) -> dict[str, Any]:
     match check.probe:
         case Metric() as metric:
             return _differing(_metric(metric))
+        case Counts() as counts:
+            return _differing(_counts(counts))
         case Http() as http:
             return {"http": _differing(_http(http))}
         case Command() as command:
@@ -51,6 +63,23 @@ def _metric(metric: Metric) -> Said:
     yield "min-samples", few and {"query": few.query.text, "min": few.least}, None
     yield "freshness", metric.freshness and metric.freshness.text, None
     yield "compare", metric.compare and _comparison(metric.compare), None
+
+
+def _counts(counts: Counts) -> Said:
+    usual, rule, usual_rule = Counts(counts.bad, counts.total), counts.rule, CountRule()
+    yield "bad", counts.bad.text, None
+    yield "total", counts.total.text, None
+    how = {
+        "tolerance": (rule.tolerance, usual_rule.tolerance),
+        "harm": (rule.harm, usual_rule.harm),
+        "negligible": (rule.negligible, usual_rule.negligible),
+        "min-delta": (rule.min_delta, usual_rule.min_delta),
+        "alpha": (rule.alpha, usual_rule.alpha),
+    }
+    changed = {key: value for key, (value, default) in how.items() if value != default}
+    yield "compare", {"test": "counts", **changed}, None
+    yield "warm-up", counts.warm_up_seconds, usual.warm_up_seconds
+    yield "scrape-interval", counts.scrape_seconds, usual.scrape_seconds
 
 
 def _command(command: Command) -> Said:
@@ -93,7 +122,8 @@ def _path(path: JsonPath) -> str:
 def _rest(check: Check) -> Said:
     schedule, usual = check.schedule, Schedule()
     limits, default_limits = check.tolerances, Tolerances()
-    yield "initial-delay", schedule.initial_delay_seconds, usual.initial_delay_seconds
+    if not isinstance(check.probe, Counts):
+        yield "initial-delay", schedule.initial_delay_seconds, usual.initial_delay_seconds
     yield "count", schedule.count, usual.count
     yield "during", schedule.during.value, usual.during.value
     yield "allowed-failures", limits.allowed_failures, default_limits.allowed_failures

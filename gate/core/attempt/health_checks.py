@@ -84,7 +84,8 @@ def _ask_check(
     attempt: Attempt, run: CheckRun, phase: During, tick: Tick, effects: list[Ask]
 ) -> Attempt:
     """Ask one check, or record that it cannot be asked yet."""
-    questions = tick_questions.ask(run.check, tick.at, subject(attempt, run.check), phase)
+    about_it = subject(attempt, run.check)
+    questions = tick_questions.ask(run.check, tick.at, about_it, phase, begins=run.begins)
     if isinstance(questions, Unaskable):
         return _with_run(attempt, run.after_unaskable(tick, attempt.now, questions))
     effect = Ask(attempt.requests.next_id, run.check.name, tick, questions)

@@ -344,14 +344,17 @@ class Attempt:
     def bake_ends_at(self) -> float:
         """When completion has lasted long enough, or the budget ends, monotonic seconds.
 
-        The window is extended to `evidence_seconds` only while checks want to measure more.
+        The window is extended to `evidence_seconds` only while checks want to measure more, and
+        with `bake_early` it ends once they have all they need.
         """
         if self.course.leg is Leg.BACK:
             return self.course.baked_since
-        runs = self.health.checks.values()
-        deciding = (run for run in runs if run.check.decides and run.check.runs_in(During.BAKE))
-        enough = all(run.finished for run in deciding)
-        seconds = self.plan.policy.budgets.bake_seconds if enough else self.bake_seconds
+        budgets, runs = self.plan.policy.budgets, self.health.checks.values()
+        deciding = [run for run in runs if run.check.decides and run.check.runs_in(During.BAKE)]
+        enough = all(run.settled for run in deciding)
+        seconds = budgets.bake_seconds if enough else self.bake_seconds
+        if budgets.bake_early and deciding and enough:
+            seconds = 0.0
         return min(self.course.baked_since + seconds, self.leg_ends_at)
 
     @property

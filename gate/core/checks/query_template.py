@@ -35,6 +35,8 @@ _CODE: Final = re.compile(
 )
 _QUOTED: Final = re.compile(rf"{_VARIABLES}|(?P<escaped>\\.){_ENDS}", re.DOTALL)
 _RAW: Final = re.compile(rf"{_VARIABLES}{_ENDS}", re.DOTALL)
+_NO_CODE: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`[^`]*`|#[^\n]*', re.DOTALL)
+"""Strings and comments of PromQL."""
 _HINT: Final = "variables are ${name}; write $${ where ${ is meant"
 
 
@@ -134,6 +136,16 @@ class Query:
         """Return a query with fixed text around this one."""
         parts = tuple(_join_texts([before, *self.parts, after]))
         return Query(f"{before}{self.text}{after}", parts)
+
+    def join(self, between: str, other: Query) -> Query:
+        """Return a query with fixed text between this one and another."""
+        parts = tuple(_join_texts([*self.parts, between, *other.parts]))
+        return Query(f"{self.text}{between}{other.text}", parts)
+
+
+def strip_text(query: str) -> str:
+    """Return a query without its strings and comments."""
+    return _NO_CODE.sub("", query)
 
 
 def _parts(text: str) -> Iterator[str | Variable]:

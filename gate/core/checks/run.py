@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass, field, replace
 
 from gate.core.checks.baseline_comparison import Pairs
+from gate.core.checks.count_run import CountRun
 from gate.core.checks.measurement import Kind, Measurement, measure_error, no_data, unaskable
 from gate.core.checks.metric_measurement import by_test
 from gate.core.checks.questions import Answers, Errored, Trouble
 from gate.core.checks.sample_spacing import overlaps, sample_test
-from gate.core.checks.spec import Check, without_comparison
+from gate.core.checks.spec import Check, Counts, without_comparison
 from gate.core.checks.tick_grid import Tick, TickGrid
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable
@@ -77,7 +78,7 @@ class CheckRun:
     """One check in its phase; times are monotonic seconds.
 
     `outstanding` is the tick that was asked and has no answer yet. `failure` is the measurement
-    that decided.
+    that decided, `counts` what a comparison by counts has read.
     """
 
     check: Check
@@ -89,12 +90,15 @@ class CheckRun:
     last_at: float = -math.inf
     failure: Measurement | None = None
     pairs: Pairs = field(default_factory=Pairs)
+    counts: CountRun | None = None
 
     @classmethod
     def start(cls, check: Check, at: float) -> CheckRun:
         """Begin at the start of its phase."""
         schedule = check.schedule
-        return cls(check, TickGrid(at + schedule.initial_delay_seconds, schedule.interval_seconds))
+        grid = TickGrid(at + schedule.initial_delay_seconds, schedule.interval_seconds)
+        counts = CountRun.start(check.probe) if isinstance(check.probe, Counts) else None
+        return cls(check, grid, counts=counts)
 
     @property
     def last_kind(self) -> Kind | None:
@@ -109,6 +113,16 @@ class CheckRun:
         """Whether nothing more is asked: it has failed, or its count is reached."""
         count = self.check.schedule.count
         return self.failure is not None or (count is not None and self.tally.measured >= count)
+
+    @property
+    def settled(self) -> bool:
+        """Whether its evidence suffices: nothing more is asked, or it has passed by counts."""
+        return self.finished or (self.counts is not None and self.counts.passed)
+
+    @property
+    def begins(self) -> bool:
+        """Whether counting starts with the next question."""
+        return self.counts is not None and self.counts.begins
 
     @property
     def wake_at(self) -> float:
@@ -134,6 +148,9 @@ class CheckRun:
 
     def after_answer(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
         """Measure what came back at `at`; ValueError unless that tick is awaited."""
+        if self.counts is not None:
+            counts, what = self.counts.after_answers(answers)
+            return replace(self.after_measurement(tick, at, what), counts=counts)
         if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
             return self._between_samples(tick, at, answers)
         return self.after_measurement(tick, at, measure(self.check, answers, self.pairs))
@@ -220,6 +237,8 @@ class CheckRun:
 
     def conclude(self, now: float) -> Conclusion:
         """Return what the check says at the end of its phase."""
+        if self.counts is not None and self.failure is None:
+            return self._conclude_counts(self.counts)
         failed = self._failed_at_the_end()
         if failed is not None:
             return failed
@@ -230,6 +249,21 @@ class CheckRun:
         if errors > self.check.tolerances.allowed_consecutive_errors:
             return self._says(kind, doubt, Reason.CHECK_ERROR)
         return self._says(kind, doubt, Reason.CHECK_INCONCLUSIVE)
+
+    def _conclude_counts(self, counts: CountRun) -> Conclusion:
+        """Return what all counts together say; what has passed by them does not grow old."""
+        judged = counts.at_the_end()
+        if judged.kind is Kind.FAIL:
+            return self._says(ConclusionKind.FAIL, judged.message, Reason.CHECK_FAILED)
+        if judged.kind is Kind.PASS:
+            return self._says(ConclusionKind.PASS, judged.message)
+        kind, reason = ConclusionKind.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE
+        errors = self.tally.consecutive_errors
+        if errors > self.check.tolerances.allowed_consecutive_errors:
+            return self._says(kind, self._doubt(self.last_at) or "", Reason.CHECK_ERROR)
+        if self.last is None or not counts.evidence.ticks:
+            return self._says(kind, self.last.message if self.last else "never ran", reason)
+        return self._says(kind, judged.message, reason)
 
     def _failed_at_the_end(self) -> Conclusion | None:
         """Return the failure so far, or the one that all samples together show."""

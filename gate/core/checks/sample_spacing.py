@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.checks.baseline_comparison import LEAST_SAMPLES, MannWhitney
-from gate.core.checks.query_template import Query
+from gate.core.checks.query_template import Query, strip_text
 from gate.core.checks.spec import Check, Metric
 
 _ROUNDING_SECONDS: Final = 1e-6
-_NO_CODE: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`[^`]*`|#[^\n]*', re.DOTALL)
-"""Strings and comments of PromQL."""
 _RANGE: Final = re.compile(r"\[\s*([0-9a-z.]+)\s*(:?)[^\[\]]*\]", re.ASCII)
 _PART: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|[smhdwy]|$)", re.ASCII)
 _UNIT_SECONDS: Final = {
@@ -71,7 +69,7 @@ def _lookback_seconds(query: Query, known: dict[str, str]) -> float:
         part if isinstance(part, str) else known.get(part.name, "") for part in query.parts
     )
     plain, subqueries = [0.0], [0.0]
-    for match in _RANGE.finditer(_NO_CODE.sub("", text)):
+    for match in _RANGE.finditer(strip_text(text)):
         (subqueries if match[2] else plain).append(sum(_durations(match[1])))
     return max(plain) + max(subqueries)
 

@@ -7,7 +7,7 @@ it into the questions of one tick, `run` follows it over time.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query
 from gate.core.checks.questions import HttpQuestion
 from gate.core.model.body import FrozenMap
+from gate.core.statistics.count_decision import CountRule
 
 RETRY_SECONDS: Final = 10.0
 """After an error a check asks again after this long, or after its interval if that is shorter."""
@@ -105,6 +106,27 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """Two kinds of counters, bad events and all of them, of which both versions are compared.
+
+    They are read as they stood `scrape_seconds` ago, when every one of them had been scraped.
+    `compares` is False where a single version is looked at.
+    """
+
+    bad: Query
+    total: Query
+    rule: CountRule = field(default_factory=CountRule)
+    warm_up_seconds: float = 0.0
+    scrape_seconds: float = 30.0
+    compares: bool = True
+
+    def queries(self) -> Iterator[Query]:
+        """Iterate the queries that it is made of."""
+        yield self.bad
+        yield self.total
+
+
+@dataclass(frozen=True, slots=True)
 class Http:
     """A request to the service under test, and what a good reply is.
 
@@ -123,6 +145,9 @@ class Command:
 
     arguments: tuple[str, ...]
     timeout_seconds: float = 60.0
+
+
+Probe = Metric | Counts | Http | Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +197,7 @@ class Check:
     """
 
     name: str
-    probe: Metric | Http | Command
+    probe: Probe
     schedule: Schedule = field(default_factory=Schedule)
     tolerances: Tolerances = field(default_factory=Tolerances)
     required: bool = True
@@ -186,6 +211,22 @@ class Check:
         return self.required and not self.dry_run
 
     @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries that it asks Prometheus, none for other sources."""
+        return tuple(self.probe.queries()) if isinstance(self.probe, Metric | Counts) else ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether it holds the new version against the one that served before."""
+        match self.probe:
+            case Metric(compare=compare):
+                return compare is not None
+            case Counts(compares=compares):
+                return compares
+            case _:
+                return False
+
+    @property
     def max_age_seconds(self) -> float:
         """How old the newest sample, and at the end the last pass, may be."""
         asked = self.tolerances.max_age_seconds
@@ -197,7 +238,28 @@ class Check:
 
 
 def without_comparison(check: Check) -> Check:
-    """Return the check as it judges by its bounds alone."""
-    if not isinstance(check.probe, Metric):
+    """Return the check as it judges one version alone: by its bounds, or that it can be seen."""
+    match check.probe:
+        case Metric() as metric:
+            return replace(check, probe=replace(metric, compare=None))
+        case Counts() as counts:
+            return replace(check, probe=replace(counts, compares=False))
+        case _:
+            return check
+
+
+def share_alpha(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Return the checks with the alpha of comparisons by counts divided by their number.
+
+    Those that only report have no part in it: they fail nothing.
+    """
+    checks = tuple(checks)
+    split = sum(isinstance(check.probe, Counts) and check.decides for check in checks)
+    return tuple(_with_split(check, split) for check in checks)
+
+
+def _with_split(check: Check, split: int) -> Check:
+    if not isinstance(check.probe, Counts) or not check.decides:
         return check
-    return replace(check, probe=replace(check.probe, compare=None))
+    rule = replace(check.probe.rule, split=split)
+    return replace(check, probe=replace(check.probe, rule=rule))

@@ -9,10 +9,11 @@ import math
 from typing import Final
 
 from gate.core.checks.baseline_comparison import NO_PAIRS, Pairs
+from gate.core.checks.count_run import look_once
 from gate.core.checks.measurement import Kind, Measurement, make_fail, make_pass, no_data
 from gate.core.checks.metric_measurement import measure_metric
 from gate.core.checks.questions import Answers, Exit, HttpReply, NoReply, Samples
-from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.spec import Check, Command, Counts, Http, Metric
 from gate.core.model.objects import CleanText
 from gate.core.model.signal_names import signal_name
 
@@ -28,6 +29,8 @@ def measure(check: Check, answers: Answers, earlier: Pairs = NO_PAIRS) -> Measur
     match check.probe, answers.value:
         case Metric() as metric, Samples():
             return measure_metric(check, metric, answers, earlier)
+        case Counts() as counts, Samples():
+            return look_once(counts, answers)
         case Http() as http, HttpReply() | NoReply() as reply:
             return _reply(http, reply)
         case Command(), Exit() as ended:

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from gate.core.checks import query_variables
 from gate.core.checks.query_template import Query
 from gate.core.checks.query_variables import Subject, WorkloadVariables
-from gate.core.checks.questions import CommandQuestion, MetricQuestion, Questions
-from gate.core.checks.spec import Check, Command, During, Http, Metric
+from gate.core.checks.questions import (
+    COUNTED_LABEL,
+    CommandQuestion,
+    Counted,
+    MetricQuestion,
+    Questions,
+)
+from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
+
+_LOOKS_BACK = "1h:30s"
+"""Where counting starts: a target that is not scraped just then has counted for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +28,13 @@ class Unaskable:
     missing: str
 
 
-def ask(check: Check, at: float, subject: Subject, phase: During) -> Questions | Unaskable:
+def ask(
+    check: Check, at: float, subject: Subject, phase: During, *, begins: bool = False
+) -> Questions | Unaskable:
     """Return the questions of a tick at `at`; ValueError if a value does not fit its place.
 
     The baseline's side of a comparison is the same query, asked for the same time and window.
-
+    `begins` if it is where counting starts.
     """
     match check.probe:
         case Http(question=question):
@@ -33,6 +44,9 @@ def ask(check: Check, at: float, subject: Subject, phase: During) -> Questions |
             return Questions(CommandQuestion(arguments, environment, seconds))
         case Metric() as metric:
             return _metric_questions(metric, at, subject, check.user_variables)
+        case Counts() as counts:
+            user = check.user_variables
+            return _count_questions(counts, at, subject, user, begins=begins)
 
 
 def _metric_questions(
@@ -58,6 +72,35 @@ def _metric_questions(
         question(_age(metric.freshness)) if metric.freshness else None,
         baseline,
     )
+
+
+def _count_questions(
+    counts: Counts, at: float, subject: Subject, user: Mapping[str, str], *, begins: bool
+) -> Questions | Unaskable:
+    """Return one question a side: both kinds of counters, told from each other by a label."""
+    read_at = at - counts.scrape_seconds
+    query = _counters(counts)
+    if begins:
+        query = query.within("last_over_time((", f"\n)[{_LOOKS_BACK}])")
+    new = query_variables.values(subject, read_at, 0.0, user)
+    missing = query.missing(new)
+    if missing is not None:
+        return Unaskable(missing)
+    value = MetricQuestion(query.resolve(new), read_at)
+    if not counts.compares:
+        return Questions(value)
+    old = query_variables.values(subject.as_baseline(), read_at, 0.0, user)
+    if query.missing(old) is not None:
+        return Unaskable(subject.variables.of_baseline[0])
+    return Questions(value, baseline=MetricQuestion(query.resolve(old), read_at))
+
+
+def _counters(counts: Counts) -> Query:
+    return _label(counts.bad, Counted.BAD).join(" or ", _label(counts.total, Counted.TOTAL))
+
+
+def _label(query: Query, counted: Counted) -> Query:
+    return query.within("label_replace((", f'\n), "{COUNTED_LABEL}", "{counted}", "", "")')
 
 
 def _age(selector: Query) -> Query:

@@ -97,7 +97,8 @@ class Budgets:
 
     `progress_deadline_seconds` is how long nothing may move in a workload whose controller has no
     deadline of its own. `evidence_seconds` is how long the bake window may last if that is longer
-    than `bake_seconds`: until every check that decides has all its measurements.
+    than `bake_seconds`: until every check that decides has all its measurements. With `bake_early`
+    the window ends as soon as they have.
     """
 
     timeout_seconds: float | None = None
@@ -106,6 +107,7 @@ class Budgets:
     bake_seconds: float = 0.0
     evidence_seconds: float = 0.0
     read_interval_seconds: float = 30.0
+    bake_early: bool = False
 
     @property
     def longest_bake_seconds(self) -> float:

@@ -19,7 +19,7 @@ from gate.core.checks.questions import (
     Series,
     Trouble,
 )
-from gate.core.checks.spec import Check, Command, During, Http, Metric, Schedule
+from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric, Schedule
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.duration import format_seconds
 from gate.report.check_report.asked_check import AskedCheck
@@ -245,6 +245,11 @@ def _comparison(metric: Metric, asked: AskedCheck) -> str:
 def _over_time(check: Check) -> str:
     """Say when the check is asked in a rollout, and how its measurements decide."""
     bears = check.tolerances
+    if isinstance(check.probe, Counts):
+        return (
+            f"{_asked_when(check.schedule)}; fails where new is shown to be worse, passes where it"
+            f" is shown not to be harmful{'' if check.decides else '; it only reports'}"
+        )
     if bears.consecutive_failures is not None:
         fails = f"{bears.consecutive_failures} failures in a row fail it"
     elif bears.allowed_failures:

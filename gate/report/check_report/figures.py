@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.spec import Check, Command, Http, Metric
+from gate.core.checks.spec import Check, Command, Counts, Http, Metric
 from gate.duration import format_seconds
 from gate.report.schema.check_result import Source
 
@@ -17,7 +17,7 @@ _EXACT: Final = 1e15
 def source_of(check: Check) -> Source:
     """Return the name of the source that a check asks."""
     match check.probe:
-        case Metric():
+        case Metric() | Counts():
             return "prometheus"
         case Http():
             return "http"
@@ -32,6 +32,8 @@ def bounds_of(check: Check) -> str:
             compared = [comparison_of(metric)] if metric.compare is not None else []
             own = [str(metric.bounds)] if metric.bounds else []
             return ", ".join([*own, *compared])
+        case Counts(rule=rule):
+            return f"old + {rule.tolerance:.0%}, by counts"
         case Http() as http:
             return ", ".join(_http_bounds(http))
         case Command():

@@ -10,7 +10,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check
 from gate.report.check_report.figures import finite, source_of
-from gate.report.schema.result import CheckResult
+from gate.report.schema.check_verdict import CheckResult, ComparisonResult
 from gate.report.style.style import Style, Symbol
 
 MOST_LINES: Final = 4
@@ -49,6 +49,22 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
         "errors": run.tally.errors if run is not None else 0,
         "last_value": finite(last.value) if last is not None else None,
         "message": said.message,
+        "comparison": _comparison(run, said),
+    }
+
+
+def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | None:
+    if run is None or run.counts is None or not run.counts.evidence.ticks:
+        return None
+    over = said.kind is not ConclusionKind.UNDECIDED and run.failure is None
+    found, evidence = run.counts.estimate(at_the_end=over), run.counts.evidence
+    return {
+        "new": {"bad": evidence.new.bad, "total": evidence.new.total},
+        "old": {"bad": evidence.old.bad, "total": evidence.old.total},
+        "ratio": found.ratio,
+        "low": found.low,
+        "high": finite(found.high),
+        "detectable": found.detectable,
     }
 
 

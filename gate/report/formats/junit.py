@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.result import (
-    CheckResult,
     EvidenceResult,
     Result,
     WorkloadResult,

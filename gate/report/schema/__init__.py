@@ -2,6 +2,7 @@
 
 __all__ = [
     "check_result",
+    "check_verdict",
     "course",
     "json_schema",
     "printed_result",

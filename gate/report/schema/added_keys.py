@@ -49,7 +49,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "irreversible": "",
         "not_restored": "",
     },
-    ("checks",): {"errors": 0},
+    ("checks",): {"errors": 0, "comparison": None},
     ("history", "pods"): {"kind": DEFAULT_KIND},
 }
 """What each key reads as, by the path of the object that it belongs to."""

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from gate.core.model.outcome import Outcome
 from gate.core.model.remedy import Remedy
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import History, Seconds, TimelineEntry
 
 SCHEMA: Final = "rollout-gate/result/v1"
@@ -309,22 +310,6 @@ class ObjectResult(TypedDict):
     not_restored: Annotated[
         str, Meta(description='The reason why it could not be restored, as `Forbidden`; else "".')
     ]
-
-
-class CheckResult(TypedDict):
-    """How one health check ended."""
-
-    name: str
-    source: str
-    verdict: str
-    required: bool
-    measurements: Annotated[int, Meta(description="Answers that were judged.")]
-    failures: int
-    errors: Annotated[
-        int, Meta(description="Times that it was asked and gave no answer to judge, as exit 75.")
-    ]
-    last_value: float | None
-    message: str
 
 
 class RollbackResult(TypedDict):

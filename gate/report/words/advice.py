@@ -22,9 +22,10 @@ from gate.report.words.attempt_advice import (
     parse_hint,
     take_over_flags,
 )
-from gate.report.words.check_advice import OF_CHECKS, ask_again
+from gate.report.words.check_advice import ask_again
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
+from gate.report.words.fault import OF_CHECKS
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.half_applied import is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again

@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
-from gate.core.model.outcome import Reason
 from gate.report.schema.result import Result
 from gate.report.words.attempt_advice import Step
 
-OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
 _ADDED: Final = ", with this run's check flags added"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gate.core.model.outcome import Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import WorkloadResult
@@ -27,16 +29,31 @@ _OF_THE_VERSION = registry.FAILURES.union(
     }
 )
 
+OF_CHECKS: Final = (Reason.CHECK_FAILED, Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
+
 
 def verb_of(workload: WorkloadResult) -> str:
     """Say whether a version failed or did not complete: one that could not start may be good.
 
-    One that was complete, but for an object beside it, did neither.
+    One that was complete, but for an object beside it, did neither. Nor did one of which no pod
+    was seen when a check failed: what the check measured was something else.
     """
     if workload["reason"] == Reason.OBJECT_NOT_READY:
         return "was not verified"
+    if has_no_new_pod(workload) and workload["reason"] in OF_CHECKS:
+        return "failed the checks with no new pod seen"
     own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]
     underneath = {workload["reason"], *own[:1]}
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
         return "did not complete"
     return "failed"
+
+
+def has_no_new_pod(workload: WorkloadResult) -> bool:
+    """Tell whether no pod of the new version was seen by the time of the verdict.
+
+    It may be to come, or its strategy replaces none (`NoRollout`). False where nobody looked.
+    """
+    judged = [tree for tree in workload["trees"] if tree["moment"] == "verdict"]
+    revisions = [one for tree in judged for one in tree["revisions"]]
+    return bool(judged) and not any(one["pods"] for one in revisions if one["role"] == "new")

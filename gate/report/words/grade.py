@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome
-from gate.report.schema.result import CheckResult, Result, WorkloadResult
+from gate.report.schema.check_verdict import CheckResult
+from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_unwritten
 
 

@@ -20,7 +20,7 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, Symbol, Tone
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
-from gate.report.words.fault import verb_of
+from gate.report.words.fault import OF_CHECKS, has_no_new_pod, verb_of
 from gate.report.words.half_applied import (
     how_it_ended,
     is_left_alone,
@@ -226,9 +226,10 @@ def _is_as_before(result: Result) -> bool:
 
 
 def _of_one(result: Result, workload: WorkloadResult) -> str:
-    name, baseline = workload_name(result, workload), workload["baseline"]
+    name = workload_name(result, workload)
     if result["outcome"] == Outcome.ROLLBACK_FAILED != workload["outcome"]:
-        is_as_before = workload["outcome"] == Outcome.VERIFIED and workload["running"] == "baseline"
+        is_untouched = workload["outcome"] in (Outcome.VERIFIED, Outcome.REFUSED)
+        is_as_before = is_untouched and workload["running"] == "baseline"
         did = "runs as before" if is_as_before else verb_of(workload)
         return f"{name} {did}; not all that goes with it was restored: it needs a person"
     match workload["outcome"]:
@@ -237,25 +238,40 @@ def _of_one(result: Result, workload: WorkloadResult) -> str:
         case Outcome.VERIFIED | Outcome.APPLIED:
             return _describe_verified(result, workload)
         case Outcome.ROLLED_BACK:
-            back = version_words(baseline) if baseline is not None else "what was before"
-            why, fate = why_back(result, [workload]), fate_of(result, workload)
-            if fate in GONE:
-                return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
-            if workload["running"] == "none":
-                return f"{why}; {back} is back, scaled to 0; nothing serves"
-            return f"{why}; {back} serves again, {verified_words(result, 1)}"
+            return _describe_rolled_back(result, workload)
         case Outcome.ROLLBACK_FAILED:
             runs = _RUNS_AFTER[workload["running"]]
             did = verb_of(workload)
             return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:
-            kept = "it stands as it was" if is_unchanged(result, workload) else _KEPT
-            return f"{name} is complete, but its checks lacked evidence; {kept}"
+            return _describe_inconclusive(result, workload)
         case Outcome.SUPERSEDED:
             failed = f"{name} failed; " if had_failed_before(workload) else ""
             return f"{failed}{_describe_superseded(result, workload)}"
         case _:
             return _describe_failed(result, workload)
+
+
+def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
+    baseline = workload["baseline"]
+    back = version_words(baseline) if baseline is not None else "what was before"
+    why, fate = why_back(result, [workload]), fate_of(result, workload)
+    if fate in GONE:
+        return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
+    if workload["running"] == "none":
+        return f"{why}; {back} is back, scaled to 0; nothing serves"
+    if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
+        return f"{why}; {back} serves as before"
+    return f"{why}; {back} serves again, {verified_words(result, 1)}"
+
+
+def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:
+    name = workload_name(result, workload)
+    if has_no_new_pod(workload):
+        left = "no pod runs the new version"
+        return f"{name} was applied, and {left}; its checks lacked evidence"
+    kept = "it stands as it was" if is_unchanged(result, workload) else _KEPT
+    return f"{name} is complete, but its checks lacked evidence; {kept}"
 
 
 def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
@@ -367,6 +383,8 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
             return f"{did}, and it is all that runs"
         case "mixed":
             return f"{did}, and runs beside the old one"
+        case "baseline" if workload["reason"] in OF_CHECKS:
+            return f"{did}; the old ones still serve"
         case "baseline":
             return f"the new version of {name} has no pods; the old ones still serve"
         case "other":

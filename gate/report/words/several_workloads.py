@@ -9,9 +9,8 @@ from typing import Final
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.check_advice import OF_CHECKS
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
-from gate.report.words.fault import verb_of
+from gate.report.words.fault import OF_CHECKS, verb_of
 from gate.report.words.half_applied import (
     has_failed_itself,
     is_innocent,

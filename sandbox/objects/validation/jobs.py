@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.failure import not_served
 from sandbox.json import JSON
 from sandbox.objects.selectors import matches
 from sandbox.objects.validation.errors import (
@@ -27,15 +28,19 @@ _NUMBERS = (
     "maxFailedIndexes",
 )
 _OF_INDEXED = ("backoffLimitPerIndex", "maxFailedIndexes")
+_UNPLAYED = ("backoffLimitPerIndex", "successPolicy")
 _REPLACEMENTS = ("Failed", "TerminatingOrFailed")
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")
 
 
 def check_job(found: Found, job: JSON) -> None:
-    """All of a Job's spec."""
+    """All of a Job's spec; what its controller does not play is refused, and not left aside."""
     spec = job["spec"]
     _check_spec(found, "spec", spec)
+    unplayed = next((name for name in _UNPLAYED if not found and name in spec), "")
+    if unplayed:
+        raise not_served(f"a Job with {unplayed}")
     selector = spec.get("selector")
     if selector is None:
         found.append(make_required_error("spec.selector"))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.interference.actions import deployments, gates, manifests, surroundings
+from tests.interference.actions import (
+    deployments,
+    gates,
+    manifests,
+    stateful_sets,
+    surroundings,
+)
 from tests.interference.actions.gates import FOREIGN_HOLDER
 from tests.interference.actions.manifests import FINALIZER
 from tests.interference.actions.table import ACTIONS, Action
@@ -15,5 +21,6 @@ __all__ = [
     "deployments",
     "gates",
     "manifests",
+    "stateful_sets",
     "surroundings",
 ]

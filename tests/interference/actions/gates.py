@@ -35,7 +35,8 @@ def kept_secret_deleted(stage: Stage, chance: random.Random) -> None:
 
 
 _WAITING = ("--lock-wait", "45s", "--output", "json")
-_BUDGETS = ("--timeout", "20s", "--rollback-timeout", "20s", *_WAITING)
+_DEADLINE = ("--progress-deadline", f"{shop.DEADLINE_SECONDS}s")
+_BUDGETS = ("--timeout", "20s", "--rollback-timeout", "20s", *_DEADLINE, *_WAITING)
 
 
 def _second_apply(stage: Stage, number: int) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from tests.bed.invariants import Key
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.objects import is_complete
+from tests.cluster.rollouts import DONE
+from tests.interference import shop
 from tests.interference.actions import ACTIONS
 from tests.interference.expected import (
     FAILED,
@@ -82,20 +83,19 @@ def is_no_bug(facts: Facts) -> Iterator[str]:
 
 
 def verified_is_complete(facts: Facts) -> Iterator[str]:
-    """Exit 0: every Deployment was complete, with the manifest's template, when read last."""
+    """Exit 0: every workload was complete, with the manifest's template, when read last."""
     if not is_verified(facts):
         return
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         wanted = template(leaves(facts.manifest[key]))
         moments = facts.seen_at_the_end(key)
-        if not any(_complete_with(version, wanted) for version in moments):
+        if not any(_complete_with(key, version, wanted) for version in moments):
             what = f"{named(key)} was not complete with the new template"
             yield f"exit 0, and {what}: {_what(moments)}"
 
 
-def _complete_with(version: Version, wanted: Leaves) -> bool:
-    body = version.body
-    return body is not None and is_complete(body) and not missing_paths(wanted, version.leaves)
+def _complete_with(key: Key, version: Version, wanted: Leaves) -> bool:
+    return _is_complete(key, version) and not missing_paths(wanted, version.leaves)
 
 
 def verified_stands_as_written(facts: Facts) -> Iterator[str]:
@@ -118,10 +118,10 @@ def set_that_served_stands(facts: Facts) -> Iterator[str]:
 
 
 def old_version_is_complete(facts: Facts) -> Iterator[str]:
-    """Exit 4: every Deployment was complete with the old template when it was read last."""
+    """Exit 4: every workload was complete with the old template when it was read last."""
     if facts.exit_code != ROLLED_BACK:
         return
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         numbers = [base(key) for base in sets_that_served(facts)]
         if not any(facts.at(key, number) for number in numbers):
             continue  # there was none before
@@ -139,7 +139,7 @@ def _stands_as_it_was_kept(facts: Facts, key: Key) -> bool:
     Its other objects went back to what they were, and no version was complete before.
     """
     began = facts.until(key, facts.ended.started)
-    was_complete = bool(began) and _is_complete(began[-1])
+    was_complete = bool(began) and _is_complete(key, began[-1])
     return facts.trial.is_kept and not was_complete and not facts.own(key)
 
 
@@ -148,8 +148,7 @@ def _complete_as_at(facts: Facts, key: Key, version: Version, numbers: list[int]
 
     What others had changed by then is part of it.
     """
-    body = version.body
-    if body is None or not is_complete(body):
+    if not _is_complete(key, version):
         return False
     olds = [old_template(facts, key, number, version.number) for number in numbers]
     return template(version.leaves) in [old for old in olds if old]
@@ -161,7 +160,7 @@ def superseded_by_somebody(facts: Facts) -> Iterator[str]:
         return
     if not any(_overtakes(facts, key) for key in facts.versions):
         yield "exit 8, and nobody else changed a template, a Deployment or a lock"
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         theirs = facts.changed_by_others(key, facts.before_attempt(key))
         final = facts.final(key)
         for path, value in template(theirs).items():
@@ -174,7 +173,7 @@ def _overtakes(facts: Facts, key: Key) -> bool:
     theirs = [each for each in steps if each[1].writer is Writer.OTHERS]
     if key.resource == "leases":
         return bool(theirs)
-    if key not in facts.manifest or key.resource != "deployments":
+    if key not in facts.manifest or key.resource not in shop.WORKLOADS:
         return False
     # Before our own write any change supersedes what was decided on, after it one of the template.
     was_written = bool(facts.own(key))
@@ -200,7 +199,7 @@ def failed_version_stands(facts: Facts) -> Iterator[str]:
     was_killed = len(facts.ended.results) > 1
     if facts.exit_code == FAILED:
         for key in facts.manifest:
-            if facts.own(key) or not (was_killed or key.resource == "deployments"):
+            if facts.own(key) or not (was_killed or key.resource in shop.WORKLOADS):
                 yield from (f"exit 6, and {each}" for each in not_as_written(facts, key))
 
 
@@ -211,8 +210,8 @@ def failure_is_no_pessimism(facts: Facts) -> Iterator[str]:
     for base in sets_that_served(facts):
         if any(unlike_set(facts, base)) or _lacks_a_secret(facts, base):
             continue
-        moments = [facts.seen_at_the_end(key)[:1] for key in facts.keys("deployments")]
-        if all(_is_complete(version) for versions in moments for version in versions):
+        moments = {key: facts.seen_at_the_end(key)[:1] for key in facts.workloads()}
+        if all(_is_complete(key, each) for key, versions in moments.items() for each in versions):
             yield "exit 5, and the set that served stands whole and complete"
             return
 
@@ -230,8 +229,8 @@ def _lacks_a_secret(facts: Facts, base: Callable[[Key], int]) -> bool:
     return False
 
 
-def _is_complete(version: Version) -> bool:
-    return version.body is not None and is_complete(version.body)
+def _is_complete(key: Key, version: Version) -> bool:
+    return version.body is not None and DONE[key.resource](version.body)
 
 
 def _what(versions: list[Version]) -> JSON | None:

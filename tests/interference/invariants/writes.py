@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.bed.invariants import Key
+from tests.bed.replaced_pods import replacement_faults, replaces_pod
+from tests.cluster.audit import Request
 from tests.interference import shop
 from tests.interference.actions import FOREIGN_HOLDER
 from tests.interference.expected import (
@@ -34,7 +36,7 @@ def nothing_written_over_others(facts: Facts) -> Iterator[str]:
 
     Before our first write somebody else's change is refused, or part of what was before.
     """
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         theirs: dict[Path, object] = {}
         first = facts.own(key)[:1]
         for before, version in facts.steps(key, first[0].number if first else facts.ended.ended):
@@ -49,7 +51,7 @@ def nothing_written_over_others(facts: Facts) -> Iterator[str]:
 
 def replicas_of_others_stand(facts: Facts) -> Iterator[str]:
     """No write of ours changes the replicas that somebody else has scaled a Deployment to."""
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         since, scaled_by = facts.verified, Writer.BEFORE
         for before, version in facts.steps(key, since):
             change = changes(before, version.leaves)
@@ -65,7 +67,7 @@ def replicas_of_others_stand(facts: Facts) -> Iterator[str]:
 def one_way_back(facts: Facts) -> Iterator[str]:
     """A template is written once, and once more on the way back; not at all after exit 0 or 6."""
     most = 1 if is_verified(facts) or facts.exit_code == FAILED else 2
-    for key in facts.keys("deployments"):
+    for key in facts.workloads():
         sent = [
             version.number
             for before, version in facts.steps(key, facts.ended.started)
@@ -79,8 +81,29 @@ def only_the_manifest_is_written(facts: Facts) -> Iterator[str]:
     """No object is written that the manifest does not name, the gate's own aside."""
     for request in facts.requests:
         key = Key(request.resource, request.namespace, request.name)
-        if request.is_write and not request.is_own and key not in facts.manifest:
+        if replaces_pod(request):
+            yield from _wrongly_removed(facts, key, request)
+        elif request.is_write and not request.is_own and key not in facts.manifest:
             yield f"it wrote {request.verb} {request.uri}"
+
+
+def _wrongly_removed(facts: Facts, pod: Key, request: Request) -> Iterator[str]:
+    """Say what was wrong with the removal of a pod: only one of another version may be in the way.
+
+    Which version is to run is told by the StatefulSet as it was when it was read before that.
+    """
+    owner = Key("statefulsets", pod.namespace, shop.DB)
+    then = [each for each in facts.versions.get(pod, ()) if each.at <= request.at]
+    yield from (f"{fault} {request.uri}" for fault in replacement_faults(request))
+    if owner not in facts.manifest or not pod.name.startswith(f"{shop.DB}-"):
+        yield f"it removed {pod.name}, which is of no StatefulSet of the manifest"
+    elif then and then[-1].body is not None:
+        said = then[-1].body["metadata"]["labels"].get(shop.VERSION)
+        path = shop.MARKERS["statefulsets"]
+        at = [each for each in facts.versions.get(owner, ()) if each.at <= request.at]
+        wanted = {each.leaves.get(path) for each in at[-1:]}
+        if said in wanted:
+            yield f"it removed {pod.name} of version {said}, which is to run"
 
 
 def never_a_mix_that_nobody_wrote(facts: Facts) -> Iterator[str]:

@@ -16,6 +16,7 @@ from gate.core.checks.query_template import Query
 from gate.core.checks.questions import (
     Answer,
     Answers,
+    Counted,
     Errored,
     Exit,
     Form,
@@ -31,6 +32,7 @@ from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
+    Counts,
     Http,
     Metric,
     MinSamples,
@@ -46,6 +48,7 @@ from gate.core.model.outcome import Reason
 from gate.core.protocol import events
 from gate.core.protocol.effects import Ask
 from gate.core.rollout.policy import Budgets, Policy
+from gate.core.statistics.count_decision import CountRule
 from gate.wire import trace
 from gate.wire.measurements import Measured
 
@@ -216,6 +219,34 @@ def test_what_was_not_asked_then_is_inconclusive(other: Check, words: str) -> No
     assert "error" not in judged.message.removeprefix("errors")
 
 
+@pytest.mark.contract("B1163")
+def test_counters_are_counted_again_under_another_tolerance() -> None:
+    """A version with four times the bad requests fails as it did, and is borne by a wide rule."""
+    strict = replace(of_counts(), name="errors", schedule=Schedule(interval_seconds=5.0))
+    wide = CountRule(tolerance=9.0, harm=20.0)
+    measured = [
+        Measured(
+            5.0 * look + 0.1,
+            "errors",
+            Tick(look, 5.0 * look),
+            Answers(counters(40 * look, 1000 * look), baseline=counters(10 * look, 1000 * look)),
+        )
+        for look in range(20)
+    ]
+    assert replayed([strict], [strict], *measured).reason is Reason.CHECK_FAILED
+    borne = replace(strict, probe=of_counts(rule=wide).probe)
+    assert replayed([strict], [borne], *measured).verdict is Stands.COMPLETE
+
+
+def counters(bad: int, total: int) -> Samples:
+    """Return the counters of one version."""
+    counted = ((Counted.BAD, bad), (Counted.TOTAL, total))
+    return Samples(
+        Form.VECTOR,
+        tuple(Series(float(value), counted=kind, identity="a") for kind, value in counted),
+    )
+
+
 def test_a_recording_is_read_once_for_all_policies() -> None:
     """Its events may be asked for a single time."""
     found = recording([metric()], *ALL_GOOD)
@@ -242,6 +273,11 @@ def request(url: str = "https://web/x", **more: object) -> Check:
     return Check("c", Http(HttpQuestion(url, **more)))  # type: ignore[arg-type]
 
 
+def of_counts(bad: str = "bad", **more: object) -> Check:
+    """Make a comparison by counts."""
+    return Check("c", Counts(query(bad), query("total"), **more))  # type: ignore[arg-type]
+
+
 FEW = MinSamples(query("count"), 5.0)
 ALIKE = [
     (of_query(), of_query()),
@@ -252,6 +288,7 @@ ALIKE = [
     (of_query(freshness=query("up")), of_query()),
     (of_query(compare=Ratio(2.0)), of_query(compare=Ratio(3.0))),
     (of_query(compare=Ratio(2.0)), of_query()),
+    (of_counts(), of_counts(rule=CountRule(tolerance=0.5))),
     (replace(of_query(), deployment="web"), of_query()),
     (request(), request(timeout_seconds=3.0)),
     (request("https://web/x?masked:0123"), request("https://web/x?token=1")),
@@ -265,6 +302,8 @@ OTHERWISE = [
     (of_query(min_samples=FEW), of_query(min_samples=MinSamples(query("other"), 5.0))),
     (of_query(), of_query(freshness=query("up"))),
     (of_query(), of_query(compare=Ratio(2.0))),
+    (of_counts(), of_counts(bad="others")),
+    (of_counts(), of_query()),
     (of_query(), replace(of_query(), user_variables=FrozenMap({"a": "b"}))),
     (replace(of_query(), deployment="web"), replace(of_query(), deployment="api")),
     (request(), request("https://web/y")),

@@ -79,6 +79,26 @@ def test_checks_are_asked_on_their_grid_from_the_end_of_the_writes_on() -> None:
     assert asks(player) == [("errors", float(at)) for at in range(0, 60, 10)]
 
 
+@pytest.mark.contract("B1160")
+@pytest.mark.parametrize(("count", "seconds"), [(2, 10), (None, 60)])
+def test_a_bake_window_may_end_early(count: int | None, seconds: int) -> None:
+    """Once every check that decides has all it needs; one that could still fail keeps it open."""
+    limits = policy(check(schedule=Schedule(count=count, during=During.BAKE)))
+    early = replace(limits, budgets=replace(limits.budgets, bake_early=True))
+    ended = rolled_out(early).run()
+    assert ended.result.ending is not None
+    assert ended.now == STARTED_AT + seconds
+    assert rolled_out(limits).run().now == STARTED_AT + WINDOW
+
+
+@pytest.mark.contract("B1160")
+def test_without_a_check_nothing_ends_early() -> None:
+    """Nothing would have been shown."""
+    limits = policy()
+    early = replace(limits, budgets=replace(limits.budgets, bake_early=True))
+    assert rolled_out(early).run().now == STARTED_AT + WINDOW
+
+
 def test_the_way_back_asks_nothing() -> None:
     """A rollback is verified by its pods: its checks would measure the failed version's time."""
     player = rolled_out(policy(check()), measure=0.0, v2="crash")

@@ -13,10 +13,10 @@ from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
 from gate.core.model.remedy import Remedy
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run, RunIdentity, RunTimes
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
     CauseResult,
-    CheckResult,
     EvidenceResult,
     ObjectResult,
     Result,
@@ -62,9 +62,11 @@ FREE: Final = frozenset(
 """Fields that hold what somebody else may have said; outcomes, reasons and actions do not."""
 CHECKS: Final[list[CheckResult]] = [
     {"name": "errors", "source": "prometheus", "verdict": "fail", "required": True,
-     "measurements": 3, "failures": 2, "errors": 0, "last_value": 0.2, "message": "0.2 > 0.05"},
+     "measurements": 3, "failures": 2, "errors": 0, "last_value": 0.2, "message": "0.2 > 0.05",
+     "comparison": None},
     {"name": "smoke", "source": "command", "verdict": "inconclusive", "required": False,
-     "measurements": 0, "failures": 0, "errors": 1, "last_value": None, "message": "exit 75"},
+     "measurements": 0, "failures": 0, "errors": 1, "last_value": None, "message": "exit 75",
+     "comparison": None},
 ]  # fmt: skip
 MEASURED: Final[CheckHistory] = {
     "name": "errors", "least": None, "most": 0.05,

@@ -20,6 +20,7 @@ from urllib3.connection import HTTPConnection
 
 from gate.core.checks.questions import (
     Answered,
+    Counted,
     Errored,
     Form,
     MetricQuestion,
@@ -117,6 +118,27 @@ def test_a_vector_comes_with_its_labels(
     assert values[0] == 0.25
     assert math.isnan(values[1])
     assert values[2:] == [math.inf, -0.0015]
+
+
+@pytest.mark.contract("B1150")
+def test_counters_are_told_apart_by_all_their_labels(
+    web: responses.RequestsMock, prometheus: Prometheus
+) -> None:
+    """Whatever their names, and however long their labels; others have no identity."""
+    long = "a" * 300
+    result = [
+        one("1", __name__="a", rollout_gate_counted="bad", path=f"{long}1"),
+        one("2", __name__="b", rollout_gate_counted="bad", path=f"{long}1"),
+        one("3", __name__="a", rollout_gate_counted="bad", path=f"{long}2"),
+        one("4", __name__="a", rollout_gate_counted="total", path=f"{long}1"),
+        one("5", __name__="a", path=f"{long}1"),
+    ]
+    web.post(URL, json=success("vector", result))
+    found = samples(prometheus.ask(QUESTION)).series
+    assert [each.counted for each in found] == [*[Counted.BAD] * 3, Counted.TOTAL, None]
+    assert found[0].identity == found[1].identity
+    assert len({each.identity for each in found}) == 4
+    assert found[4].identity == ""
 
 
 @pytest.mark.contract("B400", "B404")

@@ -32,6 +32,7 @@ def breaks(plant: Plant | None, name: str, runs: int) -> bool:
     return any(not bound.holds(found.value(bound.measure)) for bound in cell.bounds)
 
 
+@pytest.mark.contract("B1164")
 @each(
     ("plant", "name"),
     [
@@ -47,6 +48,7 @@ def test_a_planted_error_breaks_a_bound(plant: Plant, name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.contract("B1164")
 def test_lost_births_break_a_bound() -> None:
     """What `increase()` would leave out of new series is half of the power."""
     name = "twice as bad, 15 series born in the phase"
@@ -54,6 +56,7 @@ def test_lost_births_break_a_bound() -> None:
     assert not breaks(None, name, 300)
 
 
+@pytest.mark.contract("B1164")
 def test_the_page_holds_every_cell_and_its_bounds() -> None:
     """With figures that keep the bounds: a bound that is changed needs `make statistics`."""
     text = page.PAGE.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gate.core.checks.questions import (
     Answer,
     Answers,
+    Counted,
     Errored,
     Exit,
     Form,
@@ -35,7 +36,11 @@ numbers = st.floats()
 samples = st.builds(
     Samples,
     st.sampled_from(Form),
-    st.lists(st.builds(Series, numbers, lines), max_size=4).map(tuple),
+    st.lists(
+        st.builds(Series, numbers, lines)
+        | st.builds(Series, numbers, lines, st.sampled_from(Counted), lines),
+        max_size=4,
+    ).map(tuple),
     st.lists(lines, max_size=3).map(tuple),
 )
 answers_of_one = st.one_of(

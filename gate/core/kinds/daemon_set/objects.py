@@ -31,8 +31,8 @@ class DaemonSet(Workload):
     The controller counts them (`desiredNumberScheduled`), and of several pods on a node the oldest.
     `updated`, `ready` and `available` are nodes whose pod is of the newest revision, ready,
     available; `misscheduled` are nodes that run a pod and are not to. `max_surge` and
-    `max_unavailable` are as the API gives them, a number or a percentage. `template_generation` is how
-    often the server has seen the template change.
+    `max_unavailable` are as the API gives them, a number or a percentage. `template_generation` is
+    how often the server has seen the template change.
     """
 
     min_ready_seconds: int

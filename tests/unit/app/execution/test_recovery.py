@@ -30,7 +30,8 @@ class Endings:
         """End one, and remember that it was begun."""
         self.finished.append(lock)
         result = SimpleNamespace(ending=None)
-        return SimpleNamespace(outcome=self.outcomes[lock], result=result)
+        plan = SimpleNamespace(targets=())
+        return SimpleNamespace(outcome=self.outcomes[lock], result=result, plan=plan)
 
 
 @pytest.mark.contract("B544")

@@ -26,7 +26,7 @@ from gate.core.checks.questions import (
     MetricQuestion,
     Questions,
 )
-from gate.core.checks.spec import Bounds, Check, Command, Http, Metric, MinSamples, Reduce
+from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric, MinSamples, Reduce
 from gate.core.checks.tick_measurement import measure
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.report.views.rehearsals import RehearsalResult
@@ -102,6 +102,45 @@ def test_bad_checks_are_caught_from_their_second_on(
     assert (code, row["reason"], row["as_expected"]) == (4, "CheckFailed", True)
     assert row["decided_at_seconds"] == 40
     assert row["why"] == "CheckFailed: errors: 1.1 is not <= 0.1"
+
+
+COUNTS = """\
+checks:
+  - name: errors
+    bad: 'requests{pod=~"${replicaset}-.*",code=~"5.."}'
+    total: 'requests{pod=~"${replicaset}-.*"}'
+    during: bake
+"""
+
+
+@pytest.mark.contract("B1151", "B1161")
+@pytest.mark.parametrize(
+    ("shares", "code", "why"),
+    [
+        pytest.param((0.01, 0.01), 0, "Complete", id="equal"),
+        pytest.param((0.05, 0.01), 4, "CheckFailed", id="worse"),
+        pytest.param((0.003, 0.002), 7, "CheckInconclusive", id="neither"),
+    ],
+)
+def test_counters_are_compared(
+    played: Played,
+    manifest: Write,
+    tmp_path: Path,
+    shares: tuple[float, float],
+    code: int,
+    why: str,
+) -> None:
+    """An equal version passes early, a worse one fails, and what is neither is inconclusive.
+
+    At 1,000 requests a look.
+    """
+    (tmp_path / "gate.yaml").write_text(COUNTS)
+    day = scenario(tmp_path, "checks:\n  errors: {}\n  errors:baseline: {}\n".format(*shares))
+    file = manifest()
+    ended, (row,), _ = rehearsed(played, file, config=[str(tmp_path / "gate.yaml")], scenario=day)
+    assert (ended, row["reason"]) == (code, why)
+    assert row["decided_at_seconds"] is not None
+    assert (row["decided_at_seconds"] > 600) == (why == "CheckInconclusive")
 
 
 @pytest.mark.long
@@ -219,6 +258,8 @@ def questions_of(check: Check) -> Questions:
             )
         case Http(question=question):
             return Questions(question)
+        case Counts():
+            return Questions(MetricQuestion("q", 0.0), baseline=MetricQuestion("q", 0.0))
         case Command(arguments=arguments):
             return Questions(CommandQuestion(arguments))
 

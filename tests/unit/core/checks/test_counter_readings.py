@@ -30,6 +30,7 @@ def increases(*readings: Reading) -> list[Increase]:
     return found
 
 
+@pytest.mark.contract("B1150")
 @each(
     ("readings", "bad", "total"),
     [
@@ -55,6 +56,7 @@ def test_increases_are_exact(readings: list[Reading], bad: float, total: float) 
     assert sum(each.total for each in found) == total
 
 
+@pytest.mark.contract("B1154")
 @each("value", [0.5, -1.0, math.nan, math.inf])
 def test_what_is_no_count_of_events_is_refused(value: float) -> None:
     """A gauge, a duration, a share."""
@@ -62,12 +64,14 @@ def test_what_is_no_count_of_events_is_refused(value: float) -> None:
         increases({"bad a": value})
 
 
+@pytest.mark.contract("B1154")
 def test_a_gauge_gives_itself_away() -> None:
     """It falls again and again."""
     with pytest.raises(NotCounterError, match="total: a series fell 6 times in 13 readings"):
         increases(*({"total a": 100.0 + (at % 2)} for at in range(16)))
 
 
+@pytest.mark.contract("B1154")
 def test_a_pod_that_crashes_again_and_again_has_counters() -> None:
     """Its counters begin anew a few times, between which they grow."""
     readings = [{"total a": float(1 + at % 5)} for at in range(60)]

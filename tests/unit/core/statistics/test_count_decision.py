@@ -42,6 +42,7 @@ def tail(rule: CountRule, evidence: CountEvidence) -> float:
     return float(betainc(evidence.new.bad, evidence.old.bad + 1, odds / (1 + odds)))
 
 
+@pytest.mark.contract("B1151")
 @each(
     ("rule", "new", "end"),
     [
@@ -58,6 +59,7 @@ def test_there_are_three_ends(rule: CountRule, new: tuple[float, float], end: En
     assert judge(rule, steady(rule, 60, new, (1, 100))) is end
 
 
+@pytest.mark.contract("B1151")
 def test_the_exact_test_is_scipys() -> None:
     """It fails where the tail is at most a share of alpha, at the end at most alpha itself."""
     source = random.Random(4)
@@ -72,6 +74,7 @@ def test_the_exact_test_is_scipys() -> None:
     assert len(seen) == 4
 
 
+@pytest.mark.contract("B1155")
 @each("rule", [BAKE, ROLLOUT])
 def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
     """What one alone would fail, one of eight does not."""
@@ -80,6 +83,7 @@ def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
     assert judge(replace(rule, split=8), evidence) is not End.WORSE
 
 
+@pytest.mark.contract("B1151")
 @each("rule", [BAKE, ROLLOUT])
 def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
     """Whether events come in bursts is not known earlier."""
@@ -87,6 +91,7 @@ def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
     assert judge(rule, steady(rule, 9, (50, 100), (1, 100))) is End.WORSE
 
 
+@pytest.mark.contract("B1151")
 @each("rule", [BAKE, ROLLOUT])
 def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:
     """Thrice as much of next to nothing."""
@@ -95,6 +100,7 @@ def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:
     assert judge(replace(rule, min_delta=0.002), evidence) is not End.WORSE
 
 
+@pytest.mark.contract("B1152")
 @each(("bad", "total", "end"), [(0, 4602, "undecided"), (0, 4603, "not-harmful")])
 def test_a_negligible_rate_passes(bad: float, total: float, end: str) -> None:
     """Of 4,603 requests without a bad one at most one in a thousand is bad, with 99 %."""
@@ -103,6 +109,7 @@ def test_a_negligible_rate_passes(bad: float, total: float, end: str) -> None:
     assert judge(without, gathered(without, (bad, total, 0, 100))) is End.UNDECIDED
 
 
+@pytest.mark.contract("B1152")
 @each("rule", [BAKE, ROLLOUT])
 def test_a_version_without_traffic_is_undecided(rule: CountRule) -> None:
     """On either side; so is one without any bad event."""
@@ -112,6 +119,7 @@ def test_a_version_without_traffic_is_undecided(rule: CountRule) -> None:
         estimate(rule, evidence)
 
 
+@pytest.mark.contract("B1153")
 @each("rule", [BAKE, ROLLOUT])
 def test_events_in_bursts_count_for_less(rule: CountRule) -> None:
     """The same sums fail if they come evenly, and not if they come in two bursts."""
@@ -124,6 +132,7 @@ def test_events_in_bursts_count_for_less(rule: CountRule) -> None:
     assert judge(rule, uneven) is not End.WORSE
 
 
+@pytest.mark.contract("B1153")
 def test_the_dispersion_is_scipys() -> None:
     """Pearson's X^2 over its tenth percentile, where it is beyond its ninetieth."""
     source = random.Random(5)
@@ -142,6 +151,7 @@ def test_the_dispersion_is_scipys() -> None:
     assert math.isclose(evidence.dispersion, spread / chi2.ppf(0.1, 58), rel_tol=CLOSE)
 
 
+@pytest.mark.contract("B1156")
 def test_the_interval_is_scipys() -> None:
     """Its lower end by the alpha that fails, its upper end by that which passes."""
     evidence = steady(BAKE, 30, (2, 100), (1, 50))
@@ -153,6 +163,7 @@ def test_the_interval_is_scipys() -> None:
         assert math.isclose(found.high, (1 - rest) / rest / 2, rel_tol=CLOSE)
 
 
+@pytest.mark.contract("B1156")
 @each("rule", [BAKE, ROLLOUT])
 def test_the_interval_says_what_the_decision_says(rule: CountRule) -> None:
     """Worse is an interval beyond what is tolerated, not harmful one below what is harmful."""
@@ -170,6 +181,7 @@ def test_the_interval_says_what_the_decision_says(rule: CountRule) -> None:
     assert seen == {*End}
 
 
+@pytest.mark.contract("B1151")
 def test_shares_that_move_with_the_rate_deceive_no_e_process() -> None:
     """Both versions get worse together while traffic moves to the new one: a backend fails.
 
@@ -184,6 +196,7 @@ def test_shares_that_move_with_the_rate_deceive_no_e_process() -> None:
     assert judge(ROLLOUT, ticks(ROLLOUT)) is not End.WORSE
 
 
+@pytest.mark.contract("B1151")
 def test_an_e_process_is_the_mean_of_24_likelihood_ratios() -> None:
     """From 1.25 times to 8 times the old rate, each tick by its own exposures."""
     evidence = gathered(ROLLOUT, (3, 40, 1, 60), (2, 90, 2, 30))
@@ -201,6 +214,7 @@ def test_an_e_process_is_the_mean_of_24_likelihood_ratios() -> None:
     assert math.isclose(math.exp(found), expected, rel_tol=CLOSE)
 
 
+@pytest.mark.contract("B1156")
 @each("rule", [BAKE, ROLLOUT])
 def test_the_smallest_detectable_ratio_is_found_four_times_in_five(rule: CountRule) -> None:
     """At the end, with that traffic: a version of that ratio fails in about 80 % of phases."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gate.core.checks.spec import Check
+from gate.core.checks.spec import Check, Counts, During, Schedule
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
-from gate.report.schema.result import CheckResult
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.style.style import Style
-from tests.unit.core.checks_world import a_check, answer, metric, unreachable
+from tests.unit.core.checks.test_count_run import both, counts, samples
+from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
@@ -49,6 +51,12 @@ def ended(
         response=Response(on_failure=OnFailure.KEEP),
     )
     stage = Measured(values, policy)
+    roll_out(stage)
+    return stage
+
+
+def roll_out(stage: Measured) -> None:
+    """Play a good rollout, through its bake window."""
     stage.web.revision = 2
     stage.web.counted(2, 4, 5)
     stage.web.fill("shop/web:2", 2, 2)
@@ -56,7 +64,6 @@ def ended(
     stage.web.serving("shop/web:2", 2)
     stage.show(5.0)
     stage.wait_out()
-    return stage
 
 
 ROW: CheckResult = {
@@ -69,6 +76,7 @@ ROW: CheckResult = {
     "errors": 0,
     "last_value": 0.9,
     "message": "0.9 is not <= 0.5",
+    "comparison": None,
 }
 
 
@@ -90,6 +98,59 @@ def test_a_check_is_a_row_with_its_number(
     stage = ended(*values, checks=checks)
     (row,) = document(stage.attempt, run_of(stage))["checks"]
     assert row.items() >= fields.items()
+
+
+class Counting(Measured):
+    """A good rollout in which each version counts so many bad requests of a hundred at a look."""
+
+    def __init__(self, new: int, old: int, policy: Policy) -> None:
+        self.shares = new, old
+        super().__init__([0.0], policy)
+
+    def _answer(self, effect: Effect) -> AttemptEvent:
+        if not isinstance(effect, Ask):
+            return super()._answer(effect)
+        look = effect.tick.number
+        sides = (samples(share * look, 100 * look) for share in self.shares)
+        return Answered(self.attempt.now, effect.effect_id, both(*sides))
+
+
+def compared(new: int, old: int) -> CheckResult:
+    """Return the row of a comparison whose window has twelve looks."""
+    probe = counts().probe
+    assert isinstance(probe, Counts)
+    same = replace(probe, bad=query("bad"), total=query("total"))
+    check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
+    policy = Policy(
+        checks=(check,),
+        budgets=Budgets(bake_seconds=145.0),
+        response=Response(on_failure=OnFailure.KEEP),
+    )
+    stage = Counting(new, old, policy)
+    roll_out(stage)
+    (found,) = document(stage.attempt, run_of(stage))["checks"]
+    return found
+
+
+@pytest.mark.contract("B1156")
+def test_a_comparison_has_its_counts_and_its_interval() -> None:
+    """By the tests that decided, with what the traffic could have shown; null without looks."""
+    found = compared(3, 2)
+    assert found["verdict"] == "inconclusive"
+    assert found["comparison"] is not None
+    assert found["comparison"]["new"] == {"bad": 33.0, "total": 1100.0}
+    assert found["comparison"]["old"] == {"bad": 22.0, "total": 1100.0}
+    assert found["comparison"]["ratio"] == pytest.approx(1.5)
+    assert found["comparison"]["low"] < 1.25
+    assert (found["comparison"]["high"] or 0) > 2
+    assert 1.5 < (found["comparison"]["detectable"] or 0) < 4
+    assert "33 of 1,100 bad, of the old version 22 of 1,100" in found["message"]
+    failed = compared(5, 1)["comparison"]
+    assert failed is not None
+    assert failed["low"] > 1.25
+    unseen = compared(0, 0)["comparison"]
+    assert unseen is not None
+    assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)
 
 
 def row(name: str, verdict: str, message: str = "", **over: Any) -> CheckResult:

@@ -1,0 +1,52 @@
+"""The shape of a health check in the result document: how it ended, and what it compared."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+
+class CountedResult(TypedDict):
+    """What one version counted since the phase began."""
+
+    bad: float
+    total: float
+
+
+class ComparisonResult(TypedDict):
+    """What a comparison by counts says of the new rate of bad events as a ratio to the old one."""
+
+    new: CountedResult
+    old: CountedResult
+    ratio: Annotated[
+        float | None, Meta(description="null where the old version had no bad event, or no events.")
+    ]
+    low: Annotated[float, Meta(description="The lower end of the ratio's interval at that time.")]
+    high: Annotated[float | None, Meta(description="Its upper end, null where there is none.")]
+    detectable: Annotated[
+        float | None,
+        Meta(
+            description="The least true ratio that this traffic would have failed four times in"
+            " five, null where it could have shown none."
+        ),
+    ]
+
+
+class CheckResult(TypedDict):
+    """How one health check ended."""
+
+    name: str
+    source: str
+    verdict: str
+    required: bool
+    measurements: Annotated[int, Meta(description="Answers that were judged.")]
+    failures: int
+    errors: Annotated[
+        int, Meta(description="Times that it was asked and gave no answer to judge, as exit 75.")
+    ]
+    last_value: float | None
+    message: str
+    comparison: Annotated[
+        ComparisonResult | None, Meta(description="null for every other check, and before a look.")
+    ]

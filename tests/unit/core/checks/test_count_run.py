@@ -1,0 +1,324 @@
+"""A comparison by counts over a phase: what is asked, and what the readings of both sides say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gate.core.checks.bake_window import least_bake_seconds, least_counting_seconds
+from gate.core.checks.count_run import look_once
+from gate.core.checks.measurement import Kind
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import Answers, Counted, Form, MetricQuestion, Samples, Series
+from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
+from gate.core.checks.spec import Check, Counts, During, Schedule, share_alpha, without_comparison
+from gate.core.checks.tick_questions import Unaskable, ask
+from gate.core.kinds.check_variables import BUILT_IN
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Reason
+from gate.core.statistics.count_decision import CountRule
+from tests.table import each
+from tests.unit.core.checks_world import SUBJECT, ticked, unreachable
+
+PASS, FAIL = ConclusionKind.PASS, ConclusionKind.FAIL
+INCONCLUSIVE, UNDECIDED = ConclusionKind.INCONCLUSIVE, ConclusionKind.UNDECIDED
+Reading = tuple[float, float]
+"""What a version has counted: bad events, and all of them."""
+
+
+def counts(during: During = During.BAKE, **more: Any) -> Check:
+    """Return a comparison of a bake window, asked every ten seconds."""
+    bad = Query.parse('requests{pod=~"${replicaset}-.*",code=~"5.."}', BUILT_IN)
+    total = Query.parse('requests{pod=~"${replicaset}-.*"}', BUILT_IN)
+    probe = Counts(bad, total, CountRule(known_length=during is During.BAKE), **more)
+    delay = probe.warm_up_seconds + probe.scrape_seconds
+    return Check("errors", probe, Schedule(10.0, delay, during=during))
+
+
+def samples(bad: float | None, total: float | None) -> Samples:
+    """Return the counters of one side; None is a counter that does not exist."""
+    said = ((Counted.BAD, bad), (Counted.TOTAL, total))
+    return Samples(
+        Form.VECTOR,
+        tuple(
+            Series(float(value), counted=counted, identity="a")
+            for counted, value in said
+            if value is not None
+        ),
+    )
+
+
+def both(new: Samples, old: Samples) -> Answers:
+    """Return the answers about both versions."""
+    return Answers(new, baseline=old)
+
+
+def steady(
+    run: CheckRun, looks: int, new: Reading, old: Reading, begun: float = 1000.0
+) -> CheckRun:
+    """Look so often, at counters that had counted before and grow by as much each time."""
+    first = run.grid.last_number + 1
+    for look in range(first, first + looks):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        sides = (
+            samples(begun + bad * look, 10 * begun + total * look) for bad, total in (new, old)
+        )
+        run = run.after_answer(tick, now, both(*sides))
+        if run.finished:
+            break
+    return run
+
+
+def started(check: Check | None = None) -> CheckRun:
+    """Begin at 0."""
+    return CheckRun.start(check or counts(), 0.0)
+
+
+def conclude(run: CheckRun) -> Conclusion:
+    """Conclude after the last look."""
+    return run.conclude(run.last_at + 1)
+
+
+# -- what is asked ---------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B1158")
+def test_both_versions_are_asked_one_question_each_for_one_time() -> None:
+    """Some time ago, when everything had been scraped; a label tells bad ones from all."""
+    questions = ask(counts(scrape_seconds=15.0), 100.0, SUBJECT, During.BAKE)
+    assert not isinstance(questions, Unaskable)
+    text = (
+        'label_replace((requests{pod=~"web-new-.*",code=~"5.."}\n), '
+        '"rollout_gate_counted", "bad", "", "")'
+        ' or label_replace((requests{pod=~"web-new-.*"}\n), '
+        '"rollout_gate_counted", "total", "", "")'
+    )
+    assert questions.value == MetricQuestion(text, 85.0)
+    assert questions.baseline == MetricQuestion(text.replace("web-new", "web-old"), 85.0)
+    assert (questions.samples, questions.freshness) == (None, None)
+
+
+@pytest.mark.contract("B1158")
+def test_counting_starts_from_what_was_there_within_the_last_hour() -> None:
+    """A target that is not scraped at that moment has not begun at 0."""
+    questions = ask(counts(), 100.0, SUBJECT, During.BAKE, begins=True)
+    assert not isinstance(questions, Unaskable)
+    assert isinstance(questions.value, MetricQuestion)
+    assert questions.value.query.startswith("last_over_time((label_replace((")
+    assert questions.value.query.endswith("\n)[1h:30s])")
+    run = started()
+    assert run.begins
+    assert not steady(run, 1, (0, 0), (0, 0)).begins
+
+
+@pytest.mark.contract("B1158")
+def test_a_version_that_is_not_known_is_not_asked_about() -> None:
+    """Neither the new one, before it exists, nor an old one, where none served."""
+    assert ask(counts(), 9.0, replace(SUBJECT, baseline=None), During.BAKE) == Unaskable(
+        "baseline_replicaset"
+    )
+    alone = without_comparison(counts())
+    questions = ask(alone, 100.0, replace(SUBJECT, baseline=None), During.BAKE)
+    assert not isinstance(questions, Unaskable)
+    assert questions.baseline is None
+
+
+@pytest.mark.contract("B1159")
+def test_the_first_look_is_after_the_warm_up() -> None:
+    """And as much later as counters are read late."""
+    assert started(counts(warm_up_seconds=60.0, scrape_seconds=15.0)).wake_at == 75.0
+
+
+# -- what they say ---------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B1151")
+@each("during", [During.BAKE, During.BOTH])
+def test_a_worse_version_fails_at_once(during: During) -> None:
+    """With what was counted, how far the ratio may lie, and what could have been shown."""
+    run = steady(started(counts(during)), 61, (4, 100), (1, 100))
+    assert run.finished
+    assert run.tally.measured < 30
+    said = run.verdict_so_far
+    assert (said.kind, said.reason) == (FAIL, Reason.CHECK_FAILED)
+    if during is During.BAKE:
+        assert said.message == (
+            "36 of 900 bad, of the old version 9 of 900, 4 times the rate, likely 1.52 to 16.2;"
+            " this traffic could show 2.39 times"
+        )
+
+
+@pytest.mark.contract("B1151", "B1159")
+def test_an_equal_version_passes_and_is_watched_on() -> None:
+    """What has passed is settled; if it becomes worse while it is looked at, it still fails."""
+    run = steady(started(), 45, (1, 100), (1, 100))
+    assert run.settled
+    assert not run.finished
+    assert run.verdict_so_far.kind is UNDECIDED
+    assert conclude(run).kind is PASS
+    worse = started()
+    worse = replace(worse, counts=run.counts, grid=replace(run.grid))
+    for look in range(46, 80):
+        now = worse.wake_at
+        worse, tick = ticked(worse, now)
+        new = samples(1044 + 30 * (look - 45), 10_000 + 100 * look)
+        worse = worse.after_answer(tick, now, both(new, samples(1000 + look, 10_000 + 100 * look)))
+        if worse.finished:
+            break
+    assert conclude(worse).kind is FAIL
+
+
+@pytest.mark.contract("B1151")
+def test_what_is_neither_shown_is_inconclusive() -> None:
+    """And the message says what this traffic could have shown."""
+    said = conclude(steady(started(), 20, (1.5, 100), (1, 100), begun=1000.0))
+    assert said.kind is INCONCLUSIVE
+    assert said.reason is Reason.CHECK_INCONCLUSIVE
+
+
+@pytest.mark.contract("B1151")
+def test_the_last_look_takes_what_is_left_of_alpha() -> None:
+    """What no earlier look would fail, the end of the phase does."""
+    run = steady(started(), 31, (2, 100), (1, 100))
+    assert run.failure is None
+    assert conclude(run).kind is FAIL
+
+
+@pytest.mark.contract("B1152")
+@each(
+    ("new", "old", "why"),
+    [
+        ((0, 0), (1, 100), "the new version served nothing meanwhile"),
+        ((1, 100), (0, 0), "the old version served nothing meanwhile"),
+        ((0, 10), (0, 10), "without a bad one there is no ratio"),
+    ],
+)
+def test_without_traffic_on_both_sides_it_is_inconclusive(
+    new: Reading, old: Reading, why: str
+) -> None:
+    """Never a pass."""
+    said = conclude(steady(started(), 40, new, old))
+    assert (said.kind, said.reason) == (INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert why in said.message
+
+
+@pytest.mark.contract("B1152", "B1162")
+def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
+    """No series of bad events is none of them, where the total exists."""
+    run = started()
+    for look in range(60):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        side = samples(None, 1000.0 + 100 * look)
+        run = run.after_answer(tick, now, both(side, side))
+    assert conclude(run).kind is PASS
+    assert conclude(run).message.startswith("0 of 5,900 bad")
+
+
+@pytest.mark.contract("B1154")
+def test_more_bad_events_than_events_are_an_error() -> None:
+    """Told with both numbers; five in a row and the check is inconclusive."""
+    run = steady(started(), 7, (30, 20), (1, 100))
+    assert run.last_kind is Kind.ERROR
+    said = conclude(run)
+    assert (said.kind, said.reason) == (INCONCLUSIVE, Reason.CHECK_ERROR)
+    assert "the new version has more bad events" in said.message
+
+
+@pytest.mark.contract("B1154")
+@each(
+    ("answers", "kind", "why"),
+    [
+        (both(Samples(Form.SCALAR), samples(1, 2)), Kind.ERROR, "a scalar"),
+        (both(samples(0.5, 2), samples(1, 2)), Kind.ERROR, "no count of events"),
+        (
+            both(replace(samples(1, 2), remarks=(CleanText("too late"),)), samples(1, 2)),
+            Kind.NO_DATA,
+            "partial: too late",
+        ),
+    ],
+)
+def test_an_answer_that_cannot_be_used_adds_nothing(answers: Answers, kind: Kind, why: str) -> None:
+    """Counting goes on from the last reading that could."""
+    run = steady(started(), 3, (1, 100), (1, 100))
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    after = run.after_answer(tick, now, answers)
+    assert after.last is not None
+    assert after.last.kind is kind
+    assert why in after.last.message
+    assert after.counts == run.counts
+
+
+def test_errors_lose_no_count() -> None:
+    """What came meanwhile is in the next reading."""
+    run = steady(started(), 3, (1, 100), (1, 100))
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    run = run.after_error(tick, now, unreachable())
+    run = steady(run, 1, (1, 100), (1, 100))
+    assert run.counts is not None
+    assert run.counts.evidence.new.total == run.grid.last_number * 100
+
+
+def test_before_the_second_reading_nothing_is_said() -> None:
+    """A phase that ends there is inconclusive."""
+    assert conclude(started()).message == "never ran"
+    said = conclude(steady(started(), 1, (1, 100), (1, 100)))
+    assert said.kind is INCONCLUSIVE
+    assert said.message == "counting starts here: 1 series of total, 1 of bad"
+
+
+# -- around it -------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B1155")
+def test_checks_that_decide_share_alpha() -> None:
+    """Those that only report have no part in it, and get none."""
+    reporting = replace(counts(), required=False)
+    checks = share_alpha([counts(), reporting, counts(During.BOTH)])
+    splits = [check.probe.rule.split for check in checks if isinstance(check.probe, Counts)]
+    assert splits == [2, 1, 2]
+
+
+@pytest.mark.contract("B1161")
+def test_the_bake_window_is_as_long_as_sixty_looks() -> None:
+    """Ten minutes, unless the check is settled earlier."""
+    check = counts(warm_up_seconds=60.0)
+    assert least_bake_seconds([check]) == 60 + 30 + 62 * 10
+    assert least_counting_seconds(check) == 60 + 30 + 9 * 10
+
+
+@pytest.mark.contract("B1162")
+@each(
+    ("bad", "total", "kind", "message"),
+    [
+        (3, 100, Kind.PASS, "1 series of total, 1 of bad"),
+        (None, 100, Kind.PASS, "1 series of total, 0 of bad, which counts as 0"),
+        (None, None, Kind.NO_DATA, "no series of total"),
+        (3, None, Kind.NO_DATA, "no series of total"),
+        (200, 100, Kind.ERROR, "more bad events (200) than events at all (100)"),
+        (0.5, 100, Kind.ERROR, "bad: 0.5 is no count of events"),
+    ],
+)
+def test_one_look_shows_whether_the_counters_are_there(
+    bad: float | None, total: float | None, kind: Kind, message: str
+) -> None:
+    """As preflight looks at the version that serves."""
+    alone = without_comparison(counts()).probe
+    assert isinstance(alone, Counts)
+    found = look_once(alone, Answers(samples(bad, total)))
+    assert found.kind is kind
+    assert message in found.message
+
+
+@pytest.mark.contract("B1162")
+def test_one_look_at_two_versions_compares_nothing() -> None:
+    """It takes a phase."""
+    probe = counts().probe
+    assert isinstance(probe, Counts)
+    found = look_once(probe, both(samples(1, 10), samples(1, 10)))
+    assert (found.kind, "one look compares nothing" in found.message) == (Kind.NO_DATA, True)

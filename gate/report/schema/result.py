@@ -11,14 +11,16 @@ from typing import Annotated, Final, Literal, TypedDict
 from msgspec import Meta
 
 from gate.core.model.outcome import Outcome
+from gate.core.model.remedy import Remedy
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import History, Seconds, TimelineEntry
 
 SCHEMA: Final = "rollout-gate/result/v1"
 
 Action = Literal[
-    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted"
-]
+    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted",
+    "in-doubt",
+]  # fmt: skip
 StateAtEnd = Literal[
     "as-written",
     "changed",
@@ -32,6 +34,9 @@ StateAtEnd = Literal[
 Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
+PodRemedy = Annotated[
+    Remedy, Meta(description="What it takes for pods to be replaced; by `replace-pod` apply may.")
+]
 EvidenceKind = Literal["event", "termination", "log"]
 
 Reason = Annotated[
@@ -54,6 +59,7 @@ class CauseResult(TypedDict):
             " one does."
         ),
     ]
+    remedy: PodRemedy
 
 
 class AnyVersion(TypedDict):
@@ -220,6 +226,7 @@ class AnyWorkload(TypedDict):
         str,
         Meta(description='What of it no rollback takes back, as `what it did`, "" for nothing.'),
     ]
+    remedy: PodRemedy
 
 
 Baseline = Annotated[
@@ -274,8 +281,8 @@ class ObjectResult(TypedDict):
             description="`restored`: put back to what it was. `kept`: a rollback left it as this"
             " attempt made it. `left`: somebody else had changed it before the rollback, which"
             " left it alone. `gone`: written by this attempt, and deleted by somebody else since."
-            " `deleting`: deleted by this attempt, and not gone yet. A write whose answer was lost"
-            " counts as done, with a warning."
+            " `deleting`: deleted by this attempt, and not gone yet. `in-doubt`: the answer to the"
+            " last write was lost, and nobody knows whether it was done; a warning says so."
         ),
     ]
     at_end: Annotated[

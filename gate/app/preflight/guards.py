@@ -82,6 +82,17 @@ def require_replicas(ref: Ref, name: Naming = str) -> None:
         )
 
 
+def refuse_deleting_claims(ref: Ref, trial: LiveObject | None, name: Naming = str) -> None:
+    """Raise UsageError if to scale a first version to zero would delete its data."""
+    workload = trial.workload if trial is not None else None
+    if workload is not None and workload.loses_by_scaling_down:
+        raise UsageError(
+            f"{name(ref)} cannot be scaled to zero: by persistentVolumeClaimRetentionPolicy"
+            " (whenScaled: Delete) that deletes its claims",
+            hint="--on-first-failure keep leaves a first version that fails, with its claims",
+        )
+
+
 def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
     """Refuse objects that are being deleted: what is applied to them is deleted with them.
 

@@ -289,7 +289,7 @@ def _image(pod: JSON) -> str:
     return image
 
 
-@pytest.mark.contract("B928", "B1133", "B1134")
+@pytest.mark.contract("B928", "B1100", "B1133", "B1134")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
     """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
@@ -309,6 +309,7 @@ def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> Non
     assert images(scene) == all_run(1)
     assert_verified(ask("restart", "sts/db", "--output", "json"))
     assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
+    assert_usage(ask("resume", "sts/db"), "statefulset/db cannot be resumed: no StatefulSet can be")
     assert ask("verify", "db", "--output", "json").exit_code == 3
     assert "statefulset/db" in ask("locks").stdout
     released = ask("locks", "--release", "statefulset/db", "--yes")

@@ -72,6 +72,12 @@ def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
     return body
 
 
+def refuse_to_resume(ref: Ref) -> None:
+    """Raise UsageError if nothing could have paused a workload of that kind."""
+    if pause_body(ref) is None:
+        raise UsageError(f"{ref} cannot be resumed: no {ref.kind} can be paused")
+
+
 def require_replicas(ref: Ref, name: Naming = str) -> None:
     """Raise UsageError if a first version of a workload could not be scaled to zero."""
     kind = kind_of(ref)

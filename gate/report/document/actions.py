@@ -101,13 +101,23 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return "gone"
     if ref in attempt.ledger.left_alone:
         return "left"
-    written = attempt.ledger.written.get(ref)
     if ref in attempt.ledger.restored:
-        return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
+        return _action_back(attempt, ref)
+    if found is not None and found.kind is FindingKind.WRITTEN_LATE:
+        return "created" if _is_new(attempt, ref) else "changed"
+    return "in-doubt" if ref in uncertain_writes(attempt) else _action_out(attempt, ref)
+
+
+def _action_back(attempt: Attempt, ref: Ref) -> Action:
+    written = attempt.ledger.written.get(ref)
+    return "restored" if written is None or _has_returned(attempt, written, ref) else "kept"
+
+
+def _action_out(attempt: Attempt, ref: Ref) -> Action:
+    """Return what was done to an object on the way out, which nothing took back."""
+    written = attempt.ledger.written.get(ref)
     if written is None:
-        is_late = found is not None and found.kind is FindingKind.WRITTEN_LATE
-        uncertain = is_late or ref in uncertain_writes(attempt)
-        return ("created" if _is_new(attempt, ref) else "changed") if uncertain else "unchanged"
+        return "unchanged"
     if not written.changed:
         return "changed" if ref in attempt.ledger.patched else "unchanged"
     if attempt.ledger.restored:

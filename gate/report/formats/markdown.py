@@ -17,6 +17,7 @@ from gate.report.schema.result import Result, Version, WorkloadResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.facts import (
+    action_words,
     look_further,
     not_taken_back,
     outcome_words,
@@ -128,7 +129,7 @@ def _version_name(workload: WorkloadResult, version: Version) -> str:
 def _not_judged(result: Result) -> Iterator[str]:
     found = list_not_judged(result)
     if found:
-        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in found]
+        lines = [f"- {_code(object_name(result, item))}: {action_words(item)}" for item in found]
         yield _format_section("Not judged", lines)
 
 
@@ -180,17 +181,21 @@ def _back(result: Result) -> str:
 def _not_taken_back(result: Result) -> Iterator[str]:
     items = not_taken_back(result)
     if items:
-        lines = [f"- {_code(object_name(result, item))}: {item['action']}" for item in items]
+        lines = [f"- {_code(object_name(result, item))}: {action_words(item)}" for item in items]
         yield _format_section("Not rolled back", lines)
 
 
 def _at_end(result: Result) -> Iterator[str]:
     """Yield a table of the objects that are not as the run left them."""
     rows = [
-        (_code_cell(object_name(result, item)), _plain(item["action"]), _code_cell(stands(item)))
+        (
+            _code_cell(object_name(result, item)),
+            _plain(action_words(item)),
+            _code_cell(stands(item)),
+        )
         for item in result["objects"]
         if (item["at_end"] is not None and item["at_end"]["state"] not in _AS_LEFT)
-        or item["action"] == "deleting"
+        or item["action"] in ("deleting", "in-doubt")
     ]
     if rows:
         yield f"### At the end\n\n{_table(('object', 'what was done', 'how it stood'), rows)}"

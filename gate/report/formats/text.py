@@ -311,7 +311,7 @@ def _nothing(result: Result, workload: WorkloadResult) -> str:
         return pods_by_version(workload)
     if not is_unwritten(workload):
         return "no pod"
-    if not actions.isdisjoint({"created", "changed"}):
+    if not actions.isdisjoint({"created", "changed", "in-doubt"}):
         return "unknown: the answer to its write was lost"
     return "nothing: it was not written"
 

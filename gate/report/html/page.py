@@ -14,6 +14,7 @@ from gate.report.kinds import registry
 from gate.report.schema.result import Coverage, Result
 from gate.report.words.advice import next_steps
 from gate.report.words.facts import (
+    action_words,
     look_further,
     not_taken_back,
     outcome_words,
@@ -68,6 +69,7 @@ def _environment() -> Environment:
         kind_of=registry.of_entry,
         look_further=look_further,
         next_steps=next_steps,
+        action_words=action_words,
         not_taken_back=not_taken_back,
         object_name=object_name,
         stands=stands,

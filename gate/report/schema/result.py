@@ -18,8 +18,9 @@ from gate.report.schema.course import History, Seconds, TimelineEntry
 SCHEMA: Final = "rollout-gate/result/v1"
 
 Action = Literal[
-    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted"
-]
+    "created", "changed", "unchanged", "restored", "kept", "left", "gone", "deleting", "deleted",
+    "in-doubt",
+]  # fmt: skip
 StateAtEnd = Literal[
     "as-written",
     "changed",
@@ -280,8 +281,8 @@ class ObjectResult(TypedDict):
             description="`restored`: put back to what it was. `kept`: a rollback left it as this"
             " attempt made it. `left`: somebody else had changed it before the rollback, which"
             " left it alone. `gone`: written by this attempt, and deleted by somebody else since."
-            " `deleting`: deleted by this attempt, and not gone yet. A write whose answer was lost"
-            " counts as done, with a warning."
+            " `deleting`: deleted by this attempt, and not gone yet. `in-doubt`: the answer to the"
+            " last write was lost, and nobody knows whether it was done; a warning says so."
         ),
     ]
     at_end: Annotated[

@@ -100,13 +100,19 @@ def runs_now(workload: WorkloadResult) -> str:
 
 
 def not_taken_back(result: Result) -> list[ObjectResult]:
-    """Return the objects that are still as this attempt left them although it failed."""
+    """Return the objects that are still as this attempt left them although it failed, or may be."""
     if result_grade(result) is Grade.GOOD:
         return []
     return [item for item in result["objects"] if item["action"] in _NOT_TAKEN_BACK]
 
 
-_NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting")
+_NOT_TAKEN_BACK: Final = ("created", "changed", "kept", "left", "deleting", "in-doubt")
+
+
+def action_words(item: ObjectResult) -> str:
+    """Say what was done to an object; of a write whose answer was lost nobody knows."""
+    is_in_doubt = item["action"] == "in-doubt"
+    return "in doubt, the answer to its last write was lost" if is_in_doubt else item["action"]
 
 
 def stands(item: ObjectResult) -> str:

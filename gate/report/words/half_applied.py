@@ -10,6 +10,7 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.object_names import list_own_objects
 
 _BROKE_OFF: Final = "the apply broke off half-way"
 _HOW: Final[Mapping[str, str]] = {
@@ -49,6 +50,16 @@ def has_failed_itself(workload: WorkloadResult) -> bool:
 def is_unwritten(workload: WorkloadResult) -> bool:
     """Tell whether an attempt with writes never reached a workload."""
     return not (workload["changed"] or workload["new"]["name"])
+
+
+def is_in_doubt(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether nobody knows if a run wrote a workload: the answer was lost."""
+    return any(item["action"] == "in-doubt" for item in list_own_objects(result, workload))
+
+
+def list_unwritten(result: Result, workloads: Sequence[WorkloadResult]) -> list[WorkloadResult]:
+    """Return the workloads that a run is known never to have written."""
+    return [one for one in workloads if is_unwritten(one) and not is_in_doubt(result, one)]
 
 
 def is_left_unserved(workload: WorkloadResult) -> bool:

@@ -26,7 +26,7 @@ from gate.report.words.half_applied import (
     is_left_alone,
     is_left_unserved,
     is_unchanged,
-    is_unwritten,
+    list_unwritten,
     nothing_held,
     stays_as_created,
 )
@@ -170,6 +170,10 @@ def _of_several_verified(result: Result) -> str:
 
 
 def _taken_back(result: Result) -> str:
+    doubtful = [one for one in result["objects"] if one["action"] == "in-doubt"]
+    if doubtful:
+        lost = f"whether {_names(result, doubtful)} did is not known"
+        return f"what is known to have been written went back; {lost}"
     created = [one for one in result["workloads"] if stays_as_created(one)]
     if created:
         verb = "stays" if len(created) == 1 else "stay"
@@ -193,7 +197,7 @@ def _taken_back(result: Result) -> str:
 
 def _describe_left(result: Result, workloads: list[WorkloadResult]) -> str:
     """Say what an apply that was cut off leaves, and does not take back."""
-    unwritten = [one for one in workloads if is_unwritten(one)]
+    unwritten = list_unwritten(result, workloads)
     if not unwritten:
         return "what was written stands"
     return f"what was written stands, without {names_of(result, unwritten)}"

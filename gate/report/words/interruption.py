@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.report.kinds.kind import Stage
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.half_applied import is_unwritten
+from gate.report.words.half_applied import is_unwritten, list_unwritten
 from gate.report.words.object_names import some_names, workload_name
 from gate.report.words.single_run import stage_of
 
@@ -25,13 +25,14 @@ _RUNS: Final = {
 def describe_interruption(result: Result) -> str:
     """Say what a signal left of each workload, or its message where that is the same for all."""
     workloads = result["workloads"]
-    unwritten = [one for one in workloads if is_unwritten(one)]
+    unwritten = list_unwritten(result, workloads)
+    doubtful = [one for one in workloads if is_unwritten(one) and one not in unwritten]
     runs = [one for one in workloads if stage_of(one) is not None]
-    if len(unwritten) == len(workloads) or not (unwritten or runs):
+    if len(workloads) in (len(unwritten), len(doubtful)) or not (unwritten or runs or doubtful):
         return result["message"]
     is_back = result["rollback"] is not None
-    parts = [*_runs(result, runs, is_alone=len(runs) + len(unwritten) == len(workloads))]
-    rolling = [one for one in workloads if one not in (*unwritten, *runs)]
+    rolling = [one for one in workloads if one not in (*unwritten, *doubtful, *runs)]
+    parts = [*_runs(result, runs, is_alone=not rolling)]
     if is_back:
         parts.insert(0, result["message"])
     elif rolling:
@@ -39,6 +40,9 @@ def describe_interruption(result: Result) -> str:
     if unwritten:
         were = "was" if len(unwritten) == 1 else "were"
         parts.append(f"{_names(result, unwritten)} {were} never written")
+    if doubtful:
+        were = "was" if len(doubtful) == 1 else "were"
+        parts.append(f"whether {_names(result, doubtful)} {were} written is not known")
     return "; ".join(parts)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.half_applied import is_innocent, is_unwritten
-from gate.report.words.object_names import list_own_objects, some_names, workload_name
+from gate.report.words.half_applied import is_innocent, list_unwritten
+from gate.report.words.object_names import list_own_objects, object_name, some_names, workload_name
 from gate.report.words.single_run import describe_run, describe_stay
 
 MOST_NAMED = 3
@@ -40,12 +40,16 @@ def describe_lasting_failure(result: Result) -> str:
 
 def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
     others = [one for one in result["workloads"] if one not in failed]
-    unwritten = [one for one in others if is_unwritten(one)]
+    unwritten = list_unwritten(result, others)
     if unwritten:
         names = some_names([workload_name(result, one) for one in unwritten], MOST_NAMED)
         yield f"{names} {'was' if len(unwritten) == 1 else 'were'} never written"
     own = [item for one in failed for item in list_own_objects(result, one)]
     actions = {item["action"] for item in result["objects"] if item not in own}
+    doubtful = [item for item in result["objects"] if item["action"] == "in-doubt"]
+    if doubtful:
+        names = some_names([object_name(result, item) for item in doubtful], MOST_NAMED)
+        yield f"whether {names} was written is not known"
     if actions & {"restored", "deleted"}:
         yield "what else was written went back"
     elif actions & {"changed", "created"}:

@@ -14,13 +14,17 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Write
 from gate.core.protocol.events import AttemptEvent, Interrupted, WriteRejected, WriteUncertain
-from gate.core.rollout.policy import Budgets, Policy
+from gate.core.rollout.policy import Budgets, OnInterrupt, Policy, Response
 from gate.core.steps.step import begin
 from gate.report.document.document import MOST_TIMELINE_LINES, document, minimal
 from gate.report.document.run import Run, RunIdentity, RunLines, RunTimes
+from gate.report.formats.markdown import markdown
+from gate.report.formats.text import verdict_text
+from gate.report.html.page import html
 from gate.report.schema.json_schema import result_schema
 from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
+from gate.report.style.style import Style
 from tests.table import each
 from tests.unit.core.world import refusals
 from tests.unit.report.cluster import WAITING_CRASH, manifest
@@ -177,8 +181,9 @@ def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     assert result["rollback"]["reason"] == "ApplyRejected"
 
 
-def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
-    """Nobody may read "unchanged" where nobody knows."""
+@pytest.mark.contract("B1059")
+def test_a_write_whose_answer_was_lost_is_in_doubt() -> None:
+    """Nobody may read "changed" or "unchanged" where nobody knows; each report says so."""
 
     def lost(write: Write) -> AttemptEvent:
         return WriteUncertain(100.0, write.effect_id, "connection reset")
@@ -188,8 +193,30 @@ def test_a_lost_answer_is_a_warning_and_counts_as_done() -> None:
         stage.hear(event)
     result = of(stage)
     assert result["outcome"] == "lost-contact"
-    assert [item["action"] for item in result["objects"]] == ["changed"]
+    assert [item["action"] for item in result["objects"]] == ["in-doubt"]
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
+    assert "\n  in-doubt  deployment/web\n" in verdict_text(result, Style(width=100))
+    words = "in doubt, the answer to its last write was lost"
+    assert f"- `deployment/web`: {words}\n" in markdown(result)
+    assert f"<li>deployment/web: {words}</li>" in html(result)
+
+
+@pytest.mark.contract("B1059")
+def test_a_way_back_whose_answer_was_lost_is_in_doubt() -> None:
+    """It is neither restored nor known to be as the apply left it."""
+
+    def lost(write: Write) -> AttemptEvent | None:
+        is_back = "shop/web:1" in json.dumps(write.body.thaw())
+        return WriteUncertain(110.0, write.effect_id, "connection reset") if is_back else None
+
+    policy = Policy(response=Response(on_interrupt=OnInterrupt.ROLLBACK))
+    stage = Stage([serving()], [manifest("web", "shop/web:2")], policy, answer=lost)
+    stage.readable = False
+    stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
+    stage.wait_until(stage.attempt.now + 120.0)
+    result = of(stage)
+    assert result["outcome"] == "interrupted"
+    assert [item["action"] for item in result["objects"]] == ["in-doubt"]
 
 
 @pytest.mark.contract("B1137")

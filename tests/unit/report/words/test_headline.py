@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.kinds.job.reasons import JobReason
+from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.style.style import Style
 from gate.report.words.headline import headline
 from tests.unit.report.results import cause_of, object_result, result_of, workload_result
@@ -124,3 +125,43 @@ def test_what_somebody_else_created_was_not_changed() -> None:
     theirs = workload_result(Outcome.SUPERSEDED, Reason.SUPERSEDED, "other")
     theirs["uid"] = ""
     assert "somebody else created deployment/web" in headline(result_of(theirs), ONE_LINE)[0]
+
+
+@pytest.mark.contract("B1059")
+@pytest.mark.parametrize(
+    ("outcome", "reason", "said"),
+    [
+        (
+            BACK,
+            Reason.APPLY_REJECTED,
+            "what is known to have been written went back; whether deployment/web did is not known",
+        ),
+        (
+            FAILED,
+            JobReason.JOB_FAILED,
+            "whether deployment/web was written is not known",
+        ),
+        (
+            Outcome.INTERRUPTED,
+            Reason.INTERRUPTED,
+            "whether deployment/web was written is not known",
+        ),
+    ],
+)
+def test_what_is_in_doubt_is_neither_written_nor_never_written(
+    outcome: Outcome, reason: AnyReason, said: str
+) -> None:
+    """Whether something went back, a Job failed, or a signal ended it."""
+    first = workload_result(outcome, reason, "baseline", "api")
+    web = workload_result(Outcome.INCONCLUSIVE, reason, "unknown")
+    web["changed"], web["new"]["name"] = False, ""
+    if reason == JobReason.JOB_FAILED:
+        first["kind"] = "Job"
+    result = result_of(first, web)
+    result["objects"] = [
+        object_result(kind="Secret", name="api", action="restored"),
+        object_result(kind="Deployment", name="web", action="in-doubt"),
+    ]
+    line = headline(result, ONE_LINE)[0]
+    assert said in line
+    assert "never written" not in line

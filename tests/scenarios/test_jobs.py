@@ -320,18 +320,6 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert "deleted before it ended; 1 of its pods was still there when last seen" in text
 
 
-@pytest.mark.contract("B1057")
-def test_a_check_that_fails_beside_jobs_alone_is_never_verified(scene: Scene) -> None:
-    """It can be about no Job, and so is about the run: the Job ended well all the same."""
-    checks = scene.folder / "gate.yaml"
-    checks.write_text('checks: [{name: smoke, command: ["false"], initial-delay: 10s}]\n')
-    result = scene.apply(settings("two"), job(), flags=("--config", str(checks)))
-    assert ended(result) == (6, "failed", "CheckFailed")
-    assert entry(result, "migrate")["outcome"] == "verified"
-    text = verdict_text(result.document, Style(width=200))
-    assert "job/migrate has completed, but smoke: exit 1" in text
-
-
 @pytest.mark.contract("B1056")
 def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     """The first one has the record of the run; the other one would remember nothing, for ever."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from gate.core.checks.questions import COUNTED_LABEL, Counted, Form, Samples, Series, Trouble
@@ -83,8 +84,8 @@ def _identity(labels: Mapping[str, Any]) -> str:
 
     Engines differ in which functions keep a name.
     """
-    named = sorted((str(name), str(value)) for name, value in labels.items() if name != "__name__")
-    return blake2b(json.dumps(named).encode(), digest_size=12).hexdigest()
+    named = "\0".join(f"{name}\0{labels[name]}" for name in sorted(labels) if name != "__name__")
+    return blake2b(named.encode(), digest_size=12).hexdigest()
 
 
 def _number(text: Any) -> float:
@@ -99,7 +100,7 @@ def _labels(metric: Any) -> CleanText:
     if not isinstance(metric, dict):
         raise TypeError("a label set is an object")
     pairs = (
-        f"{name}={json.dumps(str(value), ensure_ascii=False)}"
+        f"{name}={encode_basestring(str(value))}"
         for name, value in sorted(metric.items())
         if name != "__name__"
     )

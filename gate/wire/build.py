@@ -17,6 +17,7 @@ from gate.wire.untrusted import clean_line
 
 _CACHED_TEMPLATES: Final = 256
 _CACHED_LINES: Final = 8192
+_LONGEST_NUMBER: Final = 20
 _SHORT_CHARACTERS: Final = 253
 """Names of objects are no longer (Kubernetes: DNS subdomain names)."""
 
@@ -48,6 +49,13 @@ def line(text: str | None) -> core.CleanText:
 def _short_line(text: str) -> core.CleanText:
     """Clean a name, a uid or an image, cached: the next change of the same object repeats it."""
     return clean_line(text)
+
+
+def number(text: str | None) -> int | None:
+    """Return the number that an annotation holds, None if it holds none."""
+    if text is None or not text.isdecimal() or len(text) >= _LONGEST_NUMBER:
+        return None
+    return int(text)
 
 
 @functools.lru_cache(maxsize=_CACHED_TEMPLATES)

@@ -17,6 +17,7 @@ from gate.core.kinds.registry import reason_of
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref
+from gate.core.model.remedy import Remedy
 from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
@@ -278,7 +279,8 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
 def cause(one: Cause) -> dict[str, Any]:
     """Return a cause as JSON."""
     found = {"reason": one.reason.value, "message": one.message, "pods": one.pods}
-    return {**found, "subject": one.subject} if one.subject else found
+    about = {"subject": one.subject, "remedy": one.remedy.value}
+    return {**found, **{key: value for key, value in about.items() if value}}
 
 
 def cause_of(value: Mapping[str, Any]) -> Cause:
@@ -288,4 +290,10 @@ def cause_of(value: Mapping[str, Any]) -> Cause:
         clean_line(value["message"]),
         int(value["pods"]),
         clean_line(value.get("subject") or ""),
+        _remedy_of(value.get("remedy")),
     )
+
+
+def _remedy_of(name: object) -> Remedy:
+    """Return the remedy of that name; one that a later gate knows is none."""
+    return next((one for one in Remedy if one.value == name), Remedy.NONE)

@@ -82,6 +82,7 @@ def test_a_pod_below_the_partition_is_left(scene: Scene, audit: Trail) -> None:
         cause="BlockedByPod",
     )
     assert "below the partition 1" in ended["causes"][0]["message"]
+    assert ended["causes"][0]["remedy"] == "lower-partition"
     assert changes(audit) == [WRITTEN]
 
 
@@ -113,6 +114,7 @@ def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: T
     result = scene.apply(db(2, behaviour="never-ready"), flags=flags)
     ended = assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
     assert "db-2" in causes(ended)["BlockedByPod"]
+    assert [one["remedy"] for one in ended["causes"] if one["remedy"]] == ["replace-pod"]
     assert "disruption budget" in result.stdout
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
     assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]

@@ -119,7 +119,7 @@ def test_somebody_else_at_any_request(
     tmp_path: Path, numbers: Sequence[int], other: str, name: str
 ) -> None:
     """Whatever somebody does, what the gate says at the end is true, and only a blocker goes."""
-    assert walk_over_others(tmp_path, WALKS[name], other, numbers) >= len(numbers[:2])
+    assert walk_over_others(tmp_path, WALKS[name], other, numbers) > 0
 
 
 def walk_over_faults(folder: Path, walk: Walk, fault: str, numbers: Iterable[int]) -> int:

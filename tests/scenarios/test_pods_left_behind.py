@@ -140,6 +140,10 @@ def test_what_a_budget_forbids_is_advised_otherwise(scene: Scene, audit: Trail) 
     result = scene.apply(db(2, behaviour="crash=0.1", **ROLLING), flags=SHORT)
     assert_ended(result, 5, "rollback-failed", "CrashLoop")
     delete = "kubectl delete pod/db-2"
+    (cause,) = (
+        one for one in result.document["workloads"][0]["causes"] if one["reason"] == "BlockedByPod"
+    )
+    assert (cause["remedy"], cause["subject"]) == ("delete-pod", "pod/db-2")
     advice = scene.gate("verify", "sts/db", "--progress-deadline", "10s").stdout
     assert delete in advice, advice
     assert "rollout-gate undo" not in advice
@@ -164,6 +168,7 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
     assert ended["outcome"] == "rollback-failed"
     (cause,) = (one for one in ended["causes"] if one["reason"] == "BlockedByPod")
     assert "below the partition 3" in cause["message"]
+    assert (cause["remedy"], cause["subject"]) == ("lower-partition", "")
     assert [one.name for one in audit.requests() if one.subresource == "eviction"] == []
 
 

@@ -96,14 +96,16 @@ def test_a_partition_ends_with_the_pods_above_it(scene: Scene, audit: Trail) -> 
     assert changes(audit) == [WRITTEN]
 
 
-@pytest.mark.contract("B923", "B1050")
+@pytest.mark.contract("B923", "B1050", "B1096")
 @pytest.mark.parametrize(
-    "spec",
-    [{"partition": 3}, {"updateStrategy": {"type": "OnDelete"}}],
-    ids=["partition", "delete"],
+    ("spec", "remedy"),
+    [
+        pytest.param({"partition": 3}, "lower-partition", id="partition"),
+        pytest.param({"updateStrategy": {"type": "OnDelete"}}, "delete-pod", id="delete"),
+    ],
 )
 def test_a_strategy_that_replaces_no_pod_is_no_rollout(
-    scene: Scene, audit: Trail, spec: JSON
+    scene: Scene, audit: Trail, spec: JSON, remedy: str
 ) -> None:
     """It is applied, and the old version runs on: exit 0 with a warning, and nothing verified.
 
@@ -112,7 +114,8 @@ def test_a_strategy_that_replaces_no_pod_is_no_rollout(
     scene.serve(stateful_set(**spec))
     for running in ("baseline", "other"):
         result = scene.apply(stateful_set(image="shop/db:2", **spec))
-        assert_ended(result, 0, "applied", "NoRollout", running=running)
+        ended = assert_ended(result, 0, "applied", "NoRollout", running=running)
+        assert ended["remedy"] == remedy
         assert warned(result, "no pod runs what was applied")
     assert images(scene) == all_run(1)
     assert changes(audit) == [WRITTEN, WRITTEN]
@@ -149,7 +152,10 @@ def test_a_verified_workload_beside_one_that_does_not_roll_is_not_the_whole(scen
         (
             "false",
             "rollback",
-            "failed the checks with no new pod seen; revision 3 (was revision 1), shop/db:1 serves",
+            (
+                "failed the checks with no new pod seen; revision 3 (was revision 1),"
+                " shop/db:1 serves as"
+            ),
             "undone    revision 2, shop/db:2",
         ),
         (
@@ -182,6 +188,21 @@ def test_a_check_of_a_version_that_no_pod_ran_is_not_held_against_it(
     text = verdict_text(result.document, Style(width=200))
     assert said in text
     assert row in text
+
+
+@pytest.mark.contract("B1062")
+def test_a_way_back_onto_a_partition_says_which_pods_run_what(scene: Scene) -> None:
+    """Those below it run an older version still, so the baseline is not all that serves."""
+    scene.serve(stateful_set())
+    assert_verified(
+        scene.apply(stateful_set(image="shop/db:2", partition=2)), "Partitioned", running="mixed"
+    )
+    bad = stateful_set(image="shop/db:3", partition=2, behaviour=CRASH)
+    result = scene.apply(bad)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="mixed")
+    (line,) = headline(result.document, Style(width=10_000))
+    shares = "1 pod runs revision 4, shop/db:2, 2 pods run revision 1, shop/db:1"
+    assert f"statefulset/db failed; it went back, verified: {shares}" in line
 
 
 @pytest.mark.contract("B1052")

@@ -137,7 +137,7 @@ class Query:
         parts = tuple(_join_texts([before, *self.parts, after]))
         return Query(f"{before}{self.text}{after}", parts)
 
-    def join(self, between: str, other: Query) -> Query:
+    def combine(self, between: str, other: Query) -> Query:
         """Return a query with fixed text between this one and another."""
         parts = tuple(_join_texts([*self.parts, between, *other.parts]))
         return Query(f"{self.text}{between}{other.text}", parts)

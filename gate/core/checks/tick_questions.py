@@ -96,7 +96,7 @@ def _count_questions(
 
 
 def _counters(counts: Counts) -> Query:
-    return _label(counts.bad, Counted.BAD).join(" or ", _label(counts.total, Counted.TOTAL))
+    return _label(counts.bad, Counted.BAD).combine(" or ", _label(counts.total, Counted.TOTAL))
 
 
 def _label(query: Query, counted: Counted) -> Query:

@@ -20,7 +20,11 @@ class ControllerRevision(Revision):
     replicas, strategy or `minReadySeconds` are kept. `label_value` is that of the label
     `controller-revision-hash` of its pods: a StatefulSet's carry the revision's whole name, a
     DaemonSet's the bare hash. A template that comes back raises `revision` of the same object.
+    `template_generation` is the number of its template when it was made, which the server counts
+    for DaemonSets alone.
     """
+
+    template_generation: int | None = None
 
 
 def find_newest(revisions: Iterable[ControllerRevision]) -> ControllerRevision | None:

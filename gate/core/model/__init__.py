@@ -16,6 +16,7 @@ __all__ = [
     "origin",
     "outcome",
     "readiness",
+    "remedy",
     "run_annotations",
     "signal_names",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NewType
 
 from gate.core.model.body import Body
+from gate.core.model.remedy import Remedy
 
 CleanText = NewType("CleanText", str)
 """External text without control characters, escapes and bidi marks, as `gate.wire` cleans it."""
@@ -111,6 +112,11 @@ class Workload:
     def leaves_old_pods(self) -> bool:
         """Whether its controller replaces no pod of an older version by itself."""
         return False
+
+    @property
+    def remedy(self) -> Remedy:
+        """What brings its pods to the live template where its controller replaces none."""
+        return Remedy.DELETE_POD if self.leaves_old_pods else Remedy.NONE
 
     def strategy_put_back(self, failed: Workload) -> str:
         """Name what of its strategy keeps pods of `failed` from being replaced, "" if nothing.

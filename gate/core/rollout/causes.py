@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from gate.core.model.objects import CleanText, ContainerStatus, Template
 from gate.core.model.outcome import LESS_TELLING, MORE_TELLING, AnyReason, Reason
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
@@ -62,12 +63,14 @@ class Cause:
     """What was wrong underneath; `pods` counts the affected pods, 0 if it is not about pods.
 
     `subject` is the one object that has to change or go, as `pod/db-1`; "" if no single one does.
+    `remedy` is what it takes, where that is to replace pods.
     """
 
     reason: AnyReason
     message: CleanText
     pods: int = 0
     subject: str = ""
+    remedy: Remedy = Remedy.NONE
 
 
 @dataclass(frozen=True, slots=True)

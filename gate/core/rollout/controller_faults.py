@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import AnyReason, Reason
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import NEVER, Cause
 from gate.core.rollout.policy import FailFast
 
@@ -26,7 +27,8 @@ class Fault:
     of `Blindness`; None: since it was first seen. `progress_restarts`: any progress restarts them.
     `shows_early`: it is about our version even before the controller reports our generation.
     `is_evidence`: it speaks against the version before its grace is over. `subject` is the one
-    object that has to change or go before anything moves, as `pod/db-1`, "" if no single one does.
+    object that has to change or go before anything moves, as `pod/db-1`, "" if no single one does;
+    `remedy` is what it takes, where that is to replace pods.
     """
 
     reason: AnyReason
@@ -37,10 +39,11 @@ class Fault:
     shows_early: bool = False
     is_evidence: bool = False
     subject: str = ""
+    remedy: Remedy = Remedy.NONE
 
     def cause(self) -> Cause:
         """Return it as a reader sees it."""
-        return Cause(self.reason, self.message, subject=self.subject)
+        return Cause(self.reason, self.message, subject=self.subject, remedy=self.remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from gate.core.attempt.state import Attempt, Ending
 from gate.core.endings.differences import differences
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, AnyReason, Outcome, Reason
+from gate.core.model.remedy import Remedy
 from gate.core.protocol.effects import Announce
 from gate.report.check_report.rows import check_rows
 from gate.report.document.actions import objects, rollback
@@ -170,7 +171,17 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "pod_shares": pod_shares(attempt, ref),
         "remarks": workload_remarks(attempt, ref),
         "lasting_effect": lasting_effect(attempt, ref),
+        "remedy": _remedy(attempt, ref, ending),
     }
+
+
+def _remedy(attempt: Attempt, ref: Ref, ending: Ending) -> Remedy:
+    """Return what brings pods to the live template where nothing rolls."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    if live is None or ending.reason is not Reason.NO_ROLLOUT:
+        return Remedy.NONE
+    return live.remedy
 
 
 def _phase(attempt: Attempt, ref: Ref) -> Phase | None:
@@ -199,6 +210,7 @@ def _causes(ending: Ending) -> list[CauseResult]:
             "message": one.message,
             "pods": one.pods,
             "subject": one.subject,
+            "remedy": one.remedy,
         }
         for one in ending.causes
     ]

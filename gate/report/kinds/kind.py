@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.core.model.remedy import Remedy
+
 REPLICA_SET: Final = "ReplicaSet"
 
 
@@ -17,13 +19,12 @@ class Advice:
     The command may hold `{name}`, the workload as the gate's commands take it, `{bare}`, its name
     alone, and the flags `{place}` and `{cluster}`. Either may hold `{called}`, the workload as
     people and kubectl call it, and `{subject}`, the object that stands in the way: advice with the
-    latter is left out if no single one does. `said` are words without which in the message of the
-    reason it is left out, too.
+    latter is left out if no single one does. Advice with a `remedy` is for a reason that has it.
     """
 
     text: str
     command: str = ""
-    said: str = ""
+    remedy: Remedy = Remedy.NONE
 
 
 class Stage(enum.Enum):

@@ -6,6 +6,7 @@ from typing import Final
 
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.report.kinds.kind import Advice, WorkloadWords
 
 STATEFUL_SET: Final = WorkloadWords(
@@ -27,13 +28,13 @@ STATEFUL_SET: Final = WorkloadWords(
                 "a pod takes the applied revision when somebody deletes it (an apply with"
                 " --on-delete wait waits for that); which pod has which:",
                 "kubectl get pods {place} -L controller-revision-hash",
-                said="(OnDelete)",
+                remedy=Remedy.DELETE_POD,
             ),
             Advice(
                 "a pod takes the applied revision when the partition is lowered; which pod has"
                 " which:",
                 "kubectl get pods {place} -L controller-revision-hash",
-                said="(partition",
+                remedy=Remedy.LOWER_PARTITION,
             ),
         ),
         Reason.BLOCKED_BY_POD: (
@@ -45,13 +46,13 @@ STATEFUL_SET: Final = WorkloadWords(
             Advice(
                 "or let the gate delete {subject}: apply again what is to run, with"
                 " --replace-blocked-pods delete; evict, the default, asks the budgets",
-                said="the controller waits for it",
+                remedy=Remedy.REPLACE_POD,
             ),
             Advice(
                 "below the partition a pod comes back at the revision that it has: lower the"
                 " partition until its pods are replaced; which pod has which revision:",
                 "kubectl get pods {place} -L controller-revision-hash",
-                said="below the partition",
+                remedy=Remedy.LOWER_PARTITION,
             ),
         ),
         Reason.PROGRESS_DEADLINE_EXCEEDED: (

@@ -34,11 +34,12 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "pod_shares": [],
         "remarks": [],
         "lasting_effect": "",
+        "remedy": "",
         "phase": None,
     },
     ("workloads", "baseline"): {"was_revision": None},
     ("workloads", "new"): {"was_revision": None},
-    ("workloads", "causes"): {"subject": ""},
+    ("workloads", "causes"): {"subject": "", "remedy": ""},
     ("workloads", "evidence"): {"previous": False},
     ("objects",): {
         "at_end": None,

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, TypedDict
 from msgspec import Meta
 
 from gate.core.model.outcome import Outcome
+from gate.core.model.remedy import Remedy
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import History, Seconds, TimelineEntry
 
@@ -33,6 +34,9 @@ StateAtEnd = Literal[
 Coverage = Literal["judged", "applied", "not-judged"]
 Phase = Literal["before", "main", "after"]
 Running = Literal["new", "baseline", "mixed", "none", "other", "unknown"]
+PodRemedy = Annotated[
+    Remedy, Meta(description="What it takes for pods to be replaced; by `replace-pod` apply may.")
+]
 EvidenceKind = Literal["event", "termination", "log"]
 
 Reason = Annotated[
@@ -55,6 +59,7 @@ class CauseResult(TypedDict):
             " one does."
         ),
     ]
+    remedy: PodRemedy
 
 
 class AnyVersion(TypedDict):
@@ -221,6 +226,7 @@ class AnyWorkload(TypedDict):
         str,
         Meta(description='What of it no rollback takes back, as `what it did`, "" for nothing.'),
     ]
+    remedy: PodRemedy
 
 
 Baseline = Annotated[

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from gate.cluster_name import ClusterName
+from gate.core.model.remedy import Remedy
 from gate.report.kinds import registry
 from gate.report.kinds.kind import Advice
 from gate.report.schema.result import Result, WorkloadResult
@@ -20,10 +21,10 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
 
     Advice about the object that stands in the way is left out if no single one does.
     """
-    subject, message = _subject(reason, worst), _message(reason, worst)
+    subject, remedy = _subject(reason, worst), _remedy(reason, worst)
     for advice in registry.of_entry(worst).steps.get(reason, ()):
         has_subject = subject or _SUBJECT not in f"{advice.text}{advice.command}"
-        if has_subject and advice.said in message:
+        if has_subject and advice.remedy in (Remedy.NONE, remedy):
             yield _fill_in(advice, result, worst, subject)
 
 
@@ -50,12 +51,12 @@ def _fill_in(advice: Advice, result: Result, about: WorkloadResult, subject: str
     return Step(advice.text.format(subject=subject, called=called), words.rstrip())
 
 
-def _message(reason: str, worst: WorkloadResult) -> str:
-    """Return what is said of a reason: that with which the workload ended, or one of its causes."""
-    if reason == worst["reason"]:
-        return worst["message"]
-    found = (cause["message"] for cause in worst["causes"] if cause["reason"] == reason)
-    return next(found, "")
+def _remedy(reason: str, worst: WorkloadResult) -> Remedy:
+    """Return what it takes for pods to be replaced, by how the workload ended or by a cause."""
+    if reason == worst["reason"] and worst["remedy"]:
+        return worst["remedy"]
+    found = (cause["remedy"] for cause in worst["causes"] if cause["reason"] == reason)
+    return next(found, Remedy.NONE)
 
 
 def _subject(reason: str, worst: WorkloadResult) -> str:

@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from gate.core.kinds import controller_revision as core
+from gate.core.kinds.daemon_set.objects import BOOKKEEPING, TEMPLATE_GENERATION
 from gate.core.model.body import Body
 from gate.core.model.objects import Template
 from gate.wire import build, shapes
@@ -17,10 +18,17 @@ HASH_LABEL: Final = "controller-revision-hash"
 """The label by which pods name their revision; a DaemonSet's revisions carry it too."""
 
 
-class Annotations(Struct, rename={"change_cause": "kubernetes.io/change-cause"}, gc=False):
-    """The one annotation that is read; controllers copy it from the workload."""
+_NAMES: Final = {
+    "change_cause": "kubernetes.io/change-cause",
+    "template_generation": TEMPLATE_GENERATION,
+}
+
+
+class Annotations(Struct, rename=_NAMES, gc=False):
+    """The annotations that are read; controllers copy them from the workload."""
 
     change_cause: str | None = None
+    template_generation: str | None = None
 
 
 class Labels(Struct, rename={"pod_hash": HASH_LABEL}, gc=False):
@@ -75,6 +83,7 @@ def build_controller_revision(found: ControllerRevision) -> core.ControllerRevis
         created_at=build.line(meta.creation_timestamp),
         change_cause=build.line(annotations.change_cause),
         template=_template(bytes(found.data)),
+        template_generation=build.number(annotations.template_generation),
         label_value=build.line((meta.labels or Labels()).pod_hash) or name,
     )
 
@@ -95,6 +104,6 @@ CONTROLLER_REVISION: Final = WatchedKind(
     build_controller_revision,
     RecordedFields(
         entered=frozenset({"data"}),
-        annotations=frozenset({"deprecated.daemonset.template.generation"}),
+        annotations=BOOKKEEPING,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from gate.core.kinds.daemon_set import objects as daemon_set_objects
 from gate.wire import build, shapes
@@ -51,10 +51,25 @@ class DaemonSetStatus(shapes.Shape):
     conditions: list[shapes.Condition] | None = None
 
 
+_NAMES: Final = {"template_generation": daemon_set_objects.TEMPLATE_GENERATION}
+
+
+class Annotations(Struct, rename=_NAMES, gc=False):
+    """The one annotation that is read; the server counts it up."""
+
+    template_generation: str | None = None
+
+
+class Meta(shapes.Meta):
+    """ObjectMeta, with what the server writes into it."""
+
+    annotations: Annotations | None = None
+
+
 class DaemonSet(shapes.Shape, tag_field="kind", tag="DaemonSet"):
     """apps/v1 DaemonSet; that of a bookmark may lack its spec."""
 
-    metadata: shapes.Meta
+    metadata: Meta
     spec: DaemonSetSpec | None = None
     status: DaemonSetStatus | None = None
 
@@ -87,6 +102,7 @@ def build_daemon_set(found: DaemonSet) -> daemon_set_objects.DaemonSet:
         ready=status.number_ready or 0,
         available=status.number_available or 0,
         conditions=build.conditions(status.conditions),
+        template_generation=build.number((meta.annotations or Annotations()).template_generation),
     )
 
 

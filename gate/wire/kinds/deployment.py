@@ -14,7 +14,6 @@ from gate.wire.untrusted import clean_line
 _DEFAULT_DEADLINE_SECONDS: Final = 600
 _DEFAULT_STEP: Final = "25%"
 _HASH_LABEL: Final = "pod-template-hash"
-_LONGEST_NUMBER: Final = 20
 _LONGEST_HISTORY: Final = 2000
 """Characters of a revision history; the controller writes no more."""
 
@@ -177,17 +176,13 @@ def build_replica_set(found: ReplicaSet) -> deployment_objects.ReplicaSet:
 
 
 def _revision(meta: Meta) -> int | None:
-    return _number((meta.annotations or Annotations()).revision or "")
+    return build.number((meta.annotations or Annotations()).revision)
 
 
 def _earlier_revisions(meta: Meta) -> tuple[int, ...]:
     text = (meta.annotations or Annotations()).revision_history or ""
-    found = map(_number, text[:_LONGEST_HISTORY].split(","))
+    found = map(build.number, text[:_LONGEST_HISTORY].split(","))
     return tuple(number for number in found if number is not None)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < _LONGEST_NUMBER else None
 
 
 REPLICA_SET: Final = WatchedKind(

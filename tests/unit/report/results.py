@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from gate.core.kinds.registry import reason_of
 from gate.core.model.outcome import EXIT_CODES, AnyReason, Outcome
+from gate.core.model.remedy import Remedy
 from gate.report.document.document import document, minimal
 from gate.report.document.run import Run, RunIdentity, RunTimes
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import CheckHistory
 from gate.report.schema.result import (
+    CauseResult,
     EvidenceResult,
     ObjectResult,
     Result,
@@ -124,6 +126,23 @@ def object_result(**over: Any) -> ObjectResult:
     return result
 
 
+def cause_of(
+    reason: str,
+    message: str = "said",
+    pods: int = 0,
+    subject: str = "",
+    remedy: Remedy = Remedy.NONE,
+) -> CauseResult:
+    """Return a cause as a document has it."""
+    return {
+        "reason": str(reason),
+        "message": message,
+        "pods": pods,
+        "subject": subject,
+        "remedy": remedy,
+    }
+
+
 def workload_result(
     outcome: Outcome, reason: AnyReason, running: Running = "new", name: str = "web"
 ) -> WorkloadResult:
@@ -138,9 +157,9 @@ def workload_result(
         "outcome": outcome,
     }
     found |= {"reason": reason.value, "message": "said", "changed": True, "running": running}
-    found |= {"causes": [{"reason": reason.value, "message": "said", "pods": 2, "subject": ""}]}
+    found["causes"] = [cause_of(reason, "said", 2)]
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
-    found |= {"pod_shares": [], "remarks": [], "lasting_effect": ""}
+    found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
     result: WorkloadResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
     return result
 

@@ -20,6 +20,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
@@ -72,7 +73,10 @@ SECRET = live("Secret", "keys", data={"key": "c2VzYW1l"})
 DEPLOYMENT = WEB.workload
 assert DEPLOYMENT is not None
 BASELINE = Baseline("web-1", 3, DEPLOYMENT.template, "abc")
-_CRASH = (Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),)
+_CRASH = (
+    Cause(Reason.CRASH_LOOP, CleanText("it crashes"), 2),
+    Cause(Reason.BLOCKED_BY_POD, CleanText("web-1 stays"), 0, "pod/web-1", Remedy.DELETE_POD),
+)
 RECORD = Record(
     command="apply",
     leg=Leg.BACK,

@@ -8,12 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.core.checks.query_variables import WorkloadVariables
-from gate.core.kinds.controller_revision import (
-    CONTROLLER_REVISION,
-    ControllerRevision,
-    find_newest,
-)
+from gate.core.kinds.controller_revision import CONTROLLER_REVISION, ControllerRevision
 from gate.core.kinds.daemon_set import completion, faults, idleness, left_behind
+from gate.core.kinds.daemon_set.current_revision import find_current_revision
 from gate.core.kinds.daemon_set.objects import API_VERSION, BOOKKEEPING, DAEMON_SET, DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, key_of, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
@@ -61,21 +58,9 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     # -- its revisions and their pods --------------------------------------------------------------
 
     def find_current(self, live: DaemonSet, revisions: Iterable[ControllerRevision]) -> str:
-        """Return the uid of the newest revision once the live template is observed, else "".
-
-        The controller numbers it before it reports the generation as observed (`constructHistory`,
-        `updateDaemonSetStatus`), but watches of two kinds have no common order: if another revision
-        keeps the live template, its new number is still on the way. The templates need not be equal
-        otherwise: a controller older than the server leaves out fields that it does not know.
-        """
-        if live.observed_generation < live.generation:
-            return ""
-        known = tuple(revisions)
-        newest = find_newest(known)
-        if newest is None:
-            return ""
-        same = {one.uid for one in known if one.template.body == live.template.body}
-        return "" if same and newest.uid not in same else newest.uid
+        """Return the uid of the revision of the live template, "" before it was seen."""
+        found = find_current_revision(live, revisions)
+        return "" if found is None else found.uid
 
     def current_key(self, live: DaemonSet, current: ControllerRevision | None) -> str:
         """Return the key of the revision that is rolled out, "" while there is none."""

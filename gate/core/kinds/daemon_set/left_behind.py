@@ -11,6 +11,7 @@ from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, key_of, own_pods
 from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import trouble_of
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.policy import FailFast
@@ -69,7 +70,10 @@ def fault_of(blocking: BlockingPod) -> Fault:
         f"{pod.name} of revision {pod.revision_label or 'unknown'} is left as it is by the"
         f" controller (OnDelete){said}"
     )
-    return Fault(Reason.BLOCKED_BY_POD, CleanText(message), subject=f"pod/{pod.name}")
+    subject = f"pod/{pod.name}"
+    return Fault(
+        Reason.BLOCKED_BY_POD, CleanText(message), subject=subject, remedy=Remedy.DELETE_POD
+    )
 
 
 def _leaves(view: View[ControllerRevision], live: DaemonSet) -> bool:

@@ -14,7 +14,8 @@ from gate.core.rollout.observations import Kind
 
 API_VERSION: Final = "apps/v1"
 DAEMON_SET: Final = Kind("DaemonSet")
-BOOKKEEPING: Final = frozenset({"deprecated.daemonset.template.generation"})
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+BOOKKEEPING: Final = frozenset({TEMPLATE_GENERATION})
 """What the API server counts up in the annotations of a DaemonSet, with each new template."""
 
 
@@ -30,7 +31,8 @@ class DaemonSet(Workload):
     The controller counts them (`desiredNumberScheduled`), and of several pods on a node the oldest.
     `updated`, `ready` and `available` are nodes whose pod is of the newest revision, ready,
     available; `misscheduled` are nodes that run a pod and are not to. `max_surge` and
-    `max_unavailable` are as the API gives them, a number or a percentage.
+    `max_unavailable` are as the API gives them, a number or a percentage. `template_generation` is
+    how often the server has seen the template change.
     """
 
     min_ready_seconds: int
@@ -42,6 +44,7 @@ class DaemonSet(Workload):
     updated: int
     ready: int
     available: int
+    template_generation: int | None = None
 
     @property
     def leaves_old_pods(self) -> bool:

@@ -11,6 +11,7 @@ from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.objects import CleanText
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import Trouble, trouble_of
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.pod_history import PodTrack
@@ -61,9 +62,18 @@ def fault_of(blocking: BlockingPod, live: StatefulSet) -> Fault:
     else:
         state = f"{name} is not available, and the controller waits for it"
     kept = f"; {blocking.obstacle}" if blocking.obstacle else ""
-    is_of_use = live.revision_after(pod) != pod.revision_label
-    subject = f"pod/{pod.name}" if is_of_use else ""
-    return Fault(Reason.BLOCKED_BY_POD, CleanText(f"{state}{said}{kept}"), subject=subject)
+    remedy = _remedy_of(blocking, live)
+    subject = "" if remedy is Remedy.LOWER_PARTITION else f"pod/{pod.name}"
+    message = CleanText(f"{state}{said}{kept}")
+    return Fault(Reason.BLOCKED_BY_POD, message, subject=subject, remedy=remedy)
+
+
+def _remedy_of(blocking: BlockingPod, live: StatefulSet) -> Remedy:
+    """Return what it takes for the pod to be replaced by one of the version that is wanted."""
+    if live.revision_after(blocking.pod) == blocking.pod.revision_label:
+        return Remedy.LOWER_PARTITION
+    is_awaited = not (blocking.is_taken_back or blocking.obstacle)
+    return Remedy.REPLACE_POD if is_awaited else Remedy.DELETE_POD
 
 
 def _blocking(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.model.objects import Pod, Workload
+from gate.core.model.remedy import Remedy
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.pod_history import PodTrack
 
@@ -59,6 +60,13 @@ class StatefulSet(Workload):
     def leaves_old_pods(self) -> bool:
         """Whether its controller replaces no pod of an older version by itself."""
         return self.on_delete
+
+    @property
+    def remedy(self) -> Remedy:
+        """What brings its pods to the live template where its controller replaces none."""
+        if self.partition and not self.on_delete:
+            return Remedy.LOWER_PARTITION
+        return Remedy.DELETE_POD if self.on_delete else Remedy.NONE
 
     def strategy_put_back(self, failed: Workload) -> str:
         """Name what of its strategy keeps pods of `failed` from being replaced, "" if nothing."""

@@ -101,6 +101,58 @@ def test_where_nothing_serves_the_form_is_tried(
     assert tried(gate, path).code == 2
 
 
+# -- counters --------------------------------------------------------------------------------------
+
+COUNTERS = {
+    "name": "errors",
+    "bad": 'requests{pod=~"${replicaset}-.*",code=~"5.."}',
+    "total": 'requests{pod=~"${replicaset}-.*"}',
+}
+
+
+def counters(metrics: Metrics, **counted: float) -> None:
+    """Answer with counters of bad requests and of all."""
+    result = [
+        {"metric": {"rollout_gate_counted": kind}, "value": [1, str(value)]}
+        for kind, value in counted.items()
+    ]
+    data = {"resultType": "vector", "result": result}
+    metrics.says(200, {"status": "success", "data": data})
+
+
+@pytest.mark.contract("B1162")
+def test_counters_of_the_running_version_are_looked_for(
+    gate: Gate, path: str, metrics: Metrics
+) -> None:
+    """Without an error so far there is no series of bad ones; without a total none can be seen."""
+    counters(metrics, total=100)
+    ended = tried(gate, path, COUNTERS)
+    assert (ended.code, warnings(ended)) == (0, [])
+    assert len(metrics.asked) == 1
+    counters(metrics)
+    (warning,) = warnings(tried(gate, path, COUNTERS))
+    assert warning.endswith("this check cannot see the running version: no series of total")
+
+
+@pytest.mark.contract("B1154")
+@pytest.mark.parametrize(
+    ("counted", "why"),
+    [
+        ({"bad": 200, "total": 100}, "more bad events (200) than events at all (100)"),
+        ({"bad": 0.5, "total": 100}, "bad: 0.5 is no count of events"),
+    ],
+)
+def test_what_are_no_counters_is_a_mistake(
+    gate: Gate, path: str, metrics: Metrics, counted: dict[str, float], why: str
+) -> None:
+    """Exit 2, with the numbers and the query."""
+    counters(metrics, **counted)
+    ended = tried(gate, path, COUNTERS)
+    assert (ended.code, ended.document["reason"]) == (2, "Usage")
+    assert f"check errors: {why}" in ended.err
+    assert "label_replace((requests{pod=~" in ended.err
+
+
 # -- what is wrong with a check --------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
+    cause_of,
     example,
     log_result,
     object_result,
@@ -66,13 +67,7 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     result = example("kept")
     (only,) = result["workloads"]
     result["message"] = "web: Error, exit code 1 (2 of 4 created pods)"
-    cause = {
-        "reason": "CrashLoop",
-        "message": "web: Error, exit code 1 (4 of 4 created pods)",
-        "pods": 4,
-        "subject": "",
-    }
-    only["causes"] = [cause]  # type: ignore[list-item]
+    only["causes"] = [cause_of("CrashLoop", "web: Error, exit code 1 (4 of 4 created pods)", 4)]
     text = verdict_text(result, Style(width=200))
     assert "CrashLoop: web: Error, exit code 1 (4 of 4 created pods)" in text
     assert text.count("exit code 1 (") == 1

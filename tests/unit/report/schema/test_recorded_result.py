@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gate.report.schema.recorded_result import recorded_end, with_recorded_end
-from tests.unit.report.results import NAMES, example, with_checks
+from tests.unit.report.results import NAMES, cause_of, example, with_checks
 
 CANARY = "s3cr3t-canary"
 
@@ -30,7 +30,7 @@ def test_an_end_holds_no_log_no_value_and_no_output() -> None:
     result.update({"reason": "CheckFailed", "message": CANARY, "server": CANARY})
     result.update({"kubeconfig": CANARY, "warnings": [CANARY]})
     (deployment,) = result["workloads"]
-    deployment["causes"] = [{"reason": "CheckFailed", "message": CANARY, "pods": 0, "subject": ""}]
+    deployment["causes"] = [cause_of("CheckFailed", CANARY)]
     for piece in deployment["evidence"]:
         piece["text"] = CANARY
     result["objects"][0]["changes"] = [{"path": "data.a", "before": None, "after": CANARY}]

@@ -26,6 +26,7 @@ from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
     RUN,
+    cause_of,
     example,
     log_result,
     object_result,
@@ -141,9 +142,7 @@ def ended(
     """Return a Deployment's end with these causes; `result` and `over` stand in the documents."""
     one: Any = workload_result(outcome, reason, "baseline") | over
     if causes:
-        one["causes"] = [
-            {"reason": why, "message": said, "pods": 2, "subject": ""} for why, said in causes
-        ]
+        one["causes"] = [cause_of(why, said, 2) for why, said in causes]
     found: Any = result_of(one) | dict(result)
     return found  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.style.style import Style
 from gate.report.words.headline import headline
-from tests.unit.report.results import object_result, result_of, workload_result
+from tests.unit.report.results import cause_of, object_result, result_of, workload_result
 
 ONE_LINE = Style(width=1_000_000)
 
@@ -97,9 +97,7 @@ def test_each_is_judged_by_the_first_cause_of_its_own(
     found = []
     for name, (outcome, reason, *causes) in zip(("web", "api"), deployments, strict=False):
         one = workload_result(outcome, reason, "baseline", name)
-        one["causes"] = [
-            {"reason": why, "message": "", "pods": 1, "subject": ""} for why in causes or [reason]
-        ]
+        one["causes"] = [cause_of(why, "", 1) for why in causes or [reason]]
         found.append(one)
     assert said in headline(result_of(*found), ONE_LINE)[0]
 

@@ -8,6 +8,7 @@ import pytest
 
 from gate.core.kinds import registry as core
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.remedy import Remedy
 from gate.report.formats.text import verdict_text
 from gate.report.kinds import registry
 from gate.report.schema.result import PodShare, Result, WorkloadResult
@@ -15,7 +16,7 @@ from gate.report.style.style import Style
 from gate.report.words.advice import next_steps
 from gate.report.words.headline import headline
 from tests.table import each
-from tests.unit.report.results import object_result, result_of, workload_result
+from tests.unit.report.results import cause_of, object_result, result_of, workload_result
 
 ONE_LINE = Style(width=10_000)
 
@@ -154,7 +155,7 @@ def test_a_kind_advises_on_its_own_reasons(
     kind: str, outcome: Outcome, reason: str, subject: str, words: str
 ) -> None:
     """With the object that stands in the way, where one does."""
-    cause = {"reason": reason, "message": "said", "pods": 0, "subject": subject}
+    cause = cause_of(reason, subject=subject)
     found = steps(of_kind(kind, outcome, reason, causes=[cause]))
     assert any(words in step for step in found), found
     assert not [step for step in found if "{" in step], found
@@ -163,42 +164,42 @@ def test_a_kind_advises_on_its_own_reasons(
 @pytest.mark.contract("B1036")
 def test_nothing_is_to_be_deleted_where_that_frees_nothing() -> None:
     """Below a partition a pod comes back as it was: no object has to go, and none is named."""
-    cause = {"reason": "BlockedByPod", "message": "said", "pods": 0, "subject": ""}
+    cause = cause_of("BlockedByPod", remedy=Remedy.LOWER_PARTITION)
     blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
     assert not [step for step in steps(blocked) if "delete" in step]
 
 
-@pytest.mark.contract("B1036", "B1092")
+@pytest.mark.contract("B1036", "B1092", "B1096")
 @each(
-    ("message", "words", "others"),
+    ("remedy", "words", "others"),
     [
-        ("and the controller waits for it", "--replace-blocked-pods delete", "partition"),
-        ("is left as it is by the controller (OnDelete)", "kubectl delete pod/db-1", "again"),
-        ("it is below the partition 3, and would", "lower the partition", "again"),
+        (Remedy.REPLACE_POD, "--replace-blocked-pods delete", "partition"),
+        (Remedy.DELETE_POD, "kubectl delete pod/db-1", "again"),
+        (Remedy.LOWER_PARTITION, "lower the partition", "again"),
     ],
 )
-def test_advice_fits_why_a_pod_stays(message: str, words: str, others: str) -> None:
+def test_advice_fits_why_a_pod_stays(remedy: Remedy, words: str, others: str) -> None:
     """What the gate was refused, or never does, is not what is advised."""
-    cause = {"reason": "BlockedByPod", "message": message, "pods": 0, "subject": "pod/db-1"}
+    cause = cause_of("BlockedByPod", subject="pod/db-1", remedy=remedy)
     blocked = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "CrashLoop", causes=[cause])
     found = steps(blocked)
     assert any(words in step for step in found), found
     assert not [step for step in found if others in step], found
 
 
-@pytest.mark.contract("B1092")
+@pytest.mark.contract("B1092", "B1096")
 @each(
-    ("message", "words", "others"),
+    ("remedy", "words", "others"),
     [
-        ("replaces none (OnDelete)", "--on-delete wait", "partition"),
-        ("replaces none (partition 3 of 3)", "the partition is lowered", "delete"),
+        (Remedy.DELETE_POD, "--on-delete wait", "partition"),
+        (Remedy.LOWER_PARTITION, "the partition is lowered", "delete"),
     ],
 )
 def test_advice_about_what_rolls_nothing_is_of_its_strategy(
-    message: str, words: str, others: str
+    remedy: Remedy, words: str, others: str
 ) -> None:
     """A partition is not lowered for OnDelete, and below one no pod is deleted."""
-    held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", message=message)
+    held = of_kind("StatefulSet", Outcome.VERIFIED, "NoRollout", remedy=remedy)
     found = steps(held)
     assert any(words in step for step in found), found
     assert not [step for step in found if others in step], found

@@ -19,7 +19,14 @@ from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
 from gate.report.schema.result import Result
 from gate.report.words.advice import next_steps
 from gate.report.words.options import COMMANDS_WITH
-from tests.unit.report.results import NAMES, example, log_result, result_of, workload_result
+from tests.unit.report.results import (
+    NAMES,
+    cause_of,
+    example,
+    log_result,
+    result_of,
+    workload_result,
+)
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 APP = Path(gate.__file__).parent / "app" / "commands"
@@ -127,7 +134,7 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
-    one["causes"] = [{"reason": Reason.CRASH_LOOP, "message": crash, "pods": 1, "subject": ""}]
+    one["causes"] = [cause_of(Reason.CRASH_LOOP, crash, 1)]
     texts = [step.text for step in next_steps(back)]
     mended = "read what container web said as it ended, mend that, then apply again"
     assert texts == ([] if takes_back else [mended])

@@ -41,8 +41,8 @@ def template(version: int) -> dict[str, Any]:
     return {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [container]}}
 
 
-def revision(version: int, number: int, owner: str = "ds") -> Watched:
-    """Return the ControllerRevision of a version, with a number."""
+def revision(version: int, number: int, owner: str = "ds", made_at: int | None = None) -> Watched:
+    """Return the ControllerRevision of a version, with a number, made at a template generation."""
     data = {"spec": {"template": {"$patch": "replace", **template(version)}}}
     label = {"controller-revision-hash": f"hash-{version}"}
     return owned(
@@ -50,25 +50,40 @@ def revision(version: int, number: int, owner: str = "ds") -> Watched:
         "ControllerRevision",
         data=data,
         revision=number,
-        meta={"labels": label},
+        meta={"labels": label, "annotations": counted(made_at)},
         owner=owner,
     )
 
 
+def counted(generation: int | None) -> dict[str, str]:
+    """Return the annotation by which the server counts templates."""
+    if generation is None:
+        return {}
+    return {"deprecated.daemonset.template.generation": str(generation)}
+
+
 def agent(
-    version: int = 2, observed: int = 2, strategy: Mapping[str, Any] | None = None, **status: int
+    version: int = 2,
+    observed: int = 2,
+    strategy: Mapping[str, Any] | None = None,
+    template_generation: int | None = None,
+    more: Mapping[str, Any] | None = None,
+    **status: int,
 ) -> DaemonSet:
     """Return the DaemonSet; counters that are not given are 3."""
     counters = dict.fromkeys(("desired", "current", "updated"), 3) | dict.fromkeys(
         ("ready", "available"), 3
     )
     counters |= {"misscheduled": 0, **status}
+    meta = {"name": "agent", "namespace": "shop", "uid": "ds", "generation": 2}
+    whole = template(version)
+    whole["spec"] |= more or {}
     found = decode.decode_watched(
         {
             "apiVersion": "apps/v1",
             "kind": "DaemonSet",
-            "metadata": {"name": "agent", "namespace": "shop", "uid": "ds", "generation": 2},
-            "spec": {"template": template(version), "updateStrategy": strategy or {}},
+            "metadata": {**meta, "annotations": counted(template_generation)},
+            "spec": {"template": whole, "updateStrategy": strategy or {}},
             "status": {
                 "observedGeneration": observed,
                 "desiredNumberScheduled": counters["desired"],
@@ -106,6 +121,9 @@ def node(name: str, ready: str = "True") -> Watched:
 
 
 REVISIONS = (revision(1, 1), revision(2, 2))
+COUNTED = (revision(1, 1, made_at=1), revision(2, 2, made_at=2))
+BACK_AGAIN = (revision(1, 3, made_at=1), revision(2, 2, made_at=2))
+UNKNOWN_FIELD = {"hostUsers": False}
 NODES = (node("a"), node("b"), node("c"))
 ALL_NEW = (pod("a"), pod("b"), pod("c"))
 DEAD_C = (node("a"), node("b"), node("c", "Unknown"))
@@ -119,7 +137,7 @@ def seen(*things: Watched, begun: bool = True) -> Snapshot:
     return snapshot.begin(1.0) if begun else snapshot
 
 
-@pytest.mark.contract("B940")
+@pytest.mark.contract("B940", "B1097")
 @each(
     ("live", "revisions", "found"),
     [
@@ -130,6 +148,12 @@ def seen(*things: Watched, begun: bool = True) -> Snapshot:
         (agent(3), REVISIONS, "agent-2"),  # an older controller keeps less of the template
         (agent(), (*REVISIONS, revision(9, 9, owner="other")), "agent-2"),
         (agent(), (), ""),
+        # version 3 has none yet: what was made for an earlier template is that of the one before
+        (agent(3, template_generation=3), COUNTED, ""),
+        (agent(3, template_generation=4), BACK_AGAIN, ""),
+        # an older controller leaves out a field: in a new template, and in one that came back
+        (agent(2, template_generation=2, more=UNKNOWN_FIELD), COUNTED, "agent-2"),
+        (agent(1, template_generation=3, more=UNKNOWN_FIELD), BACK_AGAIN, "agent-1"),
     ],
 )
 def test_the_newest_revision_is_followed(

@@ -1,0 +1,18 @@
+"""What lets new pods take the place of old ones."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Remedy(enum.StrEnum):
+    """What it takes for pods to be replaced where a controller replaces none by itself."""
+
+    NONE = ""
+    """Nothing that is known."""
+    REPLACE_POD = "replace-pod"
+    """The controller waits for a pod, and goes on once anybody, or an apply, has removed it."""
+    DELETE_POD = "delete-pod"
+    """A person has to delete it: it comes back at the version that is wanted."""
+    LOWER_PARTITION = "lower-partition"
+    """Below the partition it comes back at the version that it has, whoever deletes it."""

@@ -330,6 +330,20 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert names == ["rollout-gate.deployment.web"]
 
 
+@pytest.mark.contract("B1063")
+@pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
+def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:
+    """Their version is about to roll out, though no pod of it was seen yet."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    found = entry(result, "web")
+    assert (found["outcome"], found["running"]) == ("superseded", "mixed")
+
+
 @pytest.mark.contract("B981", "B1054")
 def test_a_deleted_job_takes_back_configuration_without_another_workload(scene: Scene) -> None:
     """What would have been written behind it stays unwritten, too."""

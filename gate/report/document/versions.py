@@ -247,10 +247,20 @@ def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
 
 def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
     if _has_its_template(attempt, ref):
-        return _find_running_as_seen(attempt, ref)
+        seen = _find_running_as_seen(attempt, ref)
+        return "mixed" if seen == "baseline" and _is_being_changed(attempt, ref) else seen
     if attempt.result.endings[ref].reason in LOCK_REASONS:
         return _behind_lost_lock(attempt, ref)
     return _find_running_as_seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
+
+
+def _is_being_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else's pod template was seen, whose pods may not have been yet."""
+    before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
+    live = snapshot.live if snapshot is not None else None
+    if before is None or live is None:
+        return False
+    return live.template.body != before.template.body
 
 
 def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:

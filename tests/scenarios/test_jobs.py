@@ -390,7 +390,7 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert entry(recovered, "web")["outcome"] == "refused"
 
 
-@pytest.mark.contract("B955", "B961")
+@pytest.mark.contract("B955", "B961", "B1079")
 def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
     """The gate died while it waited; the Job has ended by then, and stays."""
     scene.serve(settings("one"), web())
@@ -400,6 +400,8 @@ def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> 
         running.kill()
     result = scene.gate("recover", "deployment/web", "--output", "json")
     assert result.exit_code == 4, str(result)
+    assert "the gate ended before the attempt was complete" in result.document["message"]
+    assert "version" not in entry(result, "migrate")["message"]
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
     assert scene.objects.get("jobs", "migrate")

@@ -300,6 +300,22 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
     assert entry(result, "x")["reason"] == "Deleted"
 
 
+@pytest.mark.contract("B1078")
+@pytest.mark.sandbox_only("the words of an end that is played elsewhere")
+@pytest.mark.parametrize(("behaviour", "exit_code"), [("ready=20", 0), ("never-ready", 4)])
+def test_a_job_that_goes_by_its_time_to_live_is_nobodys_deletion(
+    scene: Scene, behaviour: str, exit_code: int
+) -> None:
+    """It had ended, and is gone while the Deployment still rolls: nobody is blamed for it."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    result = scene.apply(settings("two"), passing, web(2, behaviour=behaviour))
+    assert result.exit_code == exit_code, str(result)
+    assert not scene.objects.list_all("jobs")
+    assert entry(result, "migrate")["reason"] == "Complete"
+    assert "somebody" not in result.stdout + result.stderr
+
+
 @pytest.mark.contract("B981", "B1053", "B1054", "B1055")
 def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
     """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
@@ -376,7 +392,7 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert entry(recovered, "web")["outcome"] == "refused"
 
 
-@pytest.mark.contract("B955", "B961")
+@pytest.mark.contract("B955", "B961", "B1079")
 def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
     """The gate died while it waited; the Job has ended by then, and stays."""
     scene.serve(settings("one"), web())
@@ -386,6 +402,8 @@ def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> 
         running.kill()
     result = scene.gate("recover", "deployment/web", "--output", "json")
     assert result.exit_code == 4, str(result)
+    assert "the gate ended before the attempt was complete" in result.document["message"]
+    assert "version" not in entry(result, "migrate")["message"]
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
     assert scene.objects.get("jobs", "migrate")

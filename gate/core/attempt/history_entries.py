@@ -113,7 +113,7 @@ def _replicas_of(live: LiveObject) -> int | None:
 
 
 def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
-    """Return what an undo went back from, None unless it did and the pods have left that version."""
+    """Return what an undo went back from, None unless it did and the pods left that version."""
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
     if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:

@@ -172,6 +172,33 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
     assert [one.name for one in audit.requests() if one.subresource == "eviction"] == []
 
 
+@waits
+@pytest.mark.contract("B1101")
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pytest.param({"type": "OnDelete", "rollingUpdate": None}, id="OnDelete"),
+        pytest.param({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}, id="partition"),
+    ],
+)
+def test_pods_that_somebody_holds_meanwhile_are_theirs(
+    scene: Scene, audit: Trail, theirs: JSON
+) -> None:
+    """What the way back restored replaces pods: whoever ends that wants them as they are."""
+    scene.serve(db(1))
+    with scene.applying(db(2, behaviour="never-ready"), flags=SOON) as running:
+        running.wait_for_line("restored +statefulset/db")
+        scene.objects.patch("statefulsets", "db", {"spec": {"updateStrategy": theirs}})
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
+    (cause,) = (
+        one for one in result.document["workloads"][0]["causes"] if one["reason"] == "BlockedByPod"
+    )
+    assert (cause["remedy"], cause["subject"]) == ("delete-pod", "pod/db-2")
+    assert not [one for one in audit.requests() if one.subresource == "eviction"]
+    assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
+
+
 @pytest.mark.contract("B1093")
 @pytest.mark.parametrize(("before", "failed"), STRATEGIES)
 def test_what_becomes_of_the_pods_is_said_before_the_first_write(

@@ -336,18 +336,6 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert "deleted before it ended; 1 of its pods was still there when last seen" in text
 
 
-@pytest.mark.contract("B1057")
-def test_a_check_that_fails_beside_jobs_alone_is_never_verified(scene: Scene) -> None:
-    """It can be about no Job, and so is about the run: the Job ended well all the same."""
-    checks = scene.folder / "gate.yaml"
-    checks.write_text('checks: [{name: smoke, command: ["false"], initial-delay: 10s}]\n')
-    result = scene.apply(settings("two"), job(), flags=("--config", str(checks)))
-    assert ended(result) == (6, "failed", "CheckFailed")
-    assert entry(result, "migrate")["outcome"] == "verified"
-    text = verdict_text(result.document, Style(width=200))
-    assert "job/migrate has completed, but smoke: exit 1" in text
-
-
 @pytest.mark.contract("B1056")
 def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     """The first one has the record of the run; the other one would remember nothing, for ever."""
@@ -356,6 +344,20 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert ended(result) == (4, "rolled-back", "JobFailed")
     names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
     assert names == ["rollout-gate.deployment.web"]
+
+
+@pytest.mark.contract("B1063")
+@pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
+def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:
+    """Their version is about to roll out, though no pod of it was seen yet."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    found = entry(result, "web")
+    assert (found["outcome"], found["running"]) == ("superseded", "mixed")
 
 
 @pytest.mark.contract("B981", "B1054")

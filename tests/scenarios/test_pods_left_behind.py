@@ -76,7 +76,6 @@ def test_pods_that_work_go_one_by_one_where_another_workload_failed(
     assert evicted == ["db-2", "db-1", "db-0"]
 
 
-@waits
 @pytest.mark.contract("B1090")
 def test_a_partition_that_moved_on_is_taken_back_pod_by_pod(scene: Scene) -> None:
     """The same template below a lower partition: what it reached returns to what ran there."""
@@ -170,6 +169,33 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
     assert "below the partition 3" in cause["message"]
     assert (cause["remedy"], cause["subject"]) == ("lower-partition", "")
     assert [one.name for one in audit.requests() if one.subresource == "eviction"] == []
+
+
+@waits
+@pytest.mark.contract("B1101")
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pytest.param({"type": "OnDelete", "rollingUpdate": None}, id="OnDelete"),
+        pytest.param({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}, id="partition"),
+    ],
+)
+def test_pods_that_somebody_holds_meanwhile_are_theirs(
+    scene: Scene, audit: Trail, theirs: JSON
+) -> None:
+    """What the way back restored replaces pods: whoever ends that wants them as they are."""
+    scene.serve(db(1))
+    with scene.applying(db(2, behaviour="never-ready"), flags=SOON) as running:
+        running.wait_for_line("restored +statefulset/db")
+        scene.objects.patch("statefulsets", "db", {"spec": {"updateStrategy": theirs}})
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
+    (cause,) = (
+        one for one in result.document["workloads"][0]["causes"] if one["reason"] == "BlockedByPod"
+    )
+    assert (cause["remedy"], cause["subject"]) == ("delete-pod", "pod/db-2")
+    assert not [one for one in audit.requests() if one.subresource == "eviction"]
+    assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
 
 
 @pytest.mark.contract("B1093")

@@ -38,6 +38,10 @@ CLAIM: JSON = {
     "metadata": {"name": "data"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 }
+LOSES_CLAIMS: JSON = {
+    "volumeClaimTemplates": [CLAIM],
+    "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"},
+}
 SOON = ("--progress-deadline", "10s")
 
 
@@ -152,10 +156,7 @@ def test_a_verified_workload_beside_one_that_does_not_roll_is_not_the_whole(scen
         (
             "false",
             "rollback",
-            (
-                "failed the checks with no new pod seen; revision 3 (was revision 1),"
-                " shop/db:1 serves as"
-            ),
+            "failed the checks with no new pod seen; revision 3 (was revision 1), shop/db:1 serves",
             "undone    revision 2, shop/db:2",
         ),
         (
@@ -188,6 +189,21 @@ def test_a_check_of_a_version_that_no_pod_ran_is_not_held_against_it(
     text = verdict_text(result.document, Style(width=200))
     assert said in text
     assert row in text
+
+
+@pytest.mark.contract("B1062")
+def test_a_way_back_onto_a_partition_says_which_pods_run_what(scene: Scene) -> None:
+    """Those below it run an older version still, so the baseline is not all that serves."""
+    scene.serve(stateful_set())
+    assert_verified(
+        scene.apply(stateful_set(image="shop/db:2", partition=2)), "Partitioned", running="mixed"
+    )
+    bad = stateful_set(image="shop/db:3", partition=2, behaviour=CRASH)
+    result = scene.apply(bad)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="mixed")
+    (line,) = headline(result.document, Style(width=10_000))
+    shares = "1 pod runs revision 4, shop/db:2, 2 pods run revision 1, shop/db:1"
+    assert f"statefulset/db failed; it went back, verified: {shares}" in line
 
 
 @pytest.mark.contract("B1052")
@@ -285,7 +301,7 @@ def _image(pod: JSON) -> str:
     return image
 
 
-@pytest.mark.contract("B928", "B1133", "B1134")
+@pytest.mark.contract("B928", "B1100", "B1133", "B1134")
 def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> None:
     """`verify`, `undo`, `restart`, `status` and `history` of `sts/db`; it cannot be paused."""
     scene.apply(stateful_set())
@@ -305,6 +321,7 @@ def test_the_other_commands_take_a_stateful_set_by_its_kind(scene: Scene) -> Non
     assert images(scene) == all_run(1)
     assert_verified(ask("restart", "sts/db", "--output", "json"))
     assert_usage(ask("pause", "sts/db"), "statefulset/db cannot be paused: no StatefulSet can be")
+    assert_usage(ask("resume", "sts/db"), "statefulset/db cannot be resumed: no StatefulSet can be")
     assert ask("verify", "db", "--output", "json").exit_code == 3
     assert "statefulset/db" in ask("locks").stdout
     released = ask("locks", "--release", "statefulset/db", "--yes")
@@ -319,15 +336,45 @@ def test_a_partition_beyond_the_replicas_is_named_before_the_write(scene: Scene)
     assert warned(result, "its partition 5 is larger than its 3 replicas: no pod is updated")
 
 
+@pytest.mark.contract("B1098")
+def test_a_first_version_is_not_scaled_to_zero_where_that_deletes_claims(scene: Scene) -> None:
+    """Its claims may hold the data of an earlier StatefulSet of that name: nothing is written."""
+    path = scene.manifest(stateful_set(**LOSES_CLAIMS))
+    with scene.gate.start("apply", "-f", path, "--on-first-failure", "scale-to-zero") as running:
+        assert_usage(running.wait(), "statefulset/db cannot be scaled to zero")
+    assert scene.objects.list_all("statefulsets") == []
+
+
+@pytest.mark.contract("B1099")
+def test_data_that_an_apply_deletes_itself_is_named_before(scene: Scene) -> None:
+    """To scale down deletes the claims above, and no way back brings their data back."""
+    scene.serve(stateful_set(replicas=3, **LOSES_CLAIMS))
+    smaller = stateful_set(image="shop/db:2", replicas=2, **LOSES_CLAIMS)
+    said = "scaled from 3 to 2, which deletes the claims of the pods that go"
+    assert warned(scene.apply(smaller, flags=["--dry-run"]), said)
+    same = stateful_set(image="shop/db:2", replicas=3, **LOSES_CLAIMS)
+    assert not warned(scene.apply(same, flags=["--dry-run"]), said)
+
+
+@pytest.mark.contract("B929", "B1098")
+@pytest.mark.parametrize("size", [2, 3], ids=["as before", "more than before"])
+def test_what_somebody_scales_up_meanwhile_keeps_its_claims(scene: Scene, size: int) -> None:
+    """The way back keeps the number that it finds, whatever the failed apply asked for."""
+    scene.serve(stateful_set(replicas=2, **LOSES_CLAIMS))
+    broken = stateful_set(image="shop/db:2", replicas=size, behaviour=NEVER, **LOSES_CLAIMS)
+    with scene.applying(broken, flags=("--progress-deadline", "10s")) as running:
+        scene.objects.wait_for("statefulsets", "db", lambda one: one["metadata"]["generation"] == 2)
+        scene.objects.patch("statefulsets", "db", {"spec": {"replicas": 4}}, subresource="scale")
+        assert_rolled_back(running.wait(), "ProgressDeadlineExceeded", cause="NotReady")
+    names = {one["metadata"]["name"] for one in scene.objects.list_all("persistentvolumeclaims")}
+    assert names == {f"data-db-{number}" for number in range(4)}
+
+
 @pytest.mark.contract("B929", "B1037")
 def test_a_way_back_deletes_no_claims(scene: Scene) -> None:
     """With `whenScaled: Delete` the template goes back, and the pods that came stay."""
-    claims: JSON = {
-        "volumeClaimTemplates": [CLAIM],
-        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"},
-    }
-    scene.serve(stateful_set(replicas=2, **claims))
-    broken = stateful_set(image="shop/db:2", replicas=3, behaviour=CRASH, **claims)
+    scene.serve(stateful_set(replicas=2, **LOSES_CLAIMS))
+    broken = stateful_set(image="shop/db:2", replicas=3, behaviour=CRASH, **LOSES_CLAIMS)
     result = scene.apply(broken)
     assert_rolled_back(result, "CrashLoop")
     assert warned(result, "a failure does not scale it down again")

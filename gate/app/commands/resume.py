@@ -7,6 +7,7 @@ from functools import partial
 from gate.app.command_context import CommandContext
 from gate.app.commands.single_workload import Draft, read_guarded, run_single, watch_target
 from gate.app.execution.run import Ready
+from gate.app.preflight.guards import refuse_to_resume
 from gate.app.preflight.plan import resumption
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.world import World
@@ -23,6 +24,7 @@ def resume(world: World, settings: Settings, name: str) -> int:
 def plan_resume(context: CommandContext, name: str) -> Ready:
     """Prepare to resume a paused Deployment, and to follow the rollout that this starts."""
     live = read_guarded(context, name)
+    refuse_to_resume(live.object.ref)
     if not live.workload.paused:
         context.console.note("resume", f"{live.object.ref} is not paused")
     planned = PlannedObject(live.object.ref, Known(live.object))

@@ -72,6 +72,12 @@ def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
     return body
 
 
+def refuse_to_resume(ref: Ref) -> None:
+    """Raise UsageError if nothing could have paused a workload of that kind."""
+    if pause_body(ref) is None:
+        raise UsageError(f"{ref} cannot be resumed: no {ref.kind} can be paused")
+
+
 def require_replicas(ref: Ref, name: Naming = str) -> None:
     """Raise UsageError if a first version of a workload could not be scaled to zero."""
     kind = kind_of(ref)
@@ -79,6 +85,17 @@ def require_replicas(ref: Ref, name: Naming = str) -> None:
         raise UsageError(
             f"{name(ref)} cannot be scaled to zero: a {ref.kind} has no replicas",
             hint="--on-first-failure keep leaves a first version that fails, and delete deletes it",
+        )
+
+
+def refuse_deleting_claims(ref: Ref, trial: LiveObject | None, name: Naming = str) -> None:
+    """Raise UsageError if to scale a first version to zero would delete its data."""
+    workload = trial.workload if trial is not None else None
+    if workload is not None and workload.loses_by_scaling_down:
+        raise UsageError(
+            f"{name(ref)} cannot be scaled to zero: by persistentVolumeClaimRetentionPolicy"
+            " (whenScaled: Delete) that deletes its claims",
+            hint="--on-first-failure keep leaves a first version that fails, with its claims",
         )
 
 

@@ -14,6 +14,7 @@ from gate.app.locks.memory import Memory
 from gate.app.preflight.guards import (
     NO_PAUSE,
     refuse_deleting,
+    refuse_deleting_claims,
     refuse_empty,
     refuse_excluded,
     refuse_managed,
@@ -129,10 +130,13 @@ def guard_outcome(
     trials: Trials,
     paused_by_us: Collection[Ref] = (),
 ) -> None:
-    """Refuse dry-run results that could not be verified: no pods, or paused."""
+    """Refuse dry-run results that could not be verified: no pods, or paused; or lose data."""
     name = naming(item.ref for item in items)
     if settings.require_pods:
         refuse_empty(items, trials, name)
+    if settings.on_first_failure is OnFirstFailure.SCALE_TO_ZERO:
+        for ref in (item.ref for item in items if item.is_workload and item.live is None):
+            refuse_deleting_claims(ref, trials.get(ref), name)
     if not settings.resume:
         others = (trial for ref, trial in trials.items() if ref not in paused_by_us)
         refuse_paused(others, name, hint="take {field} out of the manifest, or --resume")
@@ -156,8 +160,17 @@ def warn_of_strategies(items: Collection[Prepared], trials: Trials, warn: Warn) 
     for item in items:
         trial = trials.get(item.ref)
         live = trial.workload if trial is not None else None
-        for warning in live.warnings if live is not None else ():
+        if live is None:
+            continue
+        for warning in live.warnings:
             warn(f"{name(item.ref)}: {warning}")
+        before = item.live.workload if item.live is not None else None
+        if before is not None and live.replicas < before.replicas and live.loses_by_scaling_down:
+            warn(
+                f"{name(item.ref)}: it is scaled from {before.replicas} to {live.replicas}, which"
+                " deletes the claims of the pods that go: a failure brings these pods back, and"
+                " not their data"
+            )
 
 
 def warn_of_short_timeout(

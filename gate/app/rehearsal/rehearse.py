@@ -30,7 +30,7 @@ from gate.signals import SIGNAL_BASE, Signalled
 from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits, load_scenario
 
 DEFAULT_NAMESPACE = "default"
-_NO_PAUSE = "of all workloads a Deployment alone can be paused"
+_NO_PAUSE = "it pauses the rollout of a Deployment, and the workload that it strikes is none"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"

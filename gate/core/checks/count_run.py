@@ -10,20 +10,24 @@ from gate.core.checks.counter_readings import CounterReadings, Increase, NotCoun
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
 from gate.core.checks.questions import Answer, Answers, Counted, Form, Samples, Series
 from gate.core.checks.spec import Counts
-from gate.core.statistics.count_decision import End, judge
+from gate.core.statistics.count_decision import LEAST_TICKS, End, judge
 from gate.core.statistics.count_estimate import Estimate, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
 
 @dataclass(frozen=True, slots=True)
 class CountRun:
-    """What both versions have counted since the phase began; `passed` once that acquitted new."""
+    """What both versions have counted since the phase began; `passed` once that acquitted new.
+
+    `silent_looks` is how many looks in a row the old version has served nothing.
+    """
 
     counts: Counts
     evidence: CountEvidence
     new: CounterReadings = field(default_factory=CounterReadings)
     old: CounterReadings = field(default_factory=CounterReadings)
     passed: bool = False
+    silent_looks: int = 0
 
     @classmethod
     def start(cls, counts: Counts) -> CountRun:
@@ -34,6 +38,22 @@ class CountRun:
     def begins(self) -> bool:
         """Whether the next reading is the one where counting starts."""
         return not self.new.readings
+
+    @property
+    def settled(self) -> bool:
+        """Whether more looks would show nothing new: it has passed, or old no longer serves.
+
+        Without old a version passes by a negligible rate alone, as long as that is still in reach.
+        """
+        return self.passed or (self._old_is_gone and self._is_noticeable)
+
+    @property
+    def _old_is_gone(self) -> bool:
+        return self.silent_looks >= LEAST_TICKS
+
+    @property
+    def _is_noticeable(self) -> bool:
+        return self.evidence.new.rate > self.counts.rule.negligible
 
     def after_answers(self, answers: Answers) -> tuple[CountRun, Measurement]:
         """Read both versions once more, and judge; an answer that cannot be used adds nothing."""
@@ -62,7 +82,10 @@ class CountRun:
                 )
         end = judge(self.counts.rule, evidence)
         passed = self.passed or end is End.NOT_HARMFUL
-        after = replace(self, evidence=evidence, new=new, old=old, passed=passed)
+        silent = 0 if tick.total_old else self.silent_looks + 1
+        after = replace(
+            self, evidence=evidence, new=new, old=old, passed=passed, silent_looks=silent
+        )
         figures = after.describe_figures(at_the_end=False) if end is End.WORSE else ""
         return after, after.measure_as(end, figures)
 
@@ -99,13 +122,14 @@ class CountRun:
         if not new.total or not old.total:
             side = "new" if not new.total else "old"
             return f"; the {side} version served nothing meanwhile"
+        gone = "; the old version no longer serves" if self._old_is_gone else ""
         if not new.bad + old.bad:
-            return "; without a bad one there is no ratio"
+            return f"; without a bad one there is no ratio{gone}"
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
-        return f", likely {interval}; this traffic could show {detectable}"
+        return f", likely {interval}; this traffic could show {detectable}{gone}"
 
 
 def look_once(counts: Counts, answers: Answers) -> Measurement:

@@ -116,8 +116,8 @@ class CheckRun:
 
     @property
     def settled(self) -> bool:
-        """Whether its evidence suffices: nothing more is asked, or it has passed by counts."""
-        return self.finished or (self.counts is not None and self.counts.passed)
+        """Whether it needs no more time: nothing is asked, or counts would show nothing new."""
+        return self.finished or (self.counts is not None and self.counts.settled)
 
     @property
     def begins(self) -> bool:

@@ -86,10 +86,12 @@ def reason_of_break(attempt: Attempt, rejection: Rejection) -> AnyReason:
     """Return the reason of an apply that ended before its last write.
 
     Of a workload that others took away while the next write waited for it, it is what they did:
-    nobody rejected anything.
+    nobody rejected anything. Nor did anybody where an object that is needed was not ready: a
+    workload has that as a cause, and without one it is the reason.
     """
     is_theirs = rejection.ref in attempt.interference.departures
-    return rejection.reason if is_theirs else Reason.APPLY_REJECTED
+    is_need = rejection.reason is Reason.OBJECT_NOT_READY and not attempt.plan.targets
+    return rejection.reason if is_theirs or is_need else Reason.APPLY_REJECTED
 
 
 def end_unwritten(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from gate.core.attempt.journal import record_now
 from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Step
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import RemovePod, SaveRecord
@@ -212,7 +212,20 @@ def _find_blocking_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     if live.generation < rollout.applied.generation:
         return None
     limits = rollout.policy.fail_fast
-    return rollout.kind.find_blocking_pod(rollout.snapshot, live, limits)
+    blocking = rollout.kind.find_blocking_pod(rollout.snapshot, live, limits)
+    if blocking is not None and blocking.is_taken_back and _is_held_by_others(attempt, live):
+        return replace(blocking, obstacle="somebody else has changed its update strategy")
+    return blocking
+
+
+def _is_held_by_others(attempt: Attempt, live: Workload) -> bool:
+    """Tell whether the strategy holds more pods than what the way back had restored.
+
+    Somebody has changed it since, to have them left as they are.
+    """
+    restored = attempt.ledger.restored.get(live.ref)
+    ours = restored.workload if restored is not None else None
+    return ours is not None and bool(live.strategy_put_back(ours))
 
 
 def _settled_at(rollout: Rollout) -> float:

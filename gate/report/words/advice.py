@@ -27,7 +27,7 @@ from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS
 from gate.report.words.fixed_advice import RESUME, fixed_steps
-from gate.report.words.half_applied import is_innocent, is_left_unserved
+from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
 from gate.report.words.headline import is_made_again
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
@@ -55,7 +55,10 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     if result["exit_code"] is None:
         return ()  # a recording without an end does not say what runs now
     worst = worst_workload(result)
-    if worst is None:
+    if need := find_unready_need(result):
+        why = f"look at the conditions and the controller of {need}: the next write needs it"
+        steps = [Step(f"{why} to be ready; then apply again")]
+    elif worst is None:
         steps = [*_of_attempt(result)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]

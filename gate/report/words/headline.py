@@ -265,6 +265,8 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
         return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
     if workload["running"] == "none":
         return f"{why}; {back} is back, scaled to 0; nothing serves"
+    if workload["running"] in ("mixed", "other") and workload["pod_shares"]:
+        return f"{why}; it went back, verified: {pods_by_version(workload)}"
     if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
         return f"{why}; {back} serves as before"
     return f"{why}; {back} serves again, {verified_words(result, 1)}"

@@ -71,6 +71,20 @@ def test_what_was_answered_is_read_as_it_was(said: Answers | Errored) -> None:
     assert repr(found.said) == repr(said), "repr, since NaN equals nothing"
 
 
+@pytest.mark.contract("B1163")
+def test_counters_are_told_apart_in_a_recording() -> None:
+    """By what they count and by their identity; other series have neither, as before."""
+    series = (
+        Series(3.0, CleanText("{a}"), Counted.BAD, "0a"),
+        Series(9.0, CleanText("{a}"), Counted.TOTAL, "0b"),
+        Series(1.0),
+    )
+    said = Answers(Samples(Form.VECTOR, series))
+    assert there_and_back(said).said == said
+    body = measurements.encode("errors", TICK, said, mask=str)
+    assert body["said"]["value"]["series"][2] == {"value": 1.0}
+
+
 @pytest.mark.contract("B466")
 @pytest.mark.parametrize(
     "answer",

@@ -466,4 +466,4 @@ def test_every_kind_of_workload_is_rehearsed(played: Played, tmp_path: Path) -> 
         assert why in row["why"]
     flags = {"file": [str(manifest)], "with_": "paused"}
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
-    assert "a Deployment alone can be paused" in played.err.getvalue()
+    assert "pauses the rollout of a Deployment, and the workload" in played.err.getvalue()

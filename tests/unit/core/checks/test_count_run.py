@@ -205,6 +205,26 @@ def test_without_traffic_on_both_sides_it_is_inconclusive(
     assert why in said.message
 
 
+@pytest.mark.contract("B1165")
+@each(("bad", "settled"), [(2, True), (0, False)])
+def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
+    bad: float, settled: bool
+) -> None:
+    """After nine looks at a silent old version; the message says so."""
+    run = steady(started(), 5, (bad, 100), (bad, 100))
+    for look in range(5, 14):
+        assert not run.settled
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new = samples(1000 + bad * look, 10_000 + 100 * look)
+        run = run.after_answer(tick, now, both(new, samples(1000 + 4 * bad, 10_400)))
+    assert run.settled == settled
+    assert not run.finished
+    said = conclude(run)
+    assert said.kind is INCONCLUSIVE
+    assert said.message.endswith("; the old version no longer serves")
+
+
 @pytest.mark.contract("B1152", "B1162")
 def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
     """No series of bad events is none of them, where the total exists."""

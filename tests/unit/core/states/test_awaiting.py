@@ -19,6 +19,10 @@ from gate.core.plan.target_set import TargetSet
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import Interrupted, LeaseLost
 from gate.core.rollout.policy import Budgets, OnFailure, OnInterrupt, Policy, Response
+from gate.report.document.document import document
+from gate.report.document.run import Run, RunIdentity, RunTimes
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
 from tests.unit.core.recovery.test_resumption import Dying, plan_of, resumed
@@ -49,8 +53,8 @@ def applying(
     return player
 
 
-def needing(readiness: Readiness, policy: Policy | None = None) -> Player:
-    """Return an apply of a definition, of an object that needs it, and of `web`."""
+def needing(readiness: Readiness, policy: Policy | None = None, *, beside: bool = True) -> Player:
+    """Return an apply of a definition, of an object that needs it, and of `web` beside them."""
     server = Server()
     server.put(manifest("v1"))
     server.put(config("1", "settings"))
@@ -59,7 +63,7 @@ def needing(readiness: Readiness, policy: Policy | None = None) -> Player:
         config("2", "settings"),
         config("1", "definition"),
         config("1", "widget"),
-        manifest("v3"),
+        *([manifest("v3")] if beside else []),
     )
     needs = {WIDGET: (DEFINITION,)}
     player = Player(server, planned(server, *bodies, needs=needs, policy=policy))
@@ -205,6 +209,27 @@ def test_what_is_needed_and_never_ready_ends_the_writes(kind: ReadinessKind) -> 
     assert "NamesAccepted is False: taken" in ending.message
     (cause,) = ending.causes
     assert cause.reason is Reason.OBJECT_NOT_READY
+
+
+@pytest.mark.contract("B1060")
+@pytest.mark.parametrize("beside", [True, False], ids=["workload", "alone"])
+def test_a_need_that_is_not_ready_is_no_rejection(beside: bool) -> None:
+    """With or without a workload, the first line says at what it broke off, and the advice fits."""
+    why = Readiness(ReadinessKind.FAILED, CleanText("NamesAccepted is False: taken"))
+    player = needing(why, beside=beside)
+    reason = Reason.APPLY_REJECTED if beside else Reason.OBJECT_NOT_READY
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, reason)
+    times = RunTimes("2026-11-21T12:00:00Z", 0.0, 1.0)
+    result = document(player.attempt, Run(RunIdentity("1", "id", "apply"), times))
+    text = verdict_text(result, Style(width=1000))
+    said = (
+        "the apply broke off half-way at configmap/definition: NamesAccepted is False: taken; what"
+    )
+    assert said in text
+    assert "reject" not in text.replace("ApplyRejected", "")
+    assert "the server names" not in text
+    assert "--wait-for workloads" not in text
+    assert "conditions and the controller of configmap/definition" in text
 
 
 @pytest.mark.contract("B984")

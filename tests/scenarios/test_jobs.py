@@ -409,6 +409,28 @@ def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> 
     assert scene.objects.get("jobs", "migrate")
 
 
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Scene) -> None:
+    """The Deployment behind it was written, so the dead gate had seen it complete."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), passing, web(2, behaviour="ready=20"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("deployment/web: 0 of 2 new pods available")
+        running.kill()
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    assert "is gone since" in migrate["message"]
+    said = verdict_text(result.document, Style(width=200))
+    assert "never written" not in said, said
+    assert "not written" not in said, said
+    assert "has not run" not in said, said
+
+
 @pytest.mark.contract("B970")
 def test_undo_runs_no_job_again(scene: Scene) -> None:
     """The set that it returns to has the Deployment and its configuration alone."""

@@ -31,7 +31,7 @@ from gate.report.words.half_applied import (
     stays_as_created,
 )
 from gate.report.words.interruption import describe_interruption
-from gate.report.words.lasting import describe_lasting_failure
+from gate.report.words.lasting import describe_lasting_failure, describe_not_replaced
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
     kinds_of,
@@ -191,7 +191,8 @@ def _taken_back(result: Result) -> str:
         left = f"{name} is as it was, not all of it {version_words(baseline)}"
         return f"what was written went back; {left}"
     if others or baseline is None or first["running"] != "baseline":
-        return "; ".join(["what was written went back", *never_written(result), *lasting(result)])
+        how = f"what was written went back{describe_not_replaced(result)}"
+        return "; ".join([how, *never_written(result), *lasting(result)])
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 

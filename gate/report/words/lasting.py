@@ -80,3 +80,17 @@ def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
         yield "what else was written went back"
     elif actions & {"changed", "created"}:
         yield "what else was written stands"
+
+
+def describe_not_replaced(result: Result) -> str:
+    """Name the Jobs that were deleted to run again, and were not created; "" without any.
+
+    A way back deletes none.
+    """
+    once = [one for one in result["workloads"] if of_entry(one).runs_once]
+    own = [item for one in once for item in list_own_objects(result, one)]
+    gone = [object_name(result, item) for item in own if item["action"] == "deleted"]
+    if not gone:
+        return ""
+    were = "was" if len(gone) == 1 else "were"
+    return f", but the failed {some_names(gone, MOST_NAMED)} {were} deleted and not created again"

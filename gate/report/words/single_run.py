@@ -35,7 +35,7 @@ def stage_of(workload: WorkloadResult) -> Stage | None:
     is_gone = workload["deletion"] is not None or workload["outcome"] == Outcome.SUPERSEDED
     if is_gone or workload["running"] == "unknown":
         return None
-    if workload["running"] == "none":
+    if workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
         return Stage.ENDED
     return Stage.RUNNING if workload["lasting_effect"] else Stage.WAITING
 

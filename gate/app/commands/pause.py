@@ -9,7 +9,7 @@ from gate.app.command_context import CommandContext, connect
 from gate.app.commands.single_workload import guard_namespace, read_guarded_alone
 from gate.app.execution.concurrent_run import warn_of_run
 from gate.app.execution.run import Ready, run
-from gate.app.preflight.guards import require_pause
+from gate.app.preflight.guards import refuse_to_pause_ended, require_pause
 from gate.app.runtime.command_end import run_attempt
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.world import World
@@ -52,6 +52,7 @@ def run_pause(start: CommandStart, name: str) -> Attempt:
 def plan_pause(context: CommandContext, name: str) -> Ready:
     """Prepare to pause a Deployment."""
     live = read_guarded_alone(context, name)
+    refuse_to_pause_ended(live, context.session.connection.cluster)
     if not has_way_back(live.ref):
         context.console.warn(f"{live.ref}: {_ENDS_PODS}")
     write = PlannedWrite(live.ref, Verb.MERGE, require_pause(live.ref), over_any_change=True)

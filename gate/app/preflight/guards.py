@@ -72,6 +72,20 @@ def require_pause(ref: Ref, name: Naming = str, *, hint: str = "") -> Body:
     return body
 
 
+def refuse_to_pause_ended(live: LiveObject, cluster: ClusterName) -> None:
+    """Refuse to pause what is over: nothing of it runs, and a pause would only stay."""
+    workload, kind = live.workload, kind_of(live.ref)
+    if workload is None or not (kind.has_ended(workload) or kind.failure(workload)):
+        return
+    ended = "has failed" if kind.failure(workload) else "has completed"
+    words = ("rollout-gate", "status", argument_of(live.ref))
+    raise RefusedError(
+        f"{live.ref} {ended}: there is nothing to suspend",
+        reason=Reason.REJECTED,
+        hint=f"see how it ended: {cluster.command(*words, namespace=live.ref.namespace)}",
+    )
+
+
 def refuse_to_resume(ref: Ref) -> None:
     """Raise UsageError if nothing could have paused a workload of that kind."""
     if pause_body(ref) is None:

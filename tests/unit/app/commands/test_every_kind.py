@@ -82,3 +82,21 @@ def test_the_role_for_a_manifest_has_a_valid_name(
     roles = ("Role",)
     assert_forbidden(gate("apply", file=[path], allow_kind=roles))
     assert_names_are_valid(gate("preflight", file=[path], allow_kind=roles, rbac=True).out)
+
+
+@pytest.mark.contract("B1196")
+@pytest.mark.parametrize(
+    ("behaviour", "ended"), [("complete=1", "has completed"), ("crash=1;code=3", "has failed")]
+)
+def test_a_job_that_is_over_is_not_suspended(
+    gate: Gate, server: Server, behaviour: str, ended: str
+) -> None:
+    """Nothing of it runs, and a suspended Job would only refuse the next apply."""
+    server.put(job(behaviour=behaviour, backoffLimit=0))
+    server.objects.wait_for("jobs", "migrate", lambda live: "conditions" in live["status"])
+    refused = gate("pause", "job/migrate")
+    assert (refused.code, refused.document["reason"]) == (3, "Rejected"), refused.err
+    assert f"error: job/migrate {ended}: there is nothing to suspend\n" in refused.err
+    assert "pods end" not in refused.err
+    assert server.writes() == []
+    assert not server.get("jobs", "migrate")["spec"].get("suspend")

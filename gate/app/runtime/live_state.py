@@ -97,6 +97,8 @@ def judge_now(live: Live, now: float) -> Rollout:
     """
     deployment = live.workload
     snapshot = unseen(deployment.ref).fold(Observed(now, deployment))
+    for node in live.snapshot.nodes.present.values():
+        snapshot = snapshot.fold(Observed(now, node))
     later: list[Watched] = [*live.snapshot.revisions.values()]
     for track in live.snapshot.pods.values():
         if track.pod.ready:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from gate.core.model.objects import SUBDOMAIN
+from sandbox.face import JSON
 from tests.cluster.workloads import daemon_set, job, stateful_set
 from tests.unit.app.bodies import web
 from tests.unit.app.conftest import Ended, Gate, Manifest
@@ -100,3 +101,36 @@ def test_a_job_that_is_over_is_not_suspended(
     assert "pods end" not in refused.err
     assert server.writes() == []
     assert not server.get("jobs", "migrate")["spec"].get("suspend")
+
+
+LOOKING = tuple(
+    {"apiGroups": [group], "resources": [*resources], "verbs": ["get", "list", "watch"]}
+    for group, resources in (
+        ("apps", ("daemonsets", "controllerrevisions")),
+        ("", ("pods", "events")),
+    )
+)
+
+
+def runs_everywhere(live: JSON) -> bool:
+    """Tell whether the node runs a pod of the newest revision, ready or not."""
+    status = live.get("status", {})
+    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
+    return bool(is_observed and status.get("updatedNumberScheduled") == 1)
+
+
+@pytest.mark.contract("B1197")
+@pytest.mark.parametrize("may_read", [True, False])
+def test_status_says_that_nodes_may_not_be_read_only_where_that_is_so(
+    gate: Gate, server: Server, may_read: bool
+) -> None:
+    """It reads them as a verdict does, and judges by them."""
+    for number, behaviour in ((1, ""), (2, "never-ready")):
+        server.put(daemon_set(image=f"shop/agent:{number}", behaviour=behaviour))
+        server.objects.wait_for("daemonsets", "agent", runs_everywhere)
+    if not may_read:
+        server.limit(*LOOKING)
+    ended = gate("status", "ds/agent", output="text")
+    assert ended.code == 7, ended.out
+    assert "0 of 1 node has an available new pod" in ended.out
+    assert ("nodes may not be read" in ended.out) is not may_read

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gate.core.model.run_annotations import PHASE, PHASES, REPLACE_FAILED
+from gate.core.model.run_annotations import PHASE, PHASES, PREFIX, REPLACE_FAILED
 from gate.manifests.body import value_at
 from gate.manifests.manifest import ManifestObject
 from gate.manifests.places import place_of
@@ -15,12 +15,33 @@ _ALLOWED: Final = {PHASE: tuple(PHASES), REPLACE_FAILED: ("true", "false")}
 
 
 def refuse_wrong_annotations(objects: Iterable[ManifestObject]) -> None:
-    """Raise ManifestError for an annotation that has another value, or is not on a Job."""
+    """Raise ManifestError for one that is not known, has another value, or is not on a Job."""
     for item in objects:
+        _refuse_unknown(item)
         for name, allowed in _ALLOWED.items():
             value = value_at(item.body, "metadata", "annotations", name)
             if value is not None:
                 _refuse_wrong(item, name, value, allowed)
+
+
+def _refuse_unknown(item: ManifestObject) -> None:
+    """Refuse a key with the gate's prefix that means nothing: it would be ignored for ever."""
+    annotations = value_at(item.body, "metadata", "annotations")
+    for key in annotations if isinstance(annotations, Mapping) else ():
+        name = str(key)
+        if name.startswith(PREFIX) and name not in _ALLOWED:
+            problem = f'{item} has the annotation "{escape_line(name, 80)}", which means nothing'
+            place = place_of(item, ".metadata.annotations")
+            raise ManifestError(place, problem, hint=_correction(name))
+
+
+def _correction(name: str) -> str:
+    """Suggest the key that may be meant, else all that there are."""
+    from difflib import get_close_matches
+
+    known = [key.removeprefix(PREFIX) for key in _ALLOWED]
+    guess = next(iter(get_close_matches(name.removeprefix(PREFIX), known, n=1)), "")
+    return f"did you mean {guess}?" if guess else f"with that prefix there is {' and '.join(known)}"
 
 
 def _refuse_wrong(item: ManifestObject, name: str, value: object, allowed: tuple[str, ...]) -> None:

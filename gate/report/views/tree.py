@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
@@ -60,12 +60,14 @@ def _counts(rollout: Rollout, live: Workload) -> str:
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     verdict = rollout.verdict(now)
-    kind = style.paint(verdict.kind.value, _TONES[verdict.kind])
+    word, tone = verdict.kind.value, _TONES[verdict.kind]
+    if verdict.kind is VerdictKind.COMPLETE and outcome_of(verdict.reason) is Outcome.APPLIED:
+        word, tone = Outcome.APPLIED.value, Tone.UNSURE
     says_it_all = (Reason.VACUOUS.lower(), verdict.kind.value)
     said = [] if verdict.reason.lower() in says_it_all else [f"{verdict.reason}:"]
-    room = style.width - len(verdict.kind.value) - 2
+    room = style.width - len(word) - 2
     first, *rest = style.wrap(" ".join([*said, verdict.message]), room, 2)
-    return [f"{kind}: {first}", *(f"  {line}" for line in rest)]
+    return [f"{style.paint(word, tone)}: {first}", *(f"  {line}" for line in rest)]
 
 
 def _branches(rollout: Rollout, kind: WorkloadWords, style: Style) -> Iterator[str]:

@@ -339,11 +339,13 @@ def _describe_verified(result: Result, workload: WorkloadResult) -> str:
     name, new = workload_name(result, workload), version_words(workload["new"])
     end = registry.of_entry(workload).ends.get(workload["reason"])
     match workload["reason"]:
-        case Reason.NO_CHANGE if end is None or result["has_recovered"]:
-            if result["has_recovered"]:
-                first = "this run finished what an attempt had left"
-                return f"{first}; then {name} had nothing to change; {new} is healthy"
-            return f"{name} had nothing to change; {new} is healthy"
+        case Reason.NO_CHANGE:
+            recovered = "this run finished what an attempt had left; "
+            first = recovered if result["has_recovered"] else ""
+            if end is not None:
+                return first + end.format(name=name, pods=pods_by_version(workload))
+            then = "then " if first else ""
+            return f"{first}{then}{name} had nothing to change; {new} is healthy"
         case _ if end is not None:
             return end.format(name=name, pods=pods_by_version(workload))
         case _:

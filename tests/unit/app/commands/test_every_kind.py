@@ -134,3 +134,22 @@ def test_status_says_that_nodes_may_not_be_read_only_where_that_is_so(
     assert ended.code == 7, ended.out
     assert "0 of 1 node has an available new pod" in ended.out
     assert ("nodes may not be read" in ended.out) is not may_read
+
+
+@pytest.mark.contract("B1199")
+def test_status_calls_what_nothing_rolls_out_applied(gate: Gate, server: Server) -> None:
+    """No pod runs the live template: that is not complete."""
+    for number in (1, 2):
+        server.put(stateful_set(image=f"shop/db:{number}", updateStrategy={"type": "OnDelete"}))
+        server.objects.wait_for("statefulsets", "db", is_whole)
+    ended = gate("status", "sts/db", output="text")
+    assert ended.code == 0
+    assert "\napplied: NoRollout: 0 of 3 pods run the live template" in ended.out
+    assert "complete" not in ended.out
+
+
+def is_whole(live: JSON) -> bool:
+    """Tell whether the controller has seen the template, and all pods are available."""
+    status = live.get("status", {})
+    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
+    return bool(is_observed and status.get("availableReplicas") == 3)

@@ -74,6 +74,19 @@ def test_a_good_end_is_said_as_it_was(
     assert words in said(of_kind(kind, Outcome.VERIFIED, reason, **over))
 
 
+@pytest.mark.contract("B1199")
+def test_a_job_that_a_recovery_found_complete_is_not_called_healthy() -> None:
+    """It has ended, and runs nothing that could be."""
+    job = of_kind("Job", Outcome.VERIFIED, "NoChange")
+    line = said(job, has_recovered=True)
+    assert line.endswith(
+        "this run finished what an attempt had left; job/db had completed before, and was not run"
+        " again"
+    )
+    web = workload_result(Outcome.VERIFIED, Reason.NO_CHANGE)
+    assert "; then deployment/web had nothing to change; " in said(web, has_recovered=True)
+
+
 @pytest.mark.contract("B1035")
 def test_of_several_each_that_differs_is_said_by_itself() -> None:
     """All run what was applied only where all do."""

@@ -28,7 +28,8 @@ def difference(attempt: Attempt, ref: Ref) -> str:
     "", too, for a Deployment that somebody else has taken over: the verdict itself reports that.
     """
     found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
-    if ref in attempt.interference.departures:
+    is_late = found.kind is FindingKind.WRITTEN_LATE
+    if ref in attempt.interference.departures and not is_late:
         return ""
     if ref in attempt.ledger.deleted:
         return _after_deletion(name, found)

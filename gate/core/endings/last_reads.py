@@ -107,21 +107,26 @@ def _is_taken_over(attempt: Attempt, ref: Ref) -> bool:
 
 
 def with_recreations(attempt: Attempt) -> Attempt:
-    """Return the attempt whose endings say which deleted Deployments exist again."""
-    said = CleanText("the Deployment was deleted and created again")
+    """Return the attempt whose endings say which deleted workloads exist again."""
     again = {
-        ref: replace(ending, message=said)
+        ref: replace(ending, message=_say_recreated(ref))
         for ref, ending in attempt.result.endings.items()
         if ending.reason is Reason.DELETED and _is_recreated(attempt, ref)
     }
     whole, judged = attempt.result.ending, attempt.result.judged
     if whole is None or judged is None or not again:
         return attempt
-    if any(attempt.result.endings[ref] == judged for ref in again):
+    of_judged = next((ref for ref in again if attempt.result.endings[ref] == judged), None)
+    if of_judged is not None:
+        said = _say_recreated(of_judged)
         whole, judged = (replace(one, message=said) for one in (whole, judged))
     endings = FrozenMap({**attempt.result.endings, **again})
     result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
     return replace(attempt, result=result)
+
+
+def _say_recreated(ref: Ref) -> CleanText:
+    return CleanText(f"the {ref.kind} was deleted and created again")
 
 
 def _is_recreated(attempt: Attempt, ref: Ref) -> bool:

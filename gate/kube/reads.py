@@ -90,11 +90,13 @@ class Reader:
         return ReadBack(self._clock.now(), effect.effect_id, fact, *parts)
 
     def perform_together(self, effects: Sequence[Read]) -> list[ReadBack]:
-        """Read whole rollouts of one namespace with three lists, as their watches ask for them.
+        """Read whole rollouts of one kind and namespace with a list for each kind of their parts.
 
-        A list that cannot be read makes all of them Unknown.
+        A list that cannot be read makes all of them Unknown. What is of another kind or namespace
+        than the first one is read alone.
         """
-        refs = [effect.ref for effect in effects]
+        first = effects[0].ref
+        refs = [effect.ref for effect in effects if _scope(effect.ref) == _scope(first)]
         try:
             found = self._rollouts(refs)
         except ApiError as error:
@@ -244,10 +246,14 @@ def _many_alike(refs: Sequence[Ref]) -> dict[tuple[Resource, str], list[Ref]]:
     """Return the workloads of each kind and namespace of which a list is worth it."""
     groups: dict[tuple[Resource, str], list[Ref]] = {}
     for ref in refs:
-        workload = registry.find_workload(ref)
-        if workload is not None:
-            groups.setdefault((workload.watched.resource, ref.namespace), []).append(ref)
+        if registry.find_workload(ref) is not None:
+            groups.setdefault(_scope(ref), []).append(ref)
     return {one: group for one, group in groups.items() if len(group) > MOST_READ_SINGLY}
+
+
+def _scope(ref: Ref) -> tuple[Resource, str]:
+    """Return what one list can hold: a kind in a namespace."""
+    return registry.workload_of(ref).watched.resource, ref.namespace
 
 
 def _kinds_of_parts(ref: Ref) -> tuple[Kind, ...]:

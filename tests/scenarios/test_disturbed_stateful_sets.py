@@ -6,7 +6,7 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_verified, changes
 from tests.bed.pods import image_of
-from tests.bed.scene import Scene
+from tests.bed.scene import OURS, Scene
 from tests.cluster.audit import Trail
 from tests.cluster.workloads import stateful_set
 
@@ -39,6 +39,32 @@ def test_a_deleted_stateful_set_is_not_brought_back(scene: Scene, audit: Trail) 
         result = running.wait()
     assert_ended(result, 8, "superseded", "Deleted")
     assert changes(audit) == [WRITTEN]
+
+
+def test_a_stateful_set_that_exists_again_is_called_one(scene: Scene) -> None:
+    """Deleted and created again meanwhile: the message names its kind."""
+    scene.serve(stateful_set())
+    with scene.applying(stateful_set(image="shop/db:2", behaviour="never-ready")) as running:
+        wait_for_new(scene)
+        scene.objects.delete("statefulsets", "db")
+        scene.apply_as(OURS, stateful_set())
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Deleted")
+    (ended,) = result.document["workloads"]
+    assert ended["message"] == "the StatefulSet was deleted and created again"
+
+
+@pytest.mark.contract("B1050")
+def test_an_undo_that_no_pod_takes_has_left_no_version(scene: Scene) -> None:
+    """With OnDelete the pods run on what the undo went back from: `history` calls it not left."""
+    scene.serve(stateful_set())
+    assert_verified(scene.apply(stateful_set(image="shop/db:2")))
+    on_delete = stateful_set(image="shop/db:2", updateStrategy={"type": "OnDelete"})
+    assert_verified(scene.apply(on_delete))
+    undone = scene.gate("undo", "sts/db", "--to-revision", "1", "--output", "json")
+    assert_ended(undone, 0, "applied", "NoRollout")
+    assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:2"}
+    assert "left by an undo" not in scene.gate("history", "sts/db").stdout
 
 
 @pytest.mark.contract("B71")

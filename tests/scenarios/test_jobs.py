@@ -300,6 +300,22 @@ def test_a_job_that_is_deleted_once_it_was_seen_complete_counts(scene: Scene) ->
     assert entry(result, "x")["reason"] == "Deleted"
 
 
+@pytest.mark.contract("B1078")
+@pytest.mark.sandbox_only("the words of an end that is played elsewhere")
+@pytest.mark.parametrize(("behaviour", "exit_code"), [("ready=20", 0), ("never-ready", 4)])
+def test_a_job_that_goes_by_its_time_to_live_is_nobodys_deletion(
+    scene: Scene, behaviour: str, exit_code: int
+) -> None:
+    """It had ended, and is gone while the Deployment still rolls: nobody is blamed for it."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    result = scene.apply(settings("two"), passing, web(2, behaviour=behaviour))
+    assert result.exit_code == exit_code, str(result)
+    assert not scene.objects.list_all("jobs")
+    assert entry(result, "migrate")["reason"] == "Complete"
+    assert "somebody" not in result.stdout + result.stderr
+
+
 @pytest.mark.contract("B981", "B1053", "B1054", "B1055")
 def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(scene: Scene) -> None:
     """Configuration goes back, 4; nobody rejected anything, and its pod may run on."""
@@ -320,18 +336,6 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert "deleted before it ended; 1 of its pods was still there when last seen" in text
 
 
-@pytest.mark.contract("B1057")
-def test_a_check_that_fails_beside_jobs_alone_is_never_verified(scene: Scene) -> None:
-    """It can be about no Job, and so is about the run: the Job ended well all the same."""
-    checks = scene.folder / "gate.yaml"
-    checks.write_text('checks: [{name: smoke, command: ["false"], initial-delay: 10s}]\n')
-    result = scene.apply(settings("two"), job(), flags=("--config", str(checks)))
-    assert ended(result) == (6, "failed", "CheckFailed")
-    assert entry(result, "migrate")["outcome"] == "verified"
-    text = verdict_text(result.document, Style(width=200))
-    assert "job/migrate has completed, but smoke: exit 1" in text
-
-
 @pytest.mark.contract("B1056")
 def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     """The first one has the record of the run; the other one would remember nothing, for ever."""
@@ -340,6 +344,20 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert ended(result) == (4, "rolled-back", "JobFailed")
     names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
     assert names == ["rollout-gate.deployment.web"]
+
+
+@pytest.mark.contract("B1063")
+@pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
+def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:
+    """Their version is about to roll out, though no pod of it was seen yet."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="ready"), web(2)) as running:
+        running.wait_for_line("1 pod running")
+        scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        scene.objects.delete("jobs", "migrate")
+        result = running.wait()
+    found = entry(result, "web")
+    assert (found["outcome"], found["running"]) == ("superseded", "mixed")
 
 
 @pytest.mark.contract("B981", "B1054")
@@ -374,7 +392,7 @@ def test_a_signal_leaves_the_job_and_names_it(scene: Scene, on_interrupt: str) -
     assert entry(recovered, "web")["outcome"] == "refused"
 
 
-@pytest.mark.contract("B955", "B961")
+@pytest.mark.contract("B955", "B961", "B1079")
 def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> None:
     """The gate died while it waited; the Job has ended by then, and stays."""
     scene.serve(settings("one"), web())
@@ -384,9 +402,33 @@ def test_recover_takes_back_what_came_before_a_job_that_failed(scene: Scene) -> 
         running.kill()
     result = scene.gate("recover", "deployment/web", "--output", "json")
     assert result.exit_code == 4, str(result)
+    assert "the gate ended before the attempt was complete" in result.document["message"]
+    assert "version" not in entry(result, "migrate")["message"]
     assert mode(scene) == "one"
     assert_runs(scene.objects, "shop/web:1")
     assert scene.objects.get("jobs", "migrate")
+
+
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Scene) -> None:
+    """The Deployment behind it was written, so the dead gate had seen it complete."""
+    scene.serve(settings("one"), web())
+    passing = job(ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), passing, web(2, behaviour="ready=20"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("deployment/web: 0 of 2 new pods available")
+        running.kill()
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    assert "is gone since" in migrate["message"]
+    said = verdict_text(result.document, Style(width=200))
+    assert "never written" not in said, said
+    assert "not written" not in said, said
+    assert "has not run" not in said, said
 
 
 @pytest.mark.contract("B970")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_runs, assert_verified, images
-from tests.bed.pods import behave, running_pods, wait_until_gone
+from gate.kube.reads import MOST_READ_SINGLY
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, images
+from tests.bed.pods import behave, image_of, running_pods, wait_until_gone
 from tests.bed.policies import IN_EARNEST, Policies
 from tests.bed.scene import ALL_AT_ONCE, Scene, quota, service, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.manifests import yaml_text
+from tests.cluster.workloads import stateful_set
 from tests.scenarios.killing import SLOW
 from tests.scenarios.versions import DOCUMENT, one_line, report
 
@@ -176,3 +178,19 @@ def test_objects_of_several_namespaces_are_told_apart(scene: Scene) -> None:
     assert f"configmap/settings in {here}" in said
     assert "configmap/settings in shop-two" in said
     assert "deployment/web in shop-two" in said
+
+
+@pytest.mark.contract("B557", "B24")
+def test_many_of_several_kinds_go_back_together(scene: Scene) -> None:
+    """More than are read one by one, and of no kind alone: none is taken for deleted."""
+    names = [f"web-{number}" for number in range(MOST_READ_SINGLY)]
+
+    def manifest(version: int, behaviour: str) -> list[JSON]:
+        of_db = {"image": f"shop/db:{version}", "behaviour": behaviour}
+        return [*(web(version, name=name) for name in names), stateful_set(**of_db)]
+
+    assert_verified(scene.apply(*manifest(1, "ready=0.1")))
+    result = scene.apply(*manifest(2, "crash=0.1"))
+    assert_ended(result, 4, "rolled-back", "CrashLoop")
+    running = {image_of(pod) for pod in scene.objects.list_all("pods")}
+    assert {image.rpartition(":")[2] for image in running} == {"1"}

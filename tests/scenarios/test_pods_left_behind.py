@@ -83,7 +83,6 @@ def test_pods_that_work_go_one_by_one_where_another_workload_failed(
     assert evicted(audit) == ["db-2", "db-1", "db-0"]
 
 
-@waits
 @pytest.mark.contract("B1090")
 def test_a_partition_that_moved_on_is_taken_back_pod_by_pod(scene: Scene) -> None:
     """The same template below a lower partition: what it reached returns to what ran there."""

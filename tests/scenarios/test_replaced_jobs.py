@@ -120,7 +120,10 @@ def test_a_job_that_could_not_be_created_again_is_not_said_to_be_there(tmp_path:
         path = scene.manifest(*replacing())
         with scene.gate.start("apply", "-f", path) as running:
             said = running.wait().stdout
-        assert "the apply was rejected half-way; what was written went back" in said
+        assert (
+            "the apply was rejected half-way; what was written went back, but the failed"
+            " job/migrate was deleted and not created again" in " ".join(said.split())
+        )
         assert re.search(r"not written +job/migrate +ApplyRejected +runs no pod\n", said), said
         assert "scaled to 0" not in said
         assert "deleted   job/migrate" in said

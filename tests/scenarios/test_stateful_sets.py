@@ -191,6 +191,21 @@ def test_a_check_of_a_version_that_no_pod_ran_is_not_held_against_it(
     assert row in text
 
 
+@pytest.mark.contract("B1062")
+def test_a_way_back_onto_a_partition_says_which_pods_run_what(scene: Scene) -> None:
+    """Those below it run an older version still, so the baseline is not all that serves."""
+    scene.serve(stateful_set())
+    assert_verified(
+        scene.apply(stateful_set(image="shop/db:2", partition=2)), "Partitioned", running="mixed"
+    )
+    bad = stateful_set(image="shop/db:3", partition=2, behaviour=CRASH)
+    result = scene.apply(bad)
+    assert_ended(result, 4, "rolled-back", "CrashLoop", running="mixed")
+    (line,) = headline(result.document, Style(width=10_000))
+    shares = "1 pod runs revision 4, shop/db:2, 2 pods run revision 1, shop/db:1"
+    assert f"statefulset/db failed; it went back, verified: {shares}" in line
+
+
 @pytest.mark.contract("B1052")
 def test_a_way_back_that_no_pod_takes_is_not_called_verified(scene: Scene) -> None:
     """Where a pod took the failed version and `OnDelete` leaves it there, a person has to act."""

@@ -74,15 +74,16 @@ class Lanes:
 
     def dispatch(self, *effects: Asking) -> None:
         """Queue effects; their answers come through the inbox."""
-        rollouts: dict[str, list[Read]] = {}
+        rollouts: dict[tuple[str, str], list[Read]] = {}
         for effect in effects:
             if isinstance(effect, Read) and effect.whole_rollout:
-                rollouts.setdefault(effect.ref.namespace, []).append(effect)
+                alike = rollouts.setdefault((effect.ref.kind, effect.ref.namespace), [])
+                alike.append(effect)
             else:
                 self._dispatch(effect)
-        for namespace, reads in rollouts.items():
+        for (kind, namespace), reads in rollouts.items():
             if len(reads) > MOST_READ_SINGLY:
-                self._lane(f"read all in {namespace}").put(tuple(reads))
+                self._lane(f"read all {kind} in {namespace}").put(tuple(reads))
                 continue
             for read in reads:
                 self._lane(f"read {read.ref}").put(read)

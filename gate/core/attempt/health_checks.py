@@ -121,10 +121,10 @@ def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:
     """Tell whether a check still has something to measure; without Deployments it always has."""
-    return not _measures_any(attempt) or bool(about(attempt, check))
+    return not measures_any(attempt) or bool(about(attempt, check))
 
 
-def _measures_any(attempt: Attempt) -> bool:
+def measures_any(attempt: Attempt) -> bool:
     """Tell whether the plan has a workload that checks can be about."""
     return any(is_measured(target.ref) for target in attempt.plan.targets)
 
@@ -249,7 +249,7 @@ def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdic
 
 def against_all(attempt: Attempt) -> Verdict | None:
     """Return what a deciding check has against an attempt that follows no Deployment."""
-    if _measures_any(attempt):
+    if measures_any(attempt):
         return None
     return next((verdict for _, verdict in _verdicts(attempt)), objects_verdict(attempt))
 

@@ -19,7 +19,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import WELL, WITHOUT_A_FAILURE, Outcome, Reason
+from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -113,10 +113,10 @@ def _replicas_of(live: LiveObject) -> int | None:
 
 
 def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
-    """Return what a successful undo went back from, None for any other attempt."""
+    """Return what an undo went back from, None unless it did and the pods left that version."""
     before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
     live = before.get(ref)
-    if record.command != "undo" or ending.outcome not in WELL:
+    if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
         return None
     if live is None or live.workload is None:
         return None

@@ -92,7 +92,14 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     is_good = outcome in WELL
     if found is None or (attempt.course.leg is Leg.BACK and is_good):
         found = _of_way_back(attempt)
-    return _with_refusals(attempt, found)
+    return _with_refusals(attempt, _with_doubt_of_run(attempt, found))
+
+
+def _with_doubt_of_run(attempt: Attempt, whole: Ending) -> Ending:
+    """Hold a check that stayed in doubt against the whole where it can be about no workload."""
+    if whole.outcome not in WELL or health_checks.measures_any(attempt):
+        return whole
+    return _unless_in_doubt(attempt, None, whole.reason, whole.message)
 
 
 def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found: Ending) -> Ending:
@@ -374,6 +381,9 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
 
     The evidence against it at that time stays among its causes.
     """
+    against = health_checks.against_all(attempt)
+    if against is not None:
+        return Ending(Outcome.FAILED, against.reason, against.message)
     own = attempt.workloads.rollouts[ref]
     causes = own.causes(attempt.now) if has_evidence(own, attempt.now) else ()
     for other, rollout in attempt.workloads.rollouts.items():

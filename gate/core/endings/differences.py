@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import kind_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 
@@ -25,10 +26,12 @@ def differences(attempt: Attempt) -> Iterator[str]:
 def difference(attempt: Attempt, ref: Ref) -> str:
     """Say how an object differs from what was left, "" if it does not.
 
-    "", too, for a Deployment that somebody else has taken over: the verdict itself reports that.
+    "", too, for a Deployment that somebody else has taken over: the verdict itself reports that;
+    and for a Job that went after its end, as its time to live may have it.
     """
     found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
-    if ref in attempt.interference.departures:
+    is_taken = ref in attempt.interference.departures and found.kind is not FindingKind.WRITTEN_LATE
+    if is_taken or _is_gone_after_its_end(attempt, ref):
         return ""
     if ref in attempt.ledger.deleted:
         return _after_deletion(name, found)
@@ -39,6 +42,15 @@ def difference(attempt: Attempt, ref: Ref) -> str:
     if ref in attempt.ledger.left_alone:
         return _left_alone(name, found)
     return _differing(name, found, "restored" if ref in attempt.ledger.restored else "wrote")
+
+
+def _is_gone_after_its_end(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a workload had run to its end before it went: nothing says who deleted it."""
+    if attempt.ledger.findings[ref].kind not in (FindingKind.DELETED, FindingKind.BEING_DELETED):
+        return False
+    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    return live is not None and kind_of(ref).has_ended(live)
 
 
 def _after_deletion(name: str, found: Finding) -> str:

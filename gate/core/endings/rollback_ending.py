@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.endings.unwritten import end_late, end_unwritten, is_unwritten
+from gate.core.endings.unwritten import (
+    GONE_SINCE,
+    end_late,
+    end_unwritten,
+    is_unwritten,
+    was_awaited,
+)
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
 from gate.core.model.live_object import LiveObject
@@ -72,6 +78,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if ref in attempt.result.failures:
         return failure
+    if was_awaited(attempt, ref):
+        return Ending(Outcome.VERIFIED, Reason.COMPLETE, GONE_SINCE)
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if attempt.plan.resumed is not None and ref not in attempt.ledger.written:

@@ -9,12 +9,15 @@ from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.phases import Phase
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
+
+GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
 LANDED_LATE = "the answer to its write was lost; it was written after all, and did not go back"
 WHOSE_IS_UNKNOWN = (
@@ -32,8 +35,27 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
     kept = next((one for one in resumed.record.objects if one.ref == ref), None)
     if kept is None or not kept.changes:
         return False
-    is_unseen = resumed.record.leg is Leg.FORWARD and ref not in attempt.ledger.written
+    written = attempt.ledger.written.get(ref)
+    if kept.reach.is_open and written is not None and written.changed:
+        return False
+    is_unseen = resumed.record.leg is Leg.FORWARD and written is None
     return is_unseen or not kept.reach.is_known_written
+
+
+def was_awaited(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a dead gate saw a workload complete that is gone: what waits for it is written.
+
+    A workload of the phase `BEFORE` is awaited before any of another phase is written.
+    """
+    resumed = attempt.plan.resumed
+    if resumed is None or ref in attempt.ledger.written:
+        return False
+    phases = {one.ref: one.phase for one in resumed.record.followed}
+    behind = (one.ref for one in resumed.record.objects if one.changes and one.ref in phases)
+    is_passed = any(
+        phases[one] is not Phase.BEFORE and one in attempt.ledger.written for one in behind
+    )
+    return is_passed and phases.get(ref) is Phase.BEFORE
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:

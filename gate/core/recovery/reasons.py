@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.attempt.state import Ending, Rejection
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
@@ -40,7 +41,10 @@ def why_resumed(resumed: Resumed) -> Ending:
         return _failure(causes)
     if resumed.undone:
         return Ending(Outcome.FAILED, Reason.INTERRUPTED, UNDONE)
-    text = "the gate ended before the new version was complete"
+    # A Job has no version, and the gate may have ended while it waited for one.
+    has_jobs = not all(has_way_back(one.ref) for one in resumed.record.followed)
+    what = "the attempt" if has_jobs else "the new version"
+    text = f"the gate ended before {what} was complete"
     if resumed.may_still_run:
-        text = "its lock was released before the new version was complete; its gate may still run"
+        text = f"its lock was released before {what} was complete; its gate may still run"
     return Ending(Outcome.FAILED, Reason.INTERRUPTED, CleanText(text))

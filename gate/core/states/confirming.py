@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gate.core.attempt import health_checks
 from gate.core.attempt.limits import EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Purpose, Step
 from gate.core.attempt.transitions import Trigger
@@ -82,8 +83,8 @@ class Confirming(StateBehaviour):
         if not has_failed(attempt, verdicts):
             return Trigger.REFUTED
         culprits = find_culprits(verdicts)
-        goes_back = attempt.course.leg is Leg.FORWARD and (culprits or not attempt.plan.targets)
-        if goes_back and has_writes_back(attempt, culprits):
+        is_found = culprits or health_checks.against_all(attempt) is not None
+        if is_found and attempt.course.leg is Leg.FORWARD and has_writes_back(attempt, culprits):
             return Trigger.RETREAT
         return Trigger.CONFIRMED
 

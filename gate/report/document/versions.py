@@ -16,6 +16,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.verdict import VerdictKind
 from gate.report.schema.result import NewVersion, Running, Version
 
 
@@ -207,6 +208,8 @@ def running(attempt: Attempt, ref: Ref) -> Running:
             return _find_running_if_superseded(attempt, ref)
         case Outcome.REFUSED if not attempt.may_have_written:
             return _find_running_if_refused(attempt, ref)
+        case Outcome.ROLLED_BACK if _leaves_older_pods(attempt, ref):
+            return _find_running_as_seen(attempt, ref)
         case Outcome.ROLLED_BACK if baseline_version(attempt, ref) is not None:
             return "none" if is_scaled_to_zero(attempt, ref) else "baseline"
         case Outcome.VERIFIED if _is_as_found(attempt, ref):
@@ -244,10 +247,20 @@ def _find_running_if_refused(attempt: Attempt, ref: Ref) -> Running:
 
 def _find_running_if_superseded(attempt: Attempt, ref: Ref) -> Running:
     if _has_its_template(attempt, ref):
-        return _find_running_as_seen(attempt, ref)
+        seen = _find_running_as_seen(attempt, ref)
+        return "mixed" if seen == "baseline" and _is_being_changed(attempt, ref) else seen
     if attempt.result.endings[ref].reason in LOCK_REASONS:
         return _behind_lost_lock(attempt, ref)
     return _find_running_as_seen(attempt, ref) if _is_being_deleted(attempt, ref) else "other"
+
+
+def _is_being_changed(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether somebody else's pod template was seen, whose pods may not have been yet."""
+    before, snapshot = attempt.plan.target(ref).snapshot.live, latest_snapshot(attempt, ref)
+    live = snapshot.live if snapshot is not None else None
+    if before is None or live is None:
+        return False
+    return live.template.body != before.template.body
 
 
 def _behind_lost_lock(attempt: Attempt, ref: Ref) -> Running:
@@ -286,6 +299,15 @@ def _runs_all(attempt: Attempt, ref: Ref) -> bool:
 
 
 _OF_ALL_PODS: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
+
+
+def _leaves_older_pods(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a way back was complete although its strategy left pods at another version."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    if rollout is None or ref not in attempt.ledger.restored:
+        return False
+    verdict = rollout.verdict(attempt.now)
+    return verdict.kind is VerdictKind.COMPLETE and verdict.reason not in _OF_ALL_PODS
 
 
 def _asks_for_all(policy: Policy) -> bool:

@@ -127,7 +127,7 @@ class Revision:
     def document(self, kind: WorkloadWords) -> dict[str, Any]:
         """Return the JSON object that `history --output json` prints for it.
 
-        `replicaset` is the key that `name` had while a ReplicaSet kept every version.
+        `replicaset` is another key for `name` where a ReplicaSet keeps the version, else "".
         """
         why = self.judged.why if self.judged is not None else None
         return {

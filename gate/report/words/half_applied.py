@@ -61,6 +61,8 @@ def has_failed_itself(workload: WorkloadResult) -> bool:
 
 def is_unwritten(workload: WorkloadResult) -> bool:
     """Tell whether an attempt with writes never reached a workload."""
+    if workload["outcome"] == Outcome.VERIFIED:
+        return False
     return not (workload["changed"] or workload["new"]["name"])
 
 

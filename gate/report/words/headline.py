@@ -31,7 +31,7 @@ from gate.report.words.half_applied import (
     stays_as_created,
 )
 from gate.report.words.interruption import describe_interruption
-from gate.report.words.lasting import describe_lasting_failure
+from gate.report.words.lasting import describe_lasting_failure, describe_not_replaced
 from gate.report.words.not_judged import not_judged_words
 from gate.report.words.object_names import (
     kinds_of,
@@ -191,7 +191,8 @@ def _taken_back(result: Result) -> str:
         left = f"{name} is as it was, not all of it {version_words(baseline)}"
         return f"what was written went back; {left}"
     if others or baseline is None or first["running"] != "baseline":
-        return "; ".join(["what was written went back", *never_written(result), *lasting(result)])
+        how = f"what was written went back{describe_not_replaced(result)}"
+        return "; ".join([how, *never_written(result), *lasting(result)])
     return f"what was written went back, and {name} runs {version_words(baseline)}"
 
 
@@ -264,6 +265,8 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
         return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
     if workload["running"] == "none":
         return f"{why}; {back} is back, scaled to 0; nothing serves"
+    if workload["running"] in ("mixed", "other") and workload["pod_shares"]:
+        return f"{why}; it went back, verified: {pods_by_version(workload)}"
     if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
         return f"{why}; {back} serves as before"
     return f"{why}; {back} serves again, {verified_words(result, 1)}"

@@ -12,14 +12,9 @@ from gate.report.kinds.kind import Stage
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.half_applied import is_unwritten, list_unwritten
 from gate.report.words.object_names import some_names, workload_name
-from gate.report.words.single_run import stage_of
+from gate.report.words.single_run import LEFT, stage_of
 
 _MOST_NAMED: Final = 3
-_RUNS: Final = {
-    Stage.WAITING: "was left waiting to start",
-    Stage.RUNNING: "was left running",
-    Stage.ENDED: "has ended",
-}
 
 
 def describe_interruption(result: Result) -> str:
@@ -52,7 +47,7 @@ def _runs(result: Result, runs: list[WorkloadResult], *, is_alone: bool) -> Iter
     for one in going_on or (runs[-1:] if is_alone else ()):
         stage = stage_of(one)
         if stage is not None:
-            yield f"{workload_name(result, one)} {_RUNS[stage]}"
+            yield f"{workload_name(result, one)} {LEFT[stage]}"
 
 
 def _names(result: Result, workloads: list[WorkloadResult]) -> str:

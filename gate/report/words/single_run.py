@@ -5,6 +5,9 @@ Reads only the result document, so that a report rendered again later says the s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from gate.core.model.outcome import Outcome
 from gate.report.kinds.kind import Stage
 from gate.report.kinds.registry import of_entry
@@ -12,6 +15,14 @@ from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fault import verb_of
 from gate.report.words.half_applied import is_unwritten
 from gate.report.words.object_names import workload_name
+
+LEFT: Final[Mapping[Stage | None, str]] = {
+    Stage.WAITING: "was left waiting to start",
+    Stage.RUNNING: "was left running",
+    Stage.ENDED: "has ended",
+    None: "was left as it is",
+}
+"""How a run was left by a gate that ended for something else."""
 
 
 def stage_of(workload: WorkloadResult) -> Stage | None:
@@ -24,7 +35,7 @@ def stage_of(workload: WorkloadResult) -> Stage | None:
     is_gone = workload["deletion"] is not None or workload["outcome"] == Outcome.SUPERSEDED
     if is_gone or workload["running"] == "unknown":
         return None
-    if workload["running"] == "none":
+    if workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
         return Stage.ENDED
     return Stage.RUNNING if workload["lasting_effect"] else Stage.WAITING
 

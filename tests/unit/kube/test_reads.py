@@ -148,6 +148,22 @@ def test_together_a_missing_one_is_absent_and_one_with_another_selector_is_read_
     assert web.fact.value.uid == "u1"
 
 
+@pytest.mark.contract("B557")
+def test_together_what_is_of_another_kind_is_read_alone(
+    client: Client, resources: Resources, server: ScriptedServer
+) -> None:
+    """A list of Deployments says nothing of a StatefulSet: it is not absent for that."""
+    server.on("GET", f"{APPS}/deployments", a_list())
+    server.on("GET", SETS, a_list())
+    server.on("GET", PODS, a_list())
+    ref = Ref("apps/v1", "StatefulSet", "shop", "web")
+    server.on("GET", f"{APPS}/statefulsets/web", as_status(403, "no", "Forbidden"))
+    selectors = {**BOTH, ref: next(iter(BOTH.values()))}
+    reader = Reader(client, resources, VirtualClock(5.0), selectors)
+    *_, other = reader.perform_together((*TOGETHER, Read(3, ref, whole_rollout=True)))
+    assert isinstance(other.fact, Unknown)
+
+
 @pytest.mark.contract("B557", "B115")
 @pytest.mark.parametrize("part", [f"{APPS}/deployments", SETS, PODS])
 def test_together_a_list_that_fails_leaves_all_unknown(

@@ -147,13 +147,17 @@ def test_many_objects_are_read_side_by_side_in_a_few_lanes(scene: Scene) -> None
 
 @pytest.mark.contract("B557")
 def test_many_rollouts_of_a_namespace_are_read_together(scene: Scene) -> None:
-    """A few are read one by one, and so are those of another namespace."""
+    """A few are read one by one, and so are those of another namespace or kind: a list has one."""
     refs = [Ref("apps/v1", "Deployment", "shop", f"web-{n}") for n in range(MOST_READ_SINGLY + 1)]
     reads = [Read(number, ref, whole_rollout=True) for number, ref in enumerate(refs)]
-    other = Read(99, Ref("apps/v1", "Deployment", "bar", "web"), whole_rollout=True)
-    scene.lanes.dispatch(*reads, other)
-    answered = {answer.effect_id for answer in scene.answers(len(reads) + 1)}
-    assert answered == {99, *range(len(reads))}
+    others = (("Deployment", "bar"), ("StatefulSet", "shop"), ("Job", "shop"))
+    elsewhere = [
+        Read(97 + number, Ref("apps/v1", kind, namespace, "web"), whole_rollout=True)
+        for number, (kind, namespace) in enumerate(others)
+    ]
+    scene.lanes.dispatch(*reads, *elsewhere)
+    answered = {answer.effect_id for answer in scene.answers(len(reads) + len(elsewhere))}
+    assert answered == {97, 98, 99, *range(len(reads))}
     assert scene.together == [tuple(range(len(reads)))]
     scene.lanes.dispatch(*reads[1:])
     scene.answers(MOST_READ_SINGLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
@@ -17,6 +18,8 @@ from gate.kube.resources import SECRETS
 from gate.kube.role import additional_role_yaml, role_yaml
 from gate.rbac_subject import STAND_IN, subject_of
 from gate.wire.untrusted import clean_line
+
+_MOST_OF_A_NAME: Final = 200
 
 
 def announce(
@@ -99,8 +102,13 @@ def _check_namespace(terminating: Fact[bool], name: str, making: str) -> None:
 
 
 def role_name(about: str) -> str:
-    """Return the name of the Role for work on one object: each has its own."""
-    return f"rollout-gate-{about}"
+    """Return the name of the Role for work on one object: each has its own.
+
+    kubectl takes no slash in it, as in `sts/db`, and Roles as objects have colons: it keeps to
+    what any name may have (RFC 1123), with room for what is appended.
+    """
+    words = re.sub(r"[^a-z0-9.-]", "-", about.lower())[:_MOST_OF_A_NAME].split(".")
+    return f"rollout-gate-{'.'.join(filter(None, (word.strip('-') for word in words)))}"
 
 
 _WHY_SECRETS_GO: Final = """\

@@ -233,7 +233,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             UNBLOCKING,
-            "what to do to the one unready pod of another version at which a StatefulSet stops",
+            "what to do to the unready pod at which a StatefulSet stops, and, one by one, to pods"
+            " of the failed version that a restored OnDelete or partition would leave",
         ),
     ] = BlockedPods.EVICT
     rollback_timeout: Annotated[

@@ -186,8 +186,8 @@ def test_many_of_several_kinds_go_back_together(scene: Scene) -> None:
     names = [f"web-{number}" for number in range(MOST_READ_SINGLY)]
 
     def manifest(version: int, behaviour: str) -> list[JSON]:
-        of_db = {"image": f"shop/db:{version}", "behaviour": behaviour}
-        return [*(web(version, name=name) for name in names), stateful_set(**of_db)]
+        database = stateful_set(image=f"shop/db:{version}", behaviour=behaviour)
+        return [*(web(version, name=name) for name in names), database]
 
     assert_verified(scene.apply(*manifest(1, "ready=0.1")))
     result = scene.apply(*manifest(2, "crash=0.1"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_rolled_back, changes, warned
 from tests.bed.nodes import Nodes
 from tests.bed.pods import behave, image_of
-from tests.bed.scene import OURS, Scene, web
+from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
@@ -19,6 +21,7 @@ STRATEGIES = [
     pytest.param(ON_DELETE, ROLLING, id="OnDelete"),
     pytest.param({"partition": 3}, {"partition": 0}, id="partition"),
 ]
+MIXED = ["shop/db:1", "shop/db:2", "shop/db:2"]
 waits = pytest.mark.sandbox_only("it waits until clocks run out")
 SHORT = ("--rollback-timeout", "40s")
 SOON = (*SHORT, "--progress-deadline", "20s")
@@ -38,6 +41,11 @@ def agent(nodes: Nodes, version: int, spec: JSON, **over: object) -> JSON:
 def images(scene: Scene, name: str = "db") -> list[str]:
     """Return the images of all pods of a workload, by the names of the pods."""
     return [image_of(pod) for pod in scene.objects.list_all("pods", f"app={name}")]
+
+
+def evicted(audit: Trail) -> list[str]:
+    """Return the pods whose eviction was asked for, in order."""
+    return [one.name for one in audit.requests() if one.subresource == "eviction"]
 
 
 def strategy(scene: Scene, resource: str, name: str) -> JSON:
@@ -72,8 +80,7 @@ def test_pods_that_work_go_one_by_one_where_another_workload_failed(
     result = scene.apply(db(2, minReadySeconds=0, **ROLLING), bad)
     assert result.exit_code == 4, str(result)
     assert images(scene, "db") == ["shop/db:1"] * 3
-    evicted = [one.name for one in audit.requests() if one.subresource == "eviction"]
-    assert evicted == ["db-2", "db-1", "db-0"]
+    assert evicted(audit) == ["db-2", "db-1", "db-0"]
 
 
 @pytest.mark.contract("B1090")
@@ -114,6 +121,76 @@ def test_pods_of_a_daemon_set_that_work_go_one_by_one(scene: Scene, nodes: Nodes
     result = scene.apply(agent(nodes, 2, ROLLING), bad)
     assert result.exit_code == 4, str(result)
     assert images(scene, "agent") == ["shop/agent:1"] * 3
+
+
+def raise_partition_behind(scene: Scene) -> None:
+    """Bring all but one pod to version 2, and raise the partition behind one of them."""
+    scene.apply_as(OURS, db(2, partition=1))
+    for name in ("db-2", "db-1"):
+        scene.objects.wait_for("pods", name, lambda pod: image_of(pod) == "shop/db:2")
+    scene.objects.wait_for(
+        "statefulsets",
+        "db",
+        lambda one: (
+            one["status"]["availableReplicas"] == 3 and one["status"]["updatedReplicas"] == 2
+        ),
+    )
+    scene.apply_as(OURS, db(2, partition=2))
+    scene.objects.wait_for(
+        "statefulsets",
+        "db",
+        lambda one: one["status"]["observedGeneration"] == one["metadata"]["generation"],
+    )
+    assert images(scene) == MIXED
+
+
+@waits
+@pytest.mark.contract("B1104")
+@pytest.mark.parametrize(
+    "over",
+    [pytest.param({}, id="unchanged"), pytest.param({"minReadySeconds": 1}, id="same-template")],
+)
+def test_pods_that_the_attempt_did_not_roll_out_stay(
+    scene: Scene, audit: Trail, over: JSON
+) -> None:
+    """Another workload fails: below the partition each pod is as it was."""
+    scene.serve(db(1), web(1))
+    raise_partition_behind(scene)
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    result = scene.apply(db(2, partition=2, **over), bad)
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == MIXED
+    assert evicted(audit) == []
+
+
+@pytest.mark.contract("B1104")
+def test_recover_leaves_the_pods_of_what_was_not_written_yet(scene: Scene, audit: Trail) -> None:
+    """The gate died behind its first write: the StatefulSet is as it was before."""
+    scene.serve(settings("v1"), db(1), web(1))
+    raise_partition_behind(scene)
+    with scene.applying(settings("v2"), db(3, partition=2), web(2)) as running:
+        running.wait_for_line("applied +configmap/settings")
+        running.kill()
+    result = scene.gate("recover", "sts/db", "--output", "json")
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == MIXED
+    assert evicted(audit) == []
+
+
+@waits
+@pytest.mark.contract("B1105")
+def test_the_next_pod_of_a_daemon_set_waits_until_the_last_is_available(
+    scene: Scene, nodes: Nodes, audit: Trail
+) -> None:
+    """Each one that works goes `minReadySeconds` behind the one before, or later."""
+    nodes.join(3)
+    scene.serve(agent(nodes, 1, ON_DELETE, minReadySeconds=12), web(1))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=42)
+    result = scene.apply(agent(nodes, 2, ROLLING, minReadySeconds=12), bad)
+    assert result.exit_code == 4, str(result)
+    times = [one.at for one in audit.requests() if one.subresource == "eviction"]
+    assert len(times) == 3
+    assert all((b - a).total_seconds() >= 12 for a, b in itertools.pairwise(times))
 
 
 @pytest.mark.contract("B1091")
@@ -168,7 +245,7 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
     (cause,) = (one for one in ended["causes"] if one["reason"] == "BlockedByPod")
     assert "below the partition 3" in cause["message"]
     assert (cause["remedy"], cause["subject"]) == ("lower-partition", "")
-    assert [one.name for one in audit.requests() if one.subresource == "eviction"] == []
+    assert evicted(audit) == []
 
 
 @waits
@@ -194,7 +271,7 @@ def test_pods_that_somebody_holds_meanwhile_are_theirs(
         one for one in result.document["workloads"][0]["causes"] if one["reason"] == "BlockedByPod"
     )
     assert (cause["remedy"], cause["subject"]) == ("delete-pod", "pod/db-2")
-    assert not [one for one in audit.requests() if one.subresource == "eviction"]
+    assert evicted(audit) == []
     assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
 
 

@@ -30,7 +30,8 @@ def difference(attempt: Attempt, ref: Ref) -> str:
     and for a Job that went after its end, as its time to live may have it.
     """
     found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
-    if ref in attempt.interference.departures or _is_gone_after_its_end(attempt, ref):
+    is_taken = ref in attempt.interference.departures and found.kind is not FindingKind.WRITTEN_LATE
+    if is_taken or _is_gone_after_its_end(attempt, ref):
         return ""
     if ref in attempt.ledger.deleted:
         return _after_deletion(name, found)

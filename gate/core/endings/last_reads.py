@@ -11,7 +11,9 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import Finding, FindingKind, compare
 from gate.core.attempt.limits import EVIDENCE_SECONDS
-from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.state import Attempt, Ending, Step
+from gate.core.endings.rollback_ending import failure_behind
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
 from gate.core.model.live_object import LiveObject
@@ -137,6 +139,7 @@ def with_restorations_checked(attempt: Attempt) -> Attempt:
 
     The server keeps other values than were sent, or has done a write that nobody could take back.
     """
+    attempt = _with_late_endings(attempt)
     causes = (*_not_restored(attempt), *_written_late(attempt))
     whole = attempt.result.ending
     if whole is None or not causes or whole.outcome not in _GOOD_ON_THE_WAY_BACK:
@@ -153,6 +156,42 @@ def with_restorations_checked(attempt: Attempt) -> Attempt:
 _GOOD_ON_THE_WAY_BACK = (Outcome.ROLLED_BACK, Outcome.VERIFIED)
 
 
+def _with_late_endings(attempt: Attempt) -> Attempt:
+    """Return the attempt with a failed rollback of each workload that was written late.
+
+    If all else went well, or what looked like somebody else's change was that write, it decides.
+    """
+    late = {
+        ref: _end_late(attempt, ref) for ref in attempt.result.endings if _is_late(attempt, ref)
+    }
+    whole = attempt.result.ending
+    if whole is None or not late:
+        return attempt
+    endings = FrozenMap({**attempt.result.endings, **late})
+    taken = [ref for ref, one in endings.items() if one.outcome is Outcome.SUPERSEDED]
+    judged = attempt.result.judged
+    if whole.outcome is Outcome.SUPERSEDED and not taken:
+        whole = judged = next(iter(late.values()))
+    result = replace(attempt.result, endings=endings, ending=whole, judged=judged)
+    return replace(attempt, result=result)
+
+
+def _is_late(attempt: Attempt, ref: Ref) -> bool:
+    found = attempt.ledger.findings.get(ref)
+    return found is not None and found.kind is FindingKind.WRITTEN_LATE
+
+
+def _end_late(attempt: Attempt, ref: Ref) -> Ending:
+    failure, text = failure_behind(attempt, ref), CleanText(_describe_late(ref))
+    return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text)
+
+
+def _describe_late(ref: Ref) -> str:
+    """Say what became of a write that was done late; of a Job all stays that it does."""
+    did = "a write of which no answer was seen was done late"
+    return f"{did}, and did not go back" if has_way_back(ref) else f"{did}: what it does stays"
+
+
 def _not_restored(attempt: Attempt) -> Iterator[Cause]:
     for ref, found in attempt.ledger.findings.items():
         if found.kind is FindingKind.NOT_AS_SENT and ref in attempt.ledger.restored:
@@ -163,8 +202,7 @@ def _not_restored(attempt: Attempt) -> Iterator[Cause]:
 
 
 def _written_late(attempt: Attempt) -> Iterator[Cause]:
-    for ref, found in attempt.ledger.findings.items():
-        if found.kind is FindingKind.WRITTEN_LATE:
-            name = attempt.plan.name_of(ref)
-            text = f"{name}: a write of which no answer was seen was done late, and did not go back"
+    for ref in attempt.ledger.findings:
+        if _is_late(attempt, ref):
+            text = f"{attempt.plan.name_of(ref)}: {_describe_late(ref)}"
             yield Cause(Reason.NOT_RESTORED, CleanText(text))

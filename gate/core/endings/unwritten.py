@@ -35,7 +35,10 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
     kept = next((one for one in resumed.record.objects if one.ref == ref), None)
     if kept is None or not kept.changes:
         return False
-    is_unseen = resumed.record.leg is Leg.FORWARD and ref not in attempt.ledger.written
+    written = attempt.ledger.written.get(ref)
+    if kept.reach.is_open and written is not None and written.changed:
+        return False
+    is_unseen = resumed.record.leg is Leg.FORWARD and written is None
     return is_unseen or not kept.reach.is_known_written
 
 

@@ -2,6 +2,7 @@
 
 __all__ = [
     "interference",
+    "late_writes",
     "lines",
     "read_answers",
     "rollback_start",

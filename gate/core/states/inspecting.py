@@ -10,6 +10,7 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.last_reads import begin_inspection, take_in, with_late_write
 from gate.core.model.fact import Known
+from gate.core.model.objects import Ref
 from gate.core.protocol.effects import Read
 from gate.core.protocol.events import ReadBack
 from gate.core.states.behaviour import StateBehaviour
@@ -27,7 +28,14 @@ class Inspecting(StateBehaviour):
         """Decide the endings, then read what was not just read, or may have been written late."""
         confirmed = trigger is Trigger.CONFIRMED
         attempt = with_endings(attempt, trigger)
-        return begin_inspection(attempt, find_open_writes(attempt), confirmed=confirmed)
+        open_writes = find_open_writes(attempt)
+        just_read = _find_just_read(attempt, open_writes) if confirmed else ()
+        unread = tuple(ref for ref in open_writes if ref not in just_read)
+        attempt, reads = begin_inspection(attempt, unread, confirmed=confirmed)
+        for ref in just_read:
+            if is_written_late(attempt, ref, Known(attempt.ledger.live[ref])):
+                attempt = with_late_write(attempt, ref)
+        return attempt, reads
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
         """Go on once all reads are answered, their time is up, or a signal came."""
@@ -47,6 +55,12 @@ class Inspecting(StateBehaviour):
         live = answer.fact.value if isinstance(answer.fact, Known) else None
         stale = live is not None and is_stale(attempt, live)
         return take_in(attempt, effect.ref, answer, stale=stale), ()
+
+
+def _find_just_read(attempt: Attempt, refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """Return which of `refs` the confirmation of the verdict has read."""
+    followed = attempt.workloads.rollouts.keys() - attempt.interference.departures.keys()
+    return tuple(ref for ref in refs if ref in followed and ref in attempt.ledger.live)
 
 
 def _ends_at(attempt: Attempt) -> float:

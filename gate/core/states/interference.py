@@ -13,15 +13,16 @@ from gate.core.attempt.limits import EVIDENCE_SECONDS, INTERRUPT_SECONDS
 from gate.core.attempt.state import Attempt, Ending, Step
 from gate.core.attempt.transitions import TRANSITIONS, Trigger
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import Ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Write
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.policy import OnInterrupt
-from gate.core.rollout.verdict import VerdictKind
+from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.states.behaviour import StateBehaviour
+from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.reads import awaits_read, read_all
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
@@ -61,7 +62,7 @@ def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts)
     if state.is_final:
         return attempt, ()
     gone = {
-        ref: Ending(Outcome.SUPERSEDED, verdict.reason, verdict.message)
+        ref: Ending(Outcome.SUPERSEDED, verdict.reason, _describe_departure(attempt, ref, verdict))
         for ref, verdict in verdicts.items()
         if verdict is not None and verdict.kind is VerdictKind.SUPERSEDED
     }
@@ -76,6 +77,15 @@ def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts)
         ),
     )
     return _ask_who(attempt, state, gone)
+
+
+def _describe_departure(attempt: Attempt, ref: Ref, verdict: Verdict) -> CleanText:
+    """Say what was done to a Deployment; a write of our own that was under way may have done it."""
+    live = attempt.workloads.rollouts[ref].snapshot.live
+    if live is None or not has_version_of_open_write(attempt, ref, live):
+        return verdict.message
+    images = ", ".join(live.template.images())
+    return CleanText(f"its pod template is now the one that was to be written: {images}")
 
 
 def _ask_who(attempt: Attempt, state: StateBehaviour, gone: Mapping[Ref, Ending]) -> Step:

@@ -131,17 +131,33 @@ def _still_uncertain(
 
 
 def _find_taken_back(attempt: Attempt, rollout: Rollout) -> str:
-    """Return the key of the version that is taken back: the one that was followed until now.
+    """Return the key of the version that is taken back: what this attempt rolled out until now.
 
     Where an attempt that died has restored the version before already, its record says which. What
-    was not rolled out, by `OnDelete`, reached the pods by others: "", as it is theirs to take back.
+    no write of ours brought to the pods is theirs who did: "".
     """
     resumed = attempt.plan.resumed
     followed = resumed.record.followed if resumed is not None and resumed.back else ()
     recorded = (one.taken_back for one in followed if one.ref == rollout.ref)
-    live = rollout.snapshot.live
-    is_by_others = live is None or live.leaves_old_pods
-    return next(recorded, "") or ("" if is_by_others else rollout.snapshot.current_key)
+    key = rollout.snapshot.current_key if _has_rolled_out(attempt, rollout) else ""
+    return next(recorded, "") or key
+
+
+def _has_rolled_out(attempt: Attempt, rollout: Rollout) -> bool:
+    """Tell whether a write of this attempt made the controller replace pods.
+
+    It changes the template, or lets the controller go on to pods that it left. By `OnDelete` pods
+    are replaced by others.
+    """
+    live, written = rollout.snapshot.live, attempt.ledger.written.get(rollout.ref)
+    is_theirs = rollout.ref in attempt.interference.departures
+    if live is None or live.leaves_old_pods or written is None or is_theirs:
+        return False
+    before = written.before.workload if written.before is not None else None
+    after = written.after.workload
+    if before is None or after is None:
+        return written.changed
+    return before.template != after.template or bool(before.strategy_put_back(after))
 
 
 # -- why -------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
-"""Removes the one pod at which a controller stops, so that the controller replaces it.
+"""Removes a pod that its controller stops at, or leaves as it is, so that it is replaced.
 
-On both legs: a fix over a broken version needs it as much as a rollback does. A kind says which pod
-blocks and whether it may go (`WorkloadKind.find_blocking_pod`); here is when. It is noted in the
-record and read again before it is removed, with its uid as precondition, one pod at a time.
+A controller stops at a pod on both legs: a fix over a broken version needs its removal as much as a
+rollback does. Those of the failed version that a restored strategy leaves go on the way back alone.
+A kind says which pod is next and whether it may go (`WorkloadKind.find_blocking_pod`); here is
+when. It is noted in the record and read again before it is removed, with its uid as precondition,
+one pod at a time.
 """
 
 from __future__ import annotations

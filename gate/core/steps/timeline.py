@@ -15,6 +15,7 @@ from gate.core.protocol.effects import Announce
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements
 
@@ -48,7 +49,8 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
     yield from _contact(before, after)
     for ref, departure in after.interference.departures.items():
         if ref not in before.interference.departures:
-            yield "superseded", f"{after.plan.name_of(ref)}: {departure.message}"
+            event = "late" if _may_be_late(after, ref) else "superseded"
+            yield event, f"{after.plan.name_of(ref)}: {departure.message}"
     yield from _writes(before, after)
     yield from describe_replacements(before, after)
     yield from _narrate_objects(before, after)
@@ -57,6 +59,13 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
+
+
+def _may_be_late(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a write of our own, under way until now, may have changed a Deployment."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    return live is not None and has_version_of_open_write(attempt, ref, live)
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:

@@ -3,6 +3,7 @@
 __all__ = [
     "authorship",
     "lagging_server",
+    "lost_response",
     "obstacles",
     "order",
     "other_users",

@@ -312,7 +312,7 @@ def _nothing(result: Result, workload: WorkloadResult) -> str:
     if not is_unwritten(workload):
         return "no pod"
     if not actions.isdisjoint({"created", "changed", "in-doubt"}):
-        return "unknown: the answer to its write was lost"
+        return "unknown: no answer to its write was seen"
     return "nothing: it was not written"
 
 

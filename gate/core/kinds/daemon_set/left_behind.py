@@ -6,6 +6,8 @@ that those of the failed version would stay on their nodes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, key_of, own_pods
@@ -37,7 +39,7 @@ def find_blocking_pod(
 ) -> BlockingPod | None:
     """Return the pod to replace next: first what does not work, one at a time.
 
-    One that works goes only while every node that is ready has a pod that works.
+    One that works goes only while every node that is ready has an available pod.
     """
     if not _leaves(view, live) or live.observed_generation < live.generation:
         return None
@@ -49,8 +51,7 @@ def find_blocking_pod(
         (pod for pod in alive if _is_left(view, placement, pod)),
         key=lambda pod: (pod.ready, pod.node, pod.name),
     )
-    are_well = all(pod.ready for pod in alive) and len(alive) >= live.replicas - len(placement.dead)
-    if not left or (left[0].ready and not are_well):
+    if not left or (left[0].ready and not _are_available(placement, live, alive)):
         return None
     track = view.pods[left[0].uid]
     key = key_of(track.pod)
@@ -80,6 +81,17 @@ def _leaves(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether pods of a version that is taken back would stay."""
     version = view.taken_back
     return live.on_delete and bool(version and view.current_key) and version != view.current_key
+
+
+def _are_available(placement: Placement, live: DaemonSet, alive: Collection[Pod]) -> bool:
+    """Tell whether each node that is not dead has an available pod.
+
+    Only the status knows `minReadySeconds`, and the pods show first that one is gone or unready.
+    """
+    wanted = placement.count_wanted(live)
+    nodes = {pod.node for pod in alive}
+    are_ready = all(pod.ready for pod in alive) and len(nodes) >= wanted
+    return are_ready and live.available - placement.dead_ready >= wanted
 
 
 def _is_left(view: View[ControllerRevision], placement: Placement, pod: Pod) -> bool:

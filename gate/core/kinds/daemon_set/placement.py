@@ -56,14 +56,21 @@ class Placement:
             sum(any(pod.ready for pod in places[name]) for name in behind),
         )
 
+    def count_wanted(self, live: DaemonSet) -> int:
+        """Return how many nodes that are not dead are to run a pod, at least.
+
+        A dead node may be one that is not to run a pod any more, which the status does not count at
+        all; nor does it count one that is gone.
+        """
+        return live.replicas - max(0, self.dead_present - live.misscheduled)
+
     def count_available(self, live: DaemonSet) -> int:
         """Return on how many nodes that are not dead an available pod of the new revision is known.
 
-        Each of the two counters leaves out some nodes: at least what both have is both. A dead node
-        may be one that is not to run a pod any more, which the status does not count at all.
+        Each of the two counters leaves out some nodes: at least what both have is both.
         """
         updated, available = live.updated - self.dead_updated, live.available - self.dead_ready
-        desired = live.replicas - max(0, self.dead_present - live.misscheduled)
+        desired = self.count_wanted(live)
         return max(0, min(desired, updated + available - desired))
 
     def count_seen(self, live: DaemonSet) -> int:

@@ -21,15 +21,7 @@ def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool
     index, version = live.index_of(pod), view.taken_back
     if index is None or not version or pod.revision_label != version or not live.holds(index):
         return False
-    wanted = (
-        {live.update_revision}
-        if live.on_delete
-        else {
-            live.update_revision,
-            live.current_revision,
-        }
-    )
-    return wanted != {version}
+    return {live.update_revision, live.revision_after(pod)} != {version}
 
 
 def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:

@@ -168,7 +168,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         143,
         "by SIGTERM; the rollback was written, not verified",
         "web other",
-        "runs unknown: the answer to its write was lost; wanted shop/web:v2",
+        "runs unknown: no answer to its write was seen; wanted shop/web:v2",
     ),
 }
 

@@ -192,12 +192,12 @@ def test_what_fails_names_the_setting_that_mends_it(
 
 
 @pytest.mark.long
-@pytest.mark.contract("B307")
+@pytest.mark.contract("B307", "B1136")
 def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manifest: Write) -> None:
     """The advice is what would have seen it, and it does."""
     file = manifest()
     flags = {"file": [file], "with_": "crash@5m"}
-    assert rehearse(played.world, load("rehearse", flags, environ={})) == 0
+    assert rehearse(played.world, load("rehearse", flags, environ={})) == 6
     advice = next(line for line in played.out.getvalue().splitlines() if "--bake" in line)
     assert advice.startswith("warning: crash@5m comes after the verdict")
     window = advice.partition("--bake ")[2].split()[0]

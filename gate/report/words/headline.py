@@ -340,12 +340,10 @@ def _describe_verified(result: Result, workload: WorkloadResult) -> str:
     end = registry.of_entry(workload).ends.get(workload["reason"])
     match workload["reason"]:
         case Reason.NO_CHANGE:
-            recovered = "this run finished what an attempt had left; "
-            first = recovered if result["has_recovered"] else ""
-            if end is not None:
-                return first + end.format(name=name, pods=pods_by_version(workload))
-            then = "then " if first else ""
-            return f"{first}{then}{name} had nothing to change; {new} is healthy"
+            after = result["has_recovered"]
+            first = "this run finished what an attempt had left; " if after else ""
+            same = f"{'then ' if after else ''}{name} had nothing to change; {new} is healthy"
+            return first + (same if end is None else end.format(name=name))
         case _ if end is not None:
             return end.format(name=name, pods=pods_by_version(workload))
         case _:

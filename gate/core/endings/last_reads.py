@@ -13,6 +13,7 @@ from gate.core.attempt.last_look import Finding, FindingKind, compare
 from gate.core.attempt.limits import EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Ending, Step
 from gate.core.endings.rollback_ending import failure_behind
+from gate.core.endings.unwritten import LANDED_LATE, RAN_LATE
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Fact, Known, Unknown
@@ -188,8 +189,7 @@ def _end_late(attempt: Attempt, ref: Ref) -> Ending:
 
 def _describe_late(ref: Ref) -> str:
     """Say what became of a write that was done late; of a Job all stays that it does."""
-    did = "a write of which no answer was seen was done late"
-    return f"{did}, and did not go back" if has_way_back(ref) else f"{did}: what it does stays"
+    return LANDED_LATE if has_way_back(ref) else RAN_LATE
 
 
 def _not_restored(attempt: Attempt) -> Iterator[Cause]:

@@ -19,7 +19,9 @@ IN_DOUBT = "the answer to its write was lost: whether it was written is not know
 
 GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
-LANDED_LATE = "the answer to its write was lost; it was written after all, and did not go back"
+_LATE = "a write of which no answer was seen was done late"
+LANDED_LATE = f"{_LATE}, and did not go back"
+RAN_LATE = f"{_LATE}: what it does stays"
 WHOSE_IS_UNKNOWN = (
     "the answer to its write was lost, and it has changed since: "
     "whether that write or somebody else did it is not known"

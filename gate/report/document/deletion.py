@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
 from gate.core.attempt.last_look import Finding, FindingKind
 from gate.core.attempt.state import Attempt
+from gate.core.model.body import Body
 from gate.core.model.objects import Ref, Revision
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.snapshot import Snapshot
@@ -37,21 +41,30 @@ def _is_done(found: Finding | None, snapshot: Snapshot | None) -> bool:
     return snapshot is None or snapshot.live is None
 
 
-def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int:
-    """Count the pods that were there and not being deleted themselves.
+def _pods(attempt: Attempt, ref: Ref, snapshot: Snapshot) -> int | None:
+    """Count the pods that were there and not being deleted themselves, None if that is not known.
 
     `--cascade=orphan` removes the owner from the versions: those are recognised by the owner
     that they had before, or by their template. What is its own version has none that outlives it.
     """
-    uids = _uids(attempt, ref)
-    tracks = [
-        track
-        for revision in snapshot.revisions.values()
-        if _is_of(attempt, ref, revision)
-        for track in snapshot.pods_of(revision)
-    ]
-    tracks += [one for one in snapshot.pods.values() if one.counts and one.pod.owner_uid in uids]
-    return len({one.pod.uid for one in tracks})
+    own = [one for one in snapshot.revisions.values() if _is_of(attempt, ref, one)]
+    return count_left(snapshot, own, _uids(attempt, ref))
+
+
+def count_left(snapshot: Snapshot, own: Iterable[Revision], uids: Collection[str]) -> int | None:
+    """Count the pods of a workload with these uids that count, None if that is not known.
+
+    A pod loses its owner before or after its version does: the watches have no common order. One
+    without an owner that is of no version known here may be an orphan of it all the same.
+    """
+    kind = snapshot.kind
+    owners = ("", *uids)
+    keys = {kind.key_of_revision(replace(one, owner_uid=uid)) for one in own for uid in owners}
+    there = [track.pod for track in snapshot.pods.values() if track.counts]
+    left = [pod for pod in there if pod.owner_uid in uids or kind.key_of_pod(pod) in keys]
+    if not left and any(not pod.owner_uid for pod in there):
+        return None
+    return len(left)
 
 
 def _uids(attempt: Attempt, ref: Ref) -> set[str]:
@@ -62,13 +75,22 @@ def _uids(attempt: Attempt, ref: Ref) -> set[str]:
 
 
 def _is_of(attempt: Attempt, ref: Ref, revision: Revision) -> bool:
-    rollout, uids = attempt.workloads.rollouts.get(ref), _uids(attempt, ref)
+    uids = _uids(attempt, ref)
     if revision.owner_uid:
         return revision.owner_uid in uids
     before = attempt.plan.target(ref).snapshot.revisions.get(revision.uid)
     if before is not None:
         return before.owner_uid in uids
-    return rollout is not None and revision.template.body == rollout.applied.template.body
+    return revision.template.body in _templates(attempt, ref)
+
+
+def _templates(attempt: Attempt, ref: Ref) -> list[Body]:
+    """Return the templates that this run wrote: on a way back both that and the one before it."""
+    rollout, written = attempt.workloads.rollouts.get(ref), attempt.ledger.written.get(ref)
+    found = [rollout.applied.template.body] if rollout is not None else []
+    if written is not None and written.after.workload is not None:
+        found.append(written.after.workload.template.body)
+    return found
 
 
 def deletion_words(workload: WorkloadResult) -> str:

@@ -299,7 +299,10 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         return
     if seen is not None and seen["pods"] != 0:
         words = ["kubectl", "get", kind.parts, *place]
-        yield Step("somebody deleted it: see whether its pods go too:", shlex.join(words))
+        yield Step(
+            "somebody deleted it: see whether its pods go too, or run on without it:",
+            shlex.join(words),
+        )
         yield Step("then apply again if it is still wanted")
         return
     yield Step("somebody deleted it: apply again if it is still wanted")

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.daemon_set.objects import daemon_set_ref
 from gate.core.kinds.deployment.objects import DEPLOYMENT
+from gate.core.kinds.registry import unseen
+from gate.core.model.objects import Revision
+from gate.core.plan.leg import Leg
 from gate.core.rollout.observations import Observed, Vanished
+from gate.report.document.deletion import count_left
 from gate.report.document.document import document
 from gate.report.schema.result import DeletionResult
+from gate.wire.decode import decode_watched
+from tests.cluster.kubelet.api import JSON
 from tests.decoded import decode_pod, decode_replica_set
 from tests.unit.report.cluster import NOT_READY, Workload
-from tests.unit.report.endings import applying
+from tests.unit.report.endings import applying, crashed
 from tests.unit.report.stage import Stage, run_of
 
 
@@ -67,3 +75,50 @@ def test_pods_that_are_being_deleted_are_not_counted() -> None:
             body["metadata"]["deletionTimestamp"] = "2026-11-21T12:00:02Z"
     stage.show(1.0)
     assert deleted(stage, web)["pods"] == 2
+
+
+def agent_object(name: str, kind: str, owner: str, **body: object) -> JSON:
+    """Return what belongs to the DaemonSet `agent`, or is an orphan of it without an owner."""
+    owners = [{"kind": "DaemonSet", "uid": owner, "controller": True}] if owner else []
+    meta = {
+        "name": name,
+        "namespace": "shop",
+        "uid": name,
+        "ownerReferences": owners,
+        "labels": {"controller-revision-hash": "a1"},
+    }
+    version = "v1" if kind == "Pod" else "apps/v1"
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **body}
+
+
+@pytest.mark.contract("B1064")
+@pytest.mark.parametrize("owner_of_version", ["uid-agent", ""])
+@pytest.mark.parametrize("owner_of_pod", ["uid-agent", ""])
+@pytest.mark.parametrize(("is_known", "pods"), [(True, 2), (False, None)])
+def test_orphans_are_counted_whoever_lost_the_owner_first(
+    owner_of_version: str, owner_of_pod: str, *, is_known: bool, pods: int | None
+) -> None:
+    """The watches of pods and of their versions have no common order; never is it none."""
+    version = decode_watched(agent_object("agent-a1", "ControllerRevision", owner_of_version))
+    assert isinstance(version, ControllerRevision)
+    snapshot = unseen(daemon_set_ref("shop", "agent"))
+    for body in (
+        agent_object("a", "Pod", owner_of_pod),
+        agent_object("b", "Pod", ""),
+        agent_object("theirs", "Pod", "uid-other"),
+    ):
+        snapshot = snapshot.fold(Observed(0.0, decode_watched(body)))
+    own: list[Revision] = [version] if is_known else []
+    if not is_known and owner_of_pod:
+        pods = 1
+    assert count_left(snapshot, own, {"uid-agent"}) == pods
+
+
+@pytest.mark.contract("B1064")
+def test_orphans_of_the_version_that_goes_back_are_counted() -> None:
+    """Their version has no owner any more, and was not there before this run."""
+    stage = crashed()
+    (web,) = stage.workloads.values()
+    assert stage.attempt.course.leg is Leg.BACK
+    show_orphans(stage, web)
+    assert deleted(stage, web)["pods"] == len(web.pods)

@@ -333,7 +333,9 @@ def test_a_job_that_somebody_deletes_ends_the_apply_before_what_waits_for_it(sce
     assert "the apply broke off half-way at job/migrate: the Job was deleted" in text
     assert "deployment/web was never written; what job/migrate may have done stays" in text
     assert "not written deployment/web Deleted runs shop/web:1" in text
-    assert "deleted before it ended; 1 of its pods was still there when last seen" in text
+    # The garbage collector may have taken the pod by then.
+    left = ("1 of its pods was still there", "no pod of it was left")
+    assert any(f"deleted before it ended; {one} when last seen" in text for one in left)
 
 
 @pytest.mark.contract("B1056")

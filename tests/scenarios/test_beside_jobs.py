@@ -7,7 +7,9 @@ import signal
 import pytest
 
 from gate.cli.recover import recover as help_of
-from tests.bed.jobs import entry, job, mode
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
+from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -195,3 +197,38 @@ def test_what_the_sandbox_does_not_play_of_a_job_is_refused(
         said = in_one_line(refused.stderr)
         assert f"the sandbox does not serve this: a Job with {name}" in said, str(refused)
         assert refused.exit_code in (2, 3), str(refused)
+
+
+@pytest.mark.contract("B1086", "B958", "B980")
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside"])
+@pytest.mark.parametrize("deed", ["changed", "deleted"])
+def test_what_comes_last_is_not_run_behind_a_workload_of_others(
+    scene: Scene, deed: str, *, beside: bool
+) -> None:
+    """Its effects could not be taken back; the other Deployment is followed to its end, and kept.
+
+    The Job is refused, and its run ends by what somebody else did, as without it.
+    """
+    scene.serve(web(), web(name="api"))
+    smoke = job("smoke", annotations={PHASE: "after"})
+    others = [web(2, name="api", behaviour="ready=15")] if beside else []
+    with scene.applying(web(2, behaviour="never-ready"), *others, smoke) as running:
+        running.wait_for_line("job/smoke waits for")
+        if deed == "changed":
+            scene.kubectl("set", "image", "deployment/web", "web=shop/web:3", check=True)
+        else:
+            scene.objects.delete("deployments", "web")
+        result = running.wait()
+    reason = "Superseded" if deed == "changed" else "Deleted"
+    assert ended(result) == (8, "superseded", reason), str(result)
+    assert not scene.objects.list_all("jobs")
+    last = entry(result, "smoke")
+    assert (last["outcome"], last["reason"]) == ("refused", reason)
+    assert last["message"].startswith("it was not written, since deployment/web")
+    assert "job/smoke will not be written: it comes after deployment/web" in result.stderr
+    if beside:
+        assert entry(result, "api")["outcome"] == "verified"
+        assert result.document["rollback"] is None
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "job/smoke was never written" in text, text
+    assert f"not written job/smoke {reason}" in text, text

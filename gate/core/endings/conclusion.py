@@ -23,6 +23,7 @@ from gate.core.endings.rollback_ending import (
 )
 from gate.core.endings.unwritten import (
     IN_DOUBT,
+    end_forgone,
     end_late,
     end_unwritten,
     is_in_doubt,
@@ -40,6 +41,7 @@ from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
+from gate.core.writes.forgone import find_forgone
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 """Outcomes that apply to all Deployments alike."""
@@ -72,7 +74,7 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     if trigger is Trigger.REJECTED:
         return _end_rejected(attempt)
     serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
-    deciding = [one for ref, one in serving_first if not _is_beside_the_way_back(attempt, ref, one)]
+    deciding = [one for ref, one in serving_first if not _is_beside(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)
     for ending in deciding:
         if ending.outcome is Outcome.INTERRUPTED:
@@ -120,8 +122,8 @@ def _with_why_led_back(attempt: Attempt, endings: FrozenMap[Ref, Ending], found:
     return replace(whole, message=CleanText(text), causes=whole.causes + own)
 
 
-def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
-    """Tell whether a workload has nothing to go back to: never written, or created and left.
+def _is_beside(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
+    """Tell whether a workload was given up, or has nothing to go back to: unwritten, or left.
 
     Such a workload has no say in whether what was there before is back, and neither has one that
     nothing takes back, as a Job, nor one that came before the others and that somebody took away.
@@ -131,7 +133,8 @@ def _is_beside_the_way_back(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
         beside |= {Outcome.FAILED, Outcome.VERIFIED}
     if attempt.plan.phase_of(ref) is Phase.BEFORE:
         beside |= {Outcome.SUPERSEDED}
-    return attempt.course.leg is Leg.BACK and ending.outcome in beside
+    is_forgone = ending.outcome is Outcome.REFUSED and ref in find_forgone(attempt)
+    return is_forgone or (attempt.course.leg is Leg.BACK and ending.outcome in beside)
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
@@ -200,7 +203,7 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return _end_needing(attempt, ref)
+        return end_forgone(attempt, ref) or _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
 
 

@@ -12,6 +12,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
+from gate.core.writes.forgone import find_forgone, find_lost_need
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
@@ -85,6 +86,17 @@ def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
         return None
     text = LANDED_LATE if author is Author.OURS else WHOSE_IS_UNKNOWN
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=CleanText(text))
+
+
+def end_forgone(attempt: Attempt, ref: Ref) -> Ending | None:
+    """Return the ending of what was not written since others took a workload before it, or None."""
+    needed = find_lost_need(attempt, ref) if ref in find_forgone(attempt) else None
+    if needed is None:
+        return None
+    departure = attempt.interference.departures[needed]
+    text = f"it was not written, since {attempt.plan.name_of(needed)} was not completed by this run"
+    message = CleanText(f"{text}: {departure.message}")
+    return Ending(Outcome.REFUSED, departure.reason, message)
 
 
 def reason_of_break(attempt: Attempt, rejection: Rejection) -> AnyReason:

@@ -26,6 +26,7 @@ from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.reads import awaits_read, read_all
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
+from gate.core.writes.forgone import find_forgone
 
 
 def next_trigger(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Trigger | None:
@@ -113,7 +114,8 @@ def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
         return True
     if not attempt.interference.departures:
         return False
-    if all(target.ref in attempt.interference.departures for target in attempt.plan.targets):
+    left_out = {*attempt.interference.departures, *find_forgone(attempt)}
+    if all(target.ref in left_out for target in attempt.plan.targets):
         return not _breaks_off(attempt)
     return (
         attempt.course.leg is Leg.BACK

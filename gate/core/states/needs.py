@@ -40,8 +40,8 @@ def _is_met(attempt: Attempt, verdicts: Verdicts, ref: Ref) -> bool:
     if phase is None:
         return readiness_of(attempt, ref).kind in _USABLE
     if ref in attempt.interference.departures:
-        # What comes last is about the other workloads; this one is somebody else's.
-        return phase is Phase.MAIN
+        # What would come after this one is dropped when its turn comes (`writes.forgone`).
+        return phase is not Phase.BEFORE
     verdict = verdicts.get(ref)
     return verdict is not None and verdict.kind is VerdictKind.COMPLETE
 
@@ -71,7 +71,7 @@ def find_hopeless(attempt: Attempt) -> Rejection | None:
     queue = attempt.writes.queue
     for ref in queue[0].needs if queue else ():
         phase, departure = attempt.plan.phase_of(ref), attempt.interference.departures.get(ref)
-        if departure is not None and phase is not Phase.MAIN:
+        if departure is not None and phase is Phase.BEFORE:
             return Rejection(ref, departure.reason, departure.message)
         if phase is None and (why := _why_not_ready(attempt, ref)) is not None:
             return Rejection(ref, Reason.OBJECT_NOT_READY, why)

@@ -12,6 +12,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.verdict import Verdict, VerdictKind
+from gate.core.writes.forgone import find_forgone
 
 Verdicts = Mapping[Ref, Verdict | None]
 """The verdict on each Deployment that is followed and still ours; None while there is none."""
@@ -75,8 +76,10 @@ def are_all_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
     """Tell whether everything followed is complete; on the way out that means every target."""
     if len(_find_of_kind(verdicts, VerdictKind.COMPLETE)) < len(verdicts):
         return False
-    wanted = {target.ref for target in attempt.plan.targets} - set(attempt.interference.departures)
-    return attempt.course.leg is Leg.BACK or wanted <= set(verdicts)
+    if attempt.course.leg is Leg.BACK:
+        return True
+    left_out = {*attempt.interference.departures, *find_forgone(attempt)}
+    return {target.ref for target in attempt.plan.targets} - left_out <= set(verdicts)
 
 
 def _find_of_kind(verdicts: Verdicts, kind: VerdictKind) -> frozenset[Ref]:

@@ -10,6 +10,7 @@ from gate.core.model.naming import Naming
 from gate.core.model.objects import Ref, Revision, Workload
 from gate.core.model.readiness import ReadinessKind
 from gate.core.model.signal_names import signal_name
+from gate.core.plan.leg import Leg
 from gate.core.plan.rollback_plan import WrittenObject
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.judge import Rollout
@@ -18,6 +19,7 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements
+from gate.core.writes.forgone import find_forgone, find_lost_need
 
 _MOST_EVENT_CHARACTERS = 10
 """The width of the column of events."""
@@ -51,6 +53,8 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
         if ref not in before.interference.departures:
             event = "late" if _may_be_late(after, ref) else "superseded"
             yield event, f"{after.plan.name_of(ref)}: {departure.message}"
+    if after.interference.departures is not before.interference.departures:
+        yield from _narrate_forgone(before, after)
     yield from _writes(before, after)
     yield from describe_replacements(before, after)
     yield from _narrate_objects(before, after)
@@ -66,6 +70,16 @@ def _may_be_late(attempt: Attempt, ref: Ref) -> bool:
     rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and has_version_of_open_write(attempt, ref, live)
+
+
+def _narrate_forgone(before: Attempt, after: Attempt) -> Iterator[Line]:
+    """Yield what will never be written, now that somebody else took what it comes after."""
+    new = find_forgone(after) - find_forgone(before)
+    for ref in (target.ref for target in after.plan.targets if target.ref in new):
+        needed = find_lost_need(after, ref)
+        if needed is not None and after.course.leg is Leg.FORWARD:
+            name = after.plan.name_of
+            yield "dropped", f"{name(ref)} will not be written: it comes after {name(needed)}"
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 __all__ = [
     "authorship",
+    "forgone",
     "lagging_server",
     "lost_response",
     "obstacles",

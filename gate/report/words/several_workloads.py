@@ -51,7 +51,9 @@ def of_several(result: Result) -> str:
         case Outcome.FAILED:
             return _describe_failed(result, deciding)
         case Outcome.SUPERSEDED:
-            return "; ".join([*_failed_and_left(result), _describe_superseded(result, own)])
+            said = [*_failed_and_left(result), _describe_superseded(result, own)]
+            is_forward = result["rollback"] is None
+            return "; ".join([*said, *(never_written(result) if is_forward else ())])
         case _:
             return f"{share} ended so: {names}"
 

@@ -160,6 +160,25 @@ def test_what_a_job_cannot_be_asked_for_is_refused_in_a_line(scene: Scene) -> No
     assert "its pods end while it is suspended" in paused.stderr
 
 
+@pytest.mark.contract("B1065")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_job_that_somebody_suspends_is_not_said_to_run_on(scene: Scene) -> None:
+    """Its pods are gone: it is to be resumed, or deleted, and has no log to read."""
+    path = scene.manifest(job(behaviour="ready"))
+    with scene.gate.start("apply", "-f", path, "--timeout", "12s") as running:
+        scene.objects.wait_for("jobs", "migrate", lambda found: found["status"].get("ready") == 1)
+        scene.objects.patch("jobs", "migrate", {"spec": {"suspend": True}})
+        result = running.wait()
+    line = in_one_line(result.stdout)
+    assert "did not complete: it is suspended" in line
+    assert "wanted shop/migrate:1" in line
+    assert scene.objects.list_all("pods") == []
+    for untrue in ("may run on", "left running", "may still run", "kubectl logs"):
+        assert untrue not in line, result.stdout
+    assert f"rollout-gate resume job/migrate {PLACE}" in line
+    assert f"kubectl delete job/migrate {PLACE}" in line
+
+
 @pytest.mark.contract("B1076")
 @pytest.mark.sandbox_only("what is said before a long wait")
 def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> None:

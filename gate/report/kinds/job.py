@@ -44,6 +44,17 @@ JOB: Final = WorkloadWords(
                 ),
             ),
         ),
+        Stage.SUSPENDED: StageWords(
+            "did not complete: it is suspended",
+            "what {it} did stays",
+            (
+                Advice(
+                    "{called} is left suspended, which ends its pods: once resumed it runs with the"
+                    " configuration that is there then; to prevent that, delete it:",
+                    "kubectl delete {called} {place}",
+                ),
+            ),
+        ),
         Stage.ENDED: StageWords("{did}", "what {it} did stays"),
     },
     failures=frozenset({"JobFailed"}),

@@ -33,6 +33,8 @@ class Stage(enum.Enum):
     WAITING = enum.auto()
     """No container of it has run, and one may."""
     RUNNING = enum.auto()
+    SUSPENDED = enum.auto()
+    """Somebody has paused it: nothing of it runs, and it goes on once that ends."""
     ENDED = enum.auto()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from gate.core.model.outcome import Outcome
+from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds.kind import Stage
 from gate.report.kinds.registry import of_entry
 from gate.report.schema.result import Result, WorkloadResult
@@ -19,10 +19,18 @@ from gate.report.words.object_names import workload_name
 LEFT: Final[Mapping[Stage | None, str]] = {
     Stage.WAITING: "was left waiting to start",
     Stage.RUNNING: "was left running",
+    Stage.SUSPENDED: "was left suspended",
     Stage.ENDED: "has ended",
     None: "was left as it is",
 }
 """How a run was left by a gate that ended for something else."""
+_VERBS: Final[Mapping[Stage, str]] = {
+    Stage.WAITING: "has not run",
+    Stage.RUNNING: "runs",
+    Stage.SUSPENDED: "is not running",
+    Stage.ENDED: "ran",
+}
+"""What it does with its version."""
 
 
 def stage_of(workload: WorkloadResult) -> Stage | None:
@@ -37,12 +45,14 @@ def stage_of(workload: WorkloadResult) -> Stage | None:
         return None
     if workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
         return Stage.ENDED
+    if Reason.PAUSED in (workload["reason"], *(cause["reason"] for cause in workload["causes"])):
+        return Stage.SUSPENDED
     return Stage.RUNNING if workload["lasting_effect"] else Stage.WAITING
 
 
 def is_left_open(workload: WorkloadResult) -> bool:
-    """Tell whether it was written and has not come to its end: it goes on without the gate."""
-    return stage_of(workload) in (Stage.WAITING, Stage.RUNNING)
+    """Tell whether it was written and has not come to its end: it goes on, or may, by itself."""
+    return stage_of(workload) in (Stage.WAITING, Stage.RUNNING, Stage.SUSPENDED)
 
 
 def describe_run(result: Result, workload: WorkloadResult) -> str:
@@ -64,7 +74,8 @@ def describe_end(result: Result, workload: WorkloadResult) -> str:
 
 def label_of_run(workload: WorkloadResult) -> str:
     """Return the label of its version: what it does with it, or that it was wanted."""
-    return "wanted" if stage_of(workload) is Stage.WAITING else verb_of_run(workload)
+    is_to_run = stage_of(workload) in (Stage.WAITING, Stage.SUSPENDED)
+    return "wanted" if is_to_run else verb_of_run(workload)
 
 
 def verb_of_run(workload: WorkloadResult) -> str:
@@ -72,4 +83,4 @@ def verb_of_run(workload: WorkloadResult) -> str:
     stage = stage_of(workload)
     if stage is None:
         return "runs" if workload["deletion"] is not None else "may run"
-    return {Stage.WAITING: "has not run", Stage.RUNNING: "runs", Stage.ENDED: "ran"}[stage]
+    return _VERBS[stage]

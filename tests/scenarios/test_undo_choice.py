@@ -173,6 +173,18 @@ def test_undo_to_what_is_not_remembered_does_not_say_that_no_gate_verified_it(
     assert warned(result, "no verification of revision 1 (shop/web:1) is remembered")
 
 
+@pytest.mark.contract("B1190")
+def test_undo_chooses_nothing_that_failed_however_many_failed_after_it(scene: Scene) -> None:
+    """Its revision is still there, and so is what is remembered of it."""
+    assert_verified(scene.apply(stateful_set(replicas=1)))
+    for version in range(2, 9):
+        bad = stateful_set(image=f"shop/db:{version}", replicas=1, behaviour=CRASH)
+        assert_rolled_back(scene.apply(bad), "CrashLoop")
+    result = scene.gate("undo", "statefulset/db", *DOCUMENT)
+    failed = [f"revision {2 * n - 2} (shop/db:{n}): it failed at" for n in range(2, 9)]
+    assert_refused(result, "NoBaseline", *failed)
+
+
 def fail_a_restart(scene: Scene) -> None:
     """Restart with a quota that leaves no room for new pods: it goes back."""
     enforce(scene.objects, quota({"pods": "2"}))

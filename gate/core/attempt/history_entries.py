@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
@@ -91,7 +92,7 @@ def _closing(
         scaled_down=_is_scaled_down(attempt, ref),
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
-        uid=_uid(attempt, record, ref),
+        workload=workload_of(attempt, record, ref),
         beside=attempt.plan.target_set.beside,
         left=_find_left_version(record, ref, ending),
     )
@@ -136,15 +137,6 @@ def _iter_unjudged(
     judged = _make_judged_version(attempt, record, tried.after, written, why=cause_of_end(ending))
     if judged is not None and judged.is_unjudged:
         yield judged
-
-
-def _uid(attempt: Attempt, record: Record, ref: Ref) -> str:
-    """Return the uid of what was written, else that of before the attempt."""
-    written = attempt.ledger.written.get(ref)
-    live = attempt.ledger.restored.get(ref) or (written.after if written is not None else None)
-    if live is not None:
-        return live.uid
-    return next((one.uid for one in record.objects if one.ref == ref), "")
 
 
 def _find_unverified(
@@ -308,8 +300,7 @@ def _origin(attempt: Attempt, record: Record, live: LiveObject) -> Origin | None
 
 
 def _replica_set(attempt: Attempt, ref: Ref, template: Template) -> Revision | None:
-    rollout = attempt.workloads.rollouts.get(ref) or attempt.workloads.followed_before.get(ref)
-    owned = rollout.snapshot.list_owned() if rollout is not None else ()
+    owned = revisions_of(attempt, ref)
     return next((rs for rs in owned if rs.template.body == template.body), None)
 
 

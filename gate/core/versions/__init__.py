@@ -2,6 +2,7 @@
 
 __all__ = [
     "candidates",
+    "closing_workload",
     "history",
     "judged_version",
     "next_return",

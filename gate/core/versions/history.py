@@ -15,13 +15,18 @@ from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.objects import Ref, Revision, Template
 from gate.core.model.outcome import Reason
+from gate.core.versions.closing_workload import ClosingWorkload
 from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
 
 MOST_VERIFIED: Final = 3
 MOST_UNVERIFIED: Final = 5
 MOST_UNJUDGED: Final = 5
 MOST_LEFT: Final = 5
-"""How many versions are remembered of a Deployment, the newest ones."""
+"""How many versions are remembered of a workload, the newest ones.
+
+Of those that were not verified or that an undo left, the newest of each revision that still exists
+is remembered beside these (`ClosingWorkload`).
+"""
 _SECONDS: Final = len("2026-01-01T00:00:00")
 
 
@@ -35,9 +40,9 @@ class Closing:
     stored in a Lease; `confidential` are the others. `paused` is whether the attempt left it
     paused, `scaled_down` whether the attempt scaled it to 0, None if it left the 0 replicas that
     it found. `replicas` is the manifest's number if that was applied and not taken back, else
-    None: the remembered number stays. `uid` is the Deployment's. `beside` has the digests of the
-    objects that earlier attempts wrote and this one did not. `left` is what an undo went back from,
-    without a time.
+    None: the remembered number stays. `workload` is the Deployment at that time. `beside` has the
+    digests of the objects that earlier attempts wrote and this one did not. `left` is what an undo
+    went back from, without a time.
     """
 
     ref: Ref
@@ -46,7 +51,7 @@ class Closing:
     paused: bool = False
     replicas: int | None = None
     confidential: FrozenMap[str, ConfidentialBody] = field(default_factory=FrozenMap)
-    uid: str = ""
+    workload: ClosingWorkload = field(default_factory=ClosingWorkload)
     beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
     scaled_down: bool | None = False
     left: LeftVersion | None = None
@@ -183,7 +188,7 @@ class History:
             new = _with_origin(new, versions)
             versions = [one for one in versions if not _is_replaced(one, new)]
             versions.append(new)
-        kept = _newest(versions)
+        kept = _newest(versions, closing.workload)
         bodies = {**self.bodies, **closing.bodies}
         needed = {digest for one in kept if one.verified for digest in one.members.values()}
         return replace(
@@ -191,19 +196,21 @@ class History:
             versions=kept,
             bodies=FrozenMap((key, body) for key, body in bodies.items() if key in needed),
             kept=FrozenMap((key, size) for key, size in self.kept.items() if key in needed),
-            unjudged=tuple(unjudged[-MOST_UNJUDGED:]),
+            unjudged=closing.workload.keep_judged(unjudged, MOST_UNJUDGED),
             left=self._left_after(closing, at),
             others=self._others_after(closing, kept),
             paused=closing.paused,
             scaled_down=(
-                self.has_scaled_down(closing.uid)
+                self.has_scaled_down(closing.workload.uid)
                 if closing.scaled_down is None
                 else closing.scaled_down
             ),
             replicas=(
-                self.replicas_of(closing.uid) if closing.replicas is None else closing.replicas
+                self.replicas_of(closing.workload.uid)
+                if closing.replicas is None
+                else closing.replicas
             ),
-            uid=closing.uid,
+            uid=closing.workload.uid,
         )
 
     def _others_after(
@@ -240,7 +247,8 @@ class History:
             for one in left
             if (one.template, one.members) != (closing.left.template, closing.left.members)
         ]
-        return (*left, replace(closing.left, left_at=at))[-MOST_LEFT:]
+        left.append(replace(closing.left, left_at=at))
+        return closing.workload.keep_left(left, MOST_LEFT)
 
 
 def _with_what_stayed(
@@ -298,14 +306,14 @@ def _has_failed_since(verified: JudgedVersion, versions: Sequence[JudgedVersion]
     return any(one.is_failure_of(verified) for one in since)
 
 
-def _newest(versions: Sequence[JudgedVersion]) -> tuple[JudgedVersion, ...]:
-    """Return the newest versions; a verified one that failed is dropped with its failure."""
-    left = {True: MOST_VERIFIED, False: MOST_UNVERIFIED}
-    kept: list[JudgedVersion] = []
-    for one in reversed(versions):
-        if left[one.verified] > 0:
-            left[one.verified] -= 1
-            kept.insert(0, one)
+def _newest(
+    versions: Sequence[JudgedVersion], workload: ClosingWorkload
+) -> tuple[JudgedVersion, ...]:
+    """Return what is kept; a verified version that failed is dropped with its failure."""
+    unverified = [one for one in versions if not one.verified]
+    verified = [one for one in versions if one.verified][-MOST_VERIFIED:]
+    staying = (*verified, *workload.keep_judged(unverified, MOST_UNVERIFIED))
+    kept = [one for one in versions if one in staying]
     return tuple(
         one
         for one in kept

@@ -11,7 +11,15 @@ from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
-from gate.core.versions.history import MOST_UNVERIFIED, Closing, History, beyond_limit
+from gate.core.versions.closing_workload import MOST_OF_REVISIONS, ClosingWorkload
+from gate.core.versions.history import (
+    MOST_LEFT,
+    MOST_UNJUDGED,
+    MOST_UNVERIFIED,
+    Closing,
+    History,
+    beyond_limit,
+)
 from gate.core.versions.judged_version import (
     RESTARTED_AT,
     JudgedVersion,
@@ -197,3 +205,55 @@ def test_what_failed_since_leaves_by_its_own_age() -> None:
     history = remembered(of_template("1"), of_template("2"), of_template("2", Reason.CRASH_LOOP))
     assert [one.template for one in history.verified] == ["1"]
     assert list(beyond_limit(history, {"1": 10, "2": 10}, 10)) == ["1"]
+
+
+def after_all(count: int, why: Reason, existing: range) -> History:
+    """Return what is remembered of versions that all ended alike, of which some still exist."""
+    made = [replica_set(f"web-{n}", template=Template(Body.of({"n": n}), ())) for n in range(count)]
+    there = ClosingWorkload("uid", tuple(made[n] for n in existing))
+    history = History()
+    for one in made:
+        judged = replace(of_template(template_digest(one.template), why), replica_set=one.name)
+        history = history.after(Closing(WEB, (judged,), workload=there), "attempt", "", "now")
+    return history
+
+
+@pytest.mark.contract("B1190")
+@pytest.mark.parametrize(
+    ("why", "most"),
+    [
+        (Reason.CRASH_LOOP, MOST_UNVERIFIED),
+        (Reason.SIBLING_FAILED, MOST_UNVERIFIED),
+        (Reason.NO_ROLLOUT, MOST_UNJUDGED),
+    ],
+)
+def test_what_speaks_against_a_version_stays_while_its_revision_exists(
+    why: Reason, most: int
+) -> None:
+    """Of the others the newest are enough; of very many revisions the newest twenty."""
+
+    def names(history: History) -> list[str]:
+        return [one.replica_set for one in (*history.versions, *history.unjudged)]
+
+    assert names(after_all(most + 3, why, range(0))) == [f"web-{n}" for n in range(3, most + 3)]
+    kept = names(after_all(most + 3, why, range(2)))
+    assert kept == [f"web-{n}" for n in (0, 1, *range(3, most + 3))]
+    many = MOST_OF_REVISIONS + 2
+    assert names(after_all(many, why, range(many))) == [f"web-{n}" for n in range(2, many)]
+
+
+@pytest.mark.contract("B1190")
+def test_what_an_undo_left_stays_left_while_its_revision_exists() -> None:
+    """However many were left after it."""
+    first = replica_set()
+    templates = [template_digest(first.template), *map(str, range(MOST_LEFT))]
+    for revisions, is_left in (((first,), True), ((), False)):
+        history = History()
+        for one in templates:
+            closing = Closing(
+                WEB,
+                left=LeftVersion(one, FrozenMap()),
+                workload=ClosingWorkload("uid", revisions),
+            )
+            history = history.after(closing, "attempt", "", "now")
+        assert (history.template_left_at(first.template) is not None) is is_left

@@ -1,0 +1,68 @@
+"""The workload that an attempt ends with, and how long what is said of its revisions is kept.
+
+A judgement is of use for as long as its revision exists: without it a version that was taken back
+looks like one that nobody ever judged, and an `undo` would choose it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from gate.core.model.objects import Revision
+from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
+
+MOST_OF_REVISIONS: Final = 20
+"""How many are kept for their revisions: twice the default `revisionHistoryLimit`.
+
+More of them would take the room of what was applied with the verified versions.
+"""
+
+_Remembered = TypeVar("_Remembered", JudgedVersion, LeftVersion)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingWorkload:
+    """A workload at the end of an attempt: its uid, and the revisions that it still has."""
+
+    uid: str = ""
+    revisions: tuple[Revision, ...] = ()
+
+    def keep_judged(
+        self, versions: Sequence[JudgedVersion], most: int
+    ) -> tuple[JudgedVersion, ...]:
+        """Return the newest of the versions, and the newest of each revision, oldest first."""
+        names = {one.name for one in self.revisions}
+        templates = self._templates()
+
+        def key(one: JudgedVersion) -> tuple[str, ...]:
+            exists = one.template in templates or one.replica_set in names
+            return (one.template, one.replica_set) if exists else ()
+
+        return _keep(versions, most, key)
+
+    def keep_left(self, versions: Sequence[LeftVersion], most: int) -> tuple[LeftVersion, ...]:
+        """Return the newest of the versions, and the newest of each revision, oldest first."""
+        templates = self._templates()
+        return _keep(
+            versions, most, lambda one: (one.template,) if one.template in templates else ()
+        )
+
+    def _templates(self) -> set[str]:
+        return {template_digest(one.template) for one in self.revisions}
+
+
+def _keep(
+    versions: Sequence[_Remembered], most: int, key: Callable[[_Remembered], tuple[str, ...]]
+) -> tuple[_Remembered, ...]:
+    """Return the `most` newest, and for each key the newest; an empty key is kept for nothing."""
+    kept: list[_Remembered] = []
+    met: set[tuple[str, ...]] = set()
+    for age, one in enumerate(reversed(versions)):
+        own = key(one)
+        is_last_word = bool(own) and own not in met and len(kept) < MOST_OF_REVISIONS
+        met.add(own)
+        if age < most or is_last_word:
+            kept.append(one)
+    return tuple(reversed(kept))

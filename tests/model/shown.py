@@ -94,11 +94,7 @@ def stateful_set_json(cluster: Cluster) -> JSON:
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": {
-            **_metadata(NAME, uid_of(cluster.uid), cluster.version),
-            "generation": cluster.generation,
-            "managedFields": _managed(cluster),
-        },
+        "metadata": _workload_metadata(cluster),
         "spec": {
             "replicas": cluster.replicas,
             "serviceName": NAME,
@@ -148,11 +144,7 @@ def deployment_json(cluster: Cluster) -> JSON:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {
-            **_metadata(NAME, uid_of(cluster.uid), cluster.version),
-            "generation": cluster.generation,
-            "managedFields": _managed(cluster),
-        },
+        "metadata": _workload_metadata(cluster),
         "spec": spec,
         "status": {
             "observedGeneration": cluster.observed,
@@ -242,6 +234,14 @@ def pod_uid(owner: int, template: Template, serial: int) -> str:
 
 def _path(image: str) -> str:
     return f"shop/web:{image}"
+
+
+def _workload_metadata(cluster: Cluster) -> JSON:
+    return {
+        **_metadata(NAME, uid_of(cluster.uid), cluster.version),
+        "generation": cluster.generation,
+        "managedFields": _managed(cluster),
+    }
 
 
 def _metadata(name: str, uid: str, version: int) -> JSON:

@@ -23,7 +23,7 @@ from gate.core.endings.rollback_ending import (
 )
 from gate.core.endings.unwritten import (
     IN_DOUBT,
-    end_forgone,
+    end_dropped,
     end_late,
     end_unwritten,
     is_in_doubt,
@@ -41,7 +41,7 @@ from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
-from gate.core.writes.forgone import find_forgone
+from gate.core.writes.lost_needs import find_dropped
 
 _OF_THE_WHOLE = (Outcome.INTERRUPTED, Outcome.REFUSED)
 """Outcomes that apply to all Deployments alike."""
@@ -133,8 +133,8 @@ def _is_beside(attempt: Attempt, ref: Ref, ending: Ending) -> bool:
         beside |= {Outcome.FAILED, Outcome.VERIFIED}
     if attempt.plan.phase_of(ref) is Phase.BEFORE:
         beside |= {Outcome.SUPERSEDED}
-    is_forgone = ending.outcome is Outcome.REFUSED and ref in find_forgone(attempt)
-    return is_forgone or (attempt.course.leg is Leg.BACK and ending.outcome in beside)
+    is_dropped = ending.outcome is Outcome.REFUSED and ref in find_dropped(attempt)
+    return is_dropped or (attempt.course.leg is Leg.BACK and ending.outcome in beside)
 
 
 def _of_bare_objects(attempt: Attempt, trigger: Trigger) -> Ending:
@@ -203,7 +203,7 @@ def _ending(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return end_forgone(attempt, ref) or _end_needing(attempt, ref)
+        return end_dropped(attempt, ref) or _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
 
 

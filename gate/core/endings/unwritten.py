@@ -12,7 +12,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.forgone import find_forgone, find_lost_need
+from gate.core.writes.lost_needs import find_dropped, find_lost_need
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
@@ -88,9 +88,9 @@ def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=CleanText(text))
 
 
-def end_forgone(attempt: Attempt, ref: Ref) -> Ending | None:
+def end_dropped(attempt: Attempt, ref: Ref) -> Ending | None:
     """Return the ending of what was not written since others took a workload before it, or None."""
-    needed = find_lost_need(attempt, ref) if ref in find_forgone(attempt) else None
+    needed = find_lost_need(attempt, ref) if ref in find_dropped(attempt) else None
     if needed is None:
         return None
     departure = attempt.interference.departures[needed]

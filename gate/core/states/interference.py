@@ -26,7 +26,7 @@ from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.reads import awaits_read, read_all
 from gate.core.states.rollback_start import has_writes_back
 from gate.core.states.verdicts import Verdicts
-from gate.core.writes.forgone import find_forgone
+from gate.core.writes.lost_needs import find_dropped
 
 
 def next_trigger(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Trigger | None:
@@ -114,7 +114,7 @@ def _steps_back(attempt: Attempt, verdicts: Verdicts) -> bool:
         return True
     if not attempt.interference.departures:
         return False
-    left_out = {*attempt.interference.departures, *find_forgone(attempt)}
+    left_out = {*attempt.interference.departures, *find_dropped(attempt)}
     if all(target.ref in left_out for target in attempt.plan.targets):
         return not _breaks_off(attempt)
     return (

@@ -40,7 +40,7 @@ def _is_met(attempt: Attempt, verdicts: Verdicts, ref: Ref) -> bool:
     if phase is None:
         return readiness_of(attempt, ref).kind in _USABLE
     if ref in attempt.interference.departures:
-        # What would come after this one is dropped when its turn comes (`writes.forgone`).
+        # What would come after this one is dropped when its turn comes (`writes.lost_needs`).
         return phase is not Phase.BEFORE
     verdict = verdicts.get(ref)
     return verdict is not None and verdict.kind is VerdictKind.COMPLETE

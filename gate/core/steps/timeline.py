@@ -19,7 +19,7 @@ from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.lines import Line, describe_refusals
 from gate.core.states.unblocking import describe_replacements
-from gate.core.writes.forgone import find_forgone, find_lost_need
+from gate.core.writes.lost_needs import find_dropped, find_lost_need
 
 _MOST_EVENT_CHARACTERS = 10
 """The width of the column of events."""
@@ -54,7 +54,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
             event = "late" if _may_be_late(after, ref) else "superseded"
             yield event, f"{after.plan.name_of(ref)}: {departure.message}"
     if after.interference.departures is not before.interference.departures:
-        yield from _narrate_forgone(before, after)
+        yield from _narrate_dropped(before, after)
     yield from _writes(before, after)
     yield from describe_replacements(before, after)
     yield from _narrate_objects(before, after)
@@ -72,9 +72,9 @@ def _may_be_late(attempt: Attempt, ref: Ref) -> bool:
     return live is not None and has_version_of_open_write(attempt, ref, live)
 
 
-def _narrate_forgone(before: Attempt, after: Attempt) -> Iterator[Line]:
+def _narrate_dropped(before: Attempt, after: Attempt) -> Iterator[Line]:
     """Yield what will never be written, now that somebody else took what it comes after."""
-    new = find_forgone(after) - find_forgone(before)
+    new = find_dropped(after) - find_dropped(before)
     for ref in (target.ref for target in after.plan.targets if target.ref in new):
         needed = find_lost_need(after, ref)
         if needed is not None and after.course.leg is Leg.FORWARD:

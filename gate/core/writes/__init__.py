@@ -2,8 +2,8 @@
 
 __all__ = [
     "authorship",
-    "forgone",
     "lagging_server",
+    "lost_needs",
     "lost_response",
     "obstacles",
     "order",

@@ -13,7 +13,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import PlannedWrite, plan_to_take_back
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.forgone import find_forgone
+from gate.core.writes.lost_needs import find_dropped
 from gate.core.writes.obstacles import is_done, out_of_time, substance, why_not_written
 from gate.core.writes.replacement import find_before
 from gate.core.writes.request import send
@@ -22,7 +22,7 @@ from gate.core.writes.results import went_out
 
 def next_out(attempt: Attempt, head: PlannedWrite, retry: Retry | None) -> Step:
     """Return what the write at the head asks for: it is sent, known to be done, or given up."""
-    if head.ref in attempt.interference.departures or head.ref in find_forgone(attempt):
+    if head.ref in attempt.interference.departures or head.ref in find_dropped(attempt):
         return attempt.past_head(), ()
     if head.verb is Verb.DELETE:
         return _next_deletion(attempt, head)

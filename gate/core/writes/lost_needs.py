@@ -1,4 +1,4 @@
-"""Which writes an attempt gives up for good, as somebody else took what they come after."""
+"""Which workloads an attempt drops, since somebody else took one that they come after."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gate.core.plan.phases import Phase
 from gate.core.writes.order import answers_lost
 
 
-def find_forgone(attempt: Attempt) -> frozenset[Ref]:
+def find_dropped(attempt: Attempt) -> frozenset[Ref]:
     """Return the workloads that are never written, since one that they come after is not ours.
 
     What comes last is about the others, as a smoke test, and what it does cannot be taken back.

@@ -76,7 +76,9 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
         runs = f"{live.updated_replicas} of {live.replicas} pods run the live template"
         return f"{runs}, and the controller replaces none ({why})"
     pods = f"{which} pods".strip()
-    wanted = live.to_update if others and live.to_update else live.replicas
+    wanted = live.replicas
+    if others and live.to_update:  # more than to_update were, if the partition was raised since
+        wanted = min(max(live.to_update, live.updated_replicas), live.replicas)
     parts = [f"{min(count_new_available(view, live), wanted)} of {wanted} {pods} available"]
     if wanted < live.replicas:
         stay = live.replicas - wanted

@@ -74,7 +74,9 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
     if live.replicas and not live.to_update and others:
         why = "OnDelete" if live.on_delete else f"partition {live.partition} of {live.replicas}"
         runs = f"{live.updated_replicas} of {live.replicas} pods run the live template"
-        return f"{runs}, and the controller replaces none ({why})"
+        lack = f"; {live.available_replicas} of {live.replicas} pods are available"
+        whole = _is_whole(view, live)
+        return f"{runs}, and the controller replaces none ({why}){'' if whole else lack}"
     pods = f"{which} pods".strip()
     wanted = live.replicas
     if others and live.to_update:  # more than to_update were, if the partition was raised since

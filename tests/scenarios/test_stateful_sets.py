@@ -260,7 +260,7 @@ def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) ->
 @waits
 @pytest.mark.contract("B109", "B926")
 def test_a_pod_that_still_terminates_at_the_timeout_is_named(scene: Scene) -> None:
-    """The controller has acted: it is not said to be idle, and no pod is called new before it is."""
+    """The controller has acted: it is not called idle, and no pod is called new before it is."""
     pod = {"terminationGracePeriodSeconds": 90}
     scene.serve(stateful_set(behaviour="slow-termination=80s", pod=pod, replicas=2))
     limits = ("--progress-deadline", "20s", "--timeout", "40s", "--rollback-timeout", "35s")

@@ -198,6 +198,13 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert f'{REPLACE}: "true"' in refused.stderr
 
     better = job(annotations={REPLACE: "true"})
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": ["example.com/hold"]}})
+    held = scene.apply(better)
+    assert_refused(held, "Rejected", "its finalizer example.com/hold may hold up the deletion")
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": None}})
+    dry = scene.gate("apply", "-f", scene.manifest(better), "--dry-run")
+    assert "an apply would delete and create again job/migrate" in dry.stderr
+    assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == uid
     assert ended(scene.apply(better)) == (0, "verified", "Complete")
     now = scene.objects.get("jobs", "migrate")
     assert now["metadata"]["uid"] != uid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from gate.app.rehearsal.virtual_world import Handle
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
+from tests.bed.expectations import (
+    assert_refused,
+    assert_runs,
+    assert_usage,
+    changes,
+    warned,
+)
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, tidying, web
@@ -121,6 +128,40 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert bool(logs) == ("exit code 3" in words)
     assert [cause["reason"] for cause in failed["causes"]] == [reason]
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
+
+
+@pytest.mark.contract("B957", "B1071")
+def test_a_job_that_no_pod_runs_for_is_not_said_to_have_run(scene: Scene) -> None:
+    """One is asked for no completions, another one for no pods at a time."""
+    asked = scene.apply(job(completions=0))
+    assert ended(asked) == (0, "verified", "Vacuous")
+    assert warned(asked, "no completions were asked for, and no pod ran")
+    path = scene.manifest(job("held", parallelism=0))
+    said = scene.gate("apply", "-f", path, "--timeout", "12s").stdout
+    assert "job/held did not start, and may yet" in said
+    assert "kubectl delete job/held" in said
+    assert not re.search(r"\bran\b|\bstays\b", said)
+
+
+@pytest.mark.contract("B957")
+def test_what_changes_of_a_completed_job_does_not_run_it_again(scene: Scene) -> None:
+    """Its parallelism is written, and that is no second run."""
+    assert ended(scene.apply(job())) == (0, "verified", "Complete")
+    result = scene.apply(job(parallelism=2))
+    assert ended(result) == (0, "verified", "NoChange")
+    assert [one["action"] for one in result.document["objects"]] == ["changed"]
+
+
+@pytest.mark.contract("B1036")
+def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
+    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
+    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
+    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
+    own["action"] = "gone"
+    said = verdict_text(document, Style(width=200))
+    assert "so that the next apply runs it again" in " ".join(said.split())
+    for useless in ("kubectl logs", "replace-failed", "generateName"):
+        assert useless not in said
 
 
 @pytest.mark.contract("B956")

@@ -195,7 +195,7 @@ def _beside(plan: Plan, target: Target) -> str:
 
 def _scaled_to_zero(target: Target) -> str:
     live = target.snapshot.live
-    return ", scaled to 0" if live is not None and live.replicas == 0 else ""
+    return ", which runs no pod" if live is not None and live.replicas == 0 else ""
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

@@ -49,6 +49,11 @@ class Job(Workload):
         return 1 if self.completions is None else self.completions
 
     @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no pod was to succeed."""
+        return "no completions were asked for, and no pod ran"
+
+    @property
     def complete(self) -> Condition | None:
         """`Complete=True`: it has succeeded, and no pod of it runs any more."""
         return self._holding("Complete")

@@ -1,4 +1,4 @@
-"""How an attempt that went back ended for a Deployment: what serves again, and why it went back."""
+"""How an attempt that went back ended for a workload: what serves again, and why it went back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gate.core.writes.way_out import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
-    """Return the ending of a Deployment after the way back, by its present state.
+    """Return the ending of a workload after the way back, by its present state.
 
     Each was read just before, even if the way back of another one failed: what is complete is
     back.
@@ -114,7 +114,7 @@ def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
-    """Return the ending of a Deployment whose way back was refused.
+    """Return the ending of a workload whose way back was refused.
 
     That is a failed rollback only if it was to return; a pause is no rollback.
     """
@@ -211,7 +211,7 @@ def _never_written(failure: Ending) -> Ending:
 
 
 def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """Return the ending of a Deployment that this attempt created, of an incomplete apply.
+    """Return the ending of a workload that this attempt created, of an incomplete apply.
 
     It stays, as other created objects do, and nobody knows whether it works. If it was deleted, all
     is as before. If nothing went back, all that was written stays.
@@ -224,7 +224,7 @@ def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment that existed before the attempt is known to be gone."""
+    """Tell whether a workload that existed before the attempt is known to be gone."""
     snapshot, found = attempt.workloads.snapshots.get(ref), attempt.plan.target(ref).snapshot
     is_absent = snapshot is not None and isinstance(snapshot.workload, Absent)
     return found.live is not None and is_absent
@@ -233,9 +233,9 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of what a dead gate had taken back or never written, as it was found.
 
-    If nothing is there, there is no version. A Deployment that existed before, serving or not, is
+    If nothing is there, there is no version. A workload that existed before, serving or not, is
     as it was, which is no return if it did not serve, nor if a failure kept it from being written.
-    A part of an apply that may not be taken back stays, although this Deployment was never written.
+    A part of an apply that may not be taken back stays, although this workload was never written.
     """
     snapshot = attempt.workloads.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None
@@ -278,7 +278,7 @@ def _returns(attempt: Attempt, ref: Ref) -> bool:
 
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
-    """Return why the attempt went back: this Deployment's failure, another one's, or what else."""
+    """Return why the attempt went back: this workload's failure, another one's, or what else."""
     if ref is not None and ref in attempt.result.failures:
         return attempt.result.failures[ref]
     for other, failure in attempt.result.failures.items():
@@ -289,7 +289,7 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
 
 
 def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
-    """Return as causes why the attempt went back, for a Deployment that ends for another reason."""
+    """Return as causes why the attempt went back, for a workload that ends for another reason."""
     failure = failure_behind(attempt, ref)
     if any(cause.reason is failure.reason for cause in failure.causes):
         return failure.causes
@@ -297,7 +297,7 @@ def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
 
 
 def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:
-    """Return the ending of a Deployment without fault of its own, for the failure of another."""
+    """Return the ending of a workload without fault of its own, for the failure of another."""
     text = CleanText(f"{plan.name_of(other)} failed: {failure.reason}: {failure.message}")
     cause = Cause(Reason.SIBLING_FAILED, text)
     return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))

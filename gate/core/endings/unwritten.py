@@ -30,7 +30,7 @@ WHOSE_IS_UNKNOWN = (
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment was to be written, and the attempt went back before that."""
+    """Tell whether a workload was to be written, and the attempt went back before that."""
     resumed = attempt.plan.resumed
     if resumed is None:
         planned = any(write.ref == ref for write in attempt.plan.writes)
@@ -76,7 +76,7 @@ def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
 
 
 def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
-    """Return the ending of a Deployment that changed after the answer to its write was lost.
+    """Return the ending of a workload that changed after the answer to its write was lost.
 
     It did not go back. None if it is as before, or if somebody else is known to have changed it.
     """

@@ -27,14 +27,10 @@ from gate.report.schema.result import (
 from gate.report.style.style import Style, Symbol, columns, pad
 from gate.report.words.advice import next_steps
 from gate.report.words.fault import verb_of
+from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
-from gate.report.words.headline import (
-    headline,
-    is_changed_by_others,
-    pods_by_version,
-    version_words,
-)
+from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import (
     list_own_objects,
@@ -44,6 +40,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
+from gate.report.words.version_names import pods_by_version, version_words
 from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40

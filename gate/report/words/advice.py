@@ -27,8 +27,8 @@ from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS
 from gate.report.words.fixed_advice import RESUME, fixed_steps
+from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
-from gate.report.words.headline import is_made_again
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
 from gate.report.words.kind_advice import advise_on_left_runs, kind_advice

@@ -43,6 +43,8 @@ _LOST: Final[Mapping[str, str]] = {
     Reason.FORBIDDEN: "the API server no longer lets this run read what it wrote",
     Reason.UNAUTHORIZED: "the API server no longer accepts this run's credentials",
 }
+_MOST_LINES = 20
+"""More than any sentence takes: names are bounded, and of many only a few are named."""
 _AS_WANTED = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.DRY_RUN)
 """The reasons with which a manifest without a workload ends well."""
 _SIGNS = {
@@ -56,12 +58,14 @@ _SIGNS = {
 }
 
 
-def headline(result: Result, style: Style) -> list[str]:
-    """Return the first line, or two if it is long."""
+def headline(result: Result, style: Style, *, is_whole: bool = False) -> list[str]:
+    """Return the first line, or two if it is long, cut at their end unless it `is_whole`."""
     sign, tone = _SIGNS.get(result["outcome"], (Symbol.BAD, Tone.BAD))
     words = result["outcome"].replace("-", " ").upper()
     start = f"{style.sign(sign)} {words} ({exit_words(result)}):"
-    first, *rest = style.wrap(f"{start} {_sentence(result)}", style.width - 2, style.roomy(2))
+    most = _MOST_LINES if is_whole else 2
+    said = f"{start} {_sentence(result)}"
+    first, *rest = style.wrap(said, style.width - 2, style.roomy(most))
     if first.startswith(start):
         first = style.paint(start, tone) + first.removeprefix(start)
     return [first, *(f"  {line}" for line in rest)]
@@ -139,7 +143,9 @@ def _of_several_verified(result: Result) -> str:
 def _taken_back(result: Result) -> str:
     doubtful = [one for one in result["objects"] if one["action"] == "in-doubt"]
     if doubtful:
-        lost = f"whether {names_of_objects(result, doubtful)} did is not known"
+        returns = not all(registry.of_entry(one).runs_once for one in doubtful)
+        did = "did" if returns else "was written"
+        lost = f"whether {names_of_objects(result, doubtful)} {did} is not known"
         return f"what is known to have been written went back; {lost}"
     created = [one for one in result["workloads"] if stays_as_created(one)]
     if created:

@@ -58,7 +58,8 @@ def _whole(attempt: Attempt, trigger: Trigger, endings: FrozenMap[Ref, Ending]) 
     if not endings:
         return _with_refusals(attempt, _of_bare_objects(attempt, trigger))
     if trigger is Trigger.REJECTED:
-        return end_rejected(attempt)
+        theirs = (one for one in endings.values() if one.outcome is Outcome.SUPERSEDED)
+        return next(theirs, end_rejected(attempt))
     serving_first = sorted(endings.items(), key=lambda one: not has_way_back(one[0]))
     deciding = [one for ref, one in serving_first if not _is_beside(attempt, ref, one)]
     deciding.sort(key=lambda ending: ending.reason in _OF_SIBLINGS)

@@ -8,9 +8,11 @@ from typing import Final
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import (
     GONE_SINCE,
+    MAY_HAVE_GONE,
     end_late,
     end_unwritten,
     is_unwritten,
+    may_have_gone,
     was_awaited,
 )
 from gate.core.kinds.registry import has_way_back
@@ -43,7 +45,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return late
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
-        return _end_superseded(attempt, ref)
+        return end_superseded(attempt, ref, causes_behind(attempt, ref))
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
@@ -80,6 +82,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
         return failure
     if was_awaited(attempt, ref):
         return Ending(Outcome.VERIFIED, Reason.COMPLETE, GONE_SINCE)
+    if may_have_gone(attempt, ref):
+        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=MAY_HAVE_GONE)
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if attempt.plan.resumed is not None and ref not in attempt.ledger.written:
@@ -91,8 +95,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     return failure
 
 
-def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
-    """Return the ending of what others took over, while the rest of the attempt went back."""
+def end_superseded(attempt: Attempt, ref: Ref, causes: tuple[Cause, ...]) -> Ending:
+    """Return the ending of what others took over before it was written; `causes` led to the end."""
     before, read = attempt.plan.before(ref), attempt.ledger.live.get(ref)
     there_before = before is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
@@ -100,7 +104,7 @@ def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
         reason, did = (Reason.DELETED, "deleted")
     by = f" (by {writer})" if (writer := _name_writer(before, read)) else ""
     message = CleanText(f"somebody else {did} it before it was written{by}")
-    return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
+    return Ending(Outcome.SUPERSEDED, reason, message, causes)
 
 
 def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:

@@ -6,10 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.transitions import Trigger
-from gate.core.endings.rollback_ending import (
-    failure_behind,
-    refusal_cause,
-)
+from gate.core.endings.rollback_ending import end_superseded, failure_behind, refusal_cause
 from gate.core.endings.unwritten import (
     IN_DOUBT,
     end_unwritten,
@@ -20,8 +17,10 @@ from gate.core.endings.unwritten import (
 from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import CleanText, Ref
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
+from gate.core.rollout.verdict import VerdictKind
+from gate.core.writes.way_out import became_theirs
 
 
 def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
@@ -29,11 +28,7 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trigger is Trigger.INTERRUPTED:
         return end_interrupted(attempt, ref)
     if trigger is Trigger.REJECTED:
-        ended = end_rejected(attempt)
-        is_part = ended.outcome is Outcome.FAILED
-        if is_part and ref is not None and is_unwritten(attempt, ref):
-            return end_unwritten(attempt, ref, ended)
-        return ended
+        return _end_beside_rejection(attempt, ref)
     trouble = attempt.interference.contact.trouble
     why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
     reason = trouble.reason if trouble else Reason.UNREACHABLE
@@ -45,6 +40,26 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trouble is None:
         return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=why)
     return Ending(Outcome.LOST_CONTACT, reason, why, failure.causes)
+
+
+def _end_beside_rejection(attempt: Attempt, ref: Ref | None) -> Ending:
+    """Return the ending of a workload where a refused write ended the way out, nothing went back.
+
+    What others made theirs before it was written is superseded. A run that has come to its end
+    ended well, whatever was to follow it.
+    """
+    ended = end_rejected(attempt)
+    if ended.outcome is not Outcome.FAILED or ref is None:
+        return ended
+    if became_theirs(attempt, ref):
+        return end_superseded(attempt, ref, ended.causes)
+    if is_unwritten(attempt, ref):
+        return end_unwritten(attempt, ref, ended)
+    rollout = attempt.workloads.rollouts.get(ref)
+    ruled = rollout.ruling(attempt.now) if rollout is not None and not has_way_back(ref) else None
+    if ruled is not None and ruled.kind is VerdictKind.COMPLETE:
+        return Ending(outcome_of(ruled.reason), ruled.reason, ruled.message)
+    return ended
 
 
 def refused_before_writes(attempt: Attempt, ending: Ending) -> Ending:

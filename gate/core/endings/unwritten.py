@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -19,6 +20,11 @@ from gate.core.writes.way_out import is_theirs
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
 
 GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
+
+MAY_HAVE_GONE = CleanText(
+    "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
+    " is not known"
+)
 
 _LATE = "a write of which no answer was seen was done late"
 LANDED_LATE = f"{_LATE}, and did not go back"
@@ -59,6 +65,24 @@ def was_awaited(attempt: Attempt, ref: Ref) -> bool:
         phases[one] is not Phase.BEFORE and one in attempt.ledger.written for one in behind
     )
     return is_passed and phases.get(ref) is Phase.BEFORE
+
+
+def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a dead gate may have written what is not there, since that goes after its end.
+
+    It wrote one object after the other: not if one of those before it is as it was.
+    """
+    resumed = attempt.plan.resumed
+    if resumed is None or ref in attempt.ledger.live:
+        return False
+    for kept in resumed.record.objects:
+        if kept.ref == ref:
+            wanted = kept.expected.workload if isinstance(kept.expected, LiveObject) else None
+            is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
+            return wanted is not None and wanted.goes_after_end and not is_known
+        if kept.changes and kept.ref not in attempt.ledger.written:
+            return False
+    return False
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:

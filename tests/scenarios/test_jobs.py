@@ -396,6 +396,22 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert names == ["rollout-gate.deployment.web"]
 
 
+@pytest.mark.contract("B1254")
+@pytest.mark.sandbox_only("what a lock remembers")
+def test_no_lock_is_left_of_what_a_dead_gate_never_wrote(scene: Scene) -> None:
+    """Once its record is gone, the locks that lead to it lead nowhere."""
+    scene.serve(settings("one"), web(), web(name="zone"))
+    path = scene.manifest(settings("two"), job(behaviour="ready"), web(2), web(2, name="zone"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("1 pod running")
+        running.kill()
+    assert len(scene.objects.list_all("leases")) == 2
+    result = scene.gate("recover", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    left = {one["metadata"]["name"] for one in scene.objects.list_all("leases")}
+    assert left == set()
+
+
 @pytest.mark.contract("B1063")
 @pytest.mark.sandbox_only("what is said of an end that comes before the controller acts")
 def test_what_somebody_edits_beside_a_deleted_job_is_not_as_it_was(scene: Scene) -> None:

@@ -164,7 +164,8 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
                 return f"{name}: {version} serves; a failure does not return to it"
             if not changes:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
-            return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
+            what = "a failure of this undo" if plan.command == "undo" else "a failure"
+            return f"{name}: {what} returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
             return f"{name}: cannot tell what serves ({why}): no way back"
         case _:

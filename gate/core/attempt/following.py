@@ -1,4 +1,4 @@
-"""Begins to follow a Deployment: from the answer to our apply, or as it was found."""
+"""Begins to follow a workload: from the answer to our apply, or as it was found."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def applied_of(
 
     What had run to its end before, as a Job, is not run again, whatever of its spec changes.
 
-    Raise UnexpectedAnswer if `live` is no Deployment.
+    Raise UnexpectedAnswer if `live` is no workload.
     """
     deployment = live.workload
     if deployment is None:
-        raise UnexpectedAnswer(f"{live.ref} is no Deployment")
+        raise UnexpectedAnswer(f"{live.ref} is no workload")
     was = before.workload if before is not None else None
     was_over = was is not None and was.uid == live.uid and kind_of(live.ref).has_ended(was)
     owned = None
@@ -87,7 +87,7 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
-    """Replace the snapshot of a Deployment by a new rollout, with the budget of the leg."""
+    """Replace the snapshot of a workload by a new rollout, with the budget of the leg."""
     policy = attempt.plan.policy
     forward = attempt.course.leg is Leg.FORWARD
     rollout = Rollout.start(

@@ -1,4 +1,4 @@
-"""Why the version of a Deployment failed, as far as an attempt knows."""
+"""Why the version of a workload failed, as far as an attempt knows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gate.core.versions.judged_version import is_failure
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return why a Deployment's version failed, None if that is not known.
+    """Return why a workload's version failed, None if that is not known.
 
     The end of a gate is no failure of a version.
     """
@@ -21,7 +21,7 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
 
 
 def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment's own version led back, whoever has changed it since.
+    """Tell whether a workload's own version led back, whoever has changed it since.
 
     A write that the server refused says nothing about the version.
     """
@@ -30,6 +30,6 @@ def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
 
 
 def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    """Tell whether a workload stands as written though no answer said so: it did not go back."""
     is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
     return is_stuck and attempt.plan.resumed is None

@@ -18,7 +18,7 @@ from gate.core.states.watching import WatchingState
 
 
 class Baking(WatchingState):
-    """Keeps judging until the window ends, a Deployment fails or is no longer complete."""
+    """Keeps judging until the window ends, a workload fails or is no longer complete."""
 
     phase = During.BAKE
 

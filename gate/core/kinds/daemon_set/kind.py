@@ -53,7 +53,6 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
 

@@ -52,7 +52,6 @@ class JobKind:
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables | None = None
     reasons: tuple[AnyReason, ...] = tuple(JobReason)
-    unproven: frozenset[AnyReason] = frozenset()
 
     # -- its revisions and their pods --------------------------------------------------------------
 

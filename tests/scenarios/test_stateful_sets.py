@@ -430,6 +430,22 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
     assert images(scene) == all_run(2)
 
 
+@pytest.mark.contract("B1238")
+def test_an_undo_returns_to_what_all_pods_run(scene: Scene) -> None:
+    """Nobody ran it when it was applied; the undo before rolled nothing, and this one is done."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    for image in ("shop/db:1", "shop/db:2"):
+        assert scene.apply(stateful_set(image=image, **on_delete)).exit_code == 0
+    for name in all_run(1):
+        scene.objects.delete("pods", name)
+        scene.objects.wait_for("pods", name, lambda pod: _image(pod) == "shop/db:2")
+    scene.wait_done("statefulsets", "db")
+    undo = ("undo", "sts/db", "--output", "json")
+    assert_ended(scene.gate(*undo), 0, "applied", "NoRollout")
+    assert_verified(scene.gate(*undo))
+    assert images(scene) == all_run(2)
+
+
 @pytest.mark.contract("B1234")
 def test_a_version_that_nobody_brought_to_its_pods_is_not_remembered_as_failed(
     scene: Scene,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gate.core.model.objects import Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
@@ -10,6 +12,11 @@ from gate.core.rollout.snapshot import Snapshot
 
 DEAD_END_SECONDS = 10.0
 """How long nothing has moved before a way back that only a person can go on with is given up."""
+
+
+def dead_end_at(snapshot: Snapshot, last_clock: float) -> float:
+    """Return when a way back may be at a dead end, infinite on the way out."""
+    return last_clock + DEAD_END_SECONDS if snapshot.taken_back else math.inf
 
 
 def find_dead_end(
@@ -21,7 +28,7 @@ def find_dead_end(
     replace it. `last_clock` is when something last moved, `clock` the time now, both by the clock
     of `Blindness`.
     """
-    if not snapshot.taken_back or clock < last_clock + DEAD_END_SECONDS:
+    if clock < dead_end_at(snapshot, last_clock):
         return None
     kind = snapshot.kind
     limits = kind.fail_fast(policy.fail_fast)

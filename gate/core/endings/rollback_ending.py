@@ -65,14 +65,21 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
-    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`)."""
+    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`).
+
+    Those that ran it before the attempt are as they were.
+    """
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
     tried = written.after if written is not None else attempt.plan.trial(ref)
     if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
         return False
     body, snapshot = tried.workload.template.body, rollout.snapshot
     failed = (one for one in snapshot.list_owned() if one.template.body == body)
-    return any(snapshot.count_pods(one).created for one in failed)
+    return any(
+        snapshot.has_moved(track.pod, rollout.kind.key_of_revision(one))
+        for one in failed
+        for track in snapshot.pods_of(one)
+    )
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:

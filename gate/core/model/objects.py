@@ -131,6 +131,19 @@ class Workload:
         return "OnDelete" if self.leaves_old_pods and not failed.leaves_old_pods else ""
 
     @property
+    def updates_all_pods(self) -> bool:
+        """Whether its controller brings each pod to a new version by itself."""
+        return not self.leaves_old_pods
+
+    @property
+    def holds_last_complete(self) -> bool:
+        """Whether a pod that its strategy holds comes back at the version that all pods ran last.
+
+        That is so whatever its template is.
+        """
+        return False
+
+    @property
     def when_empty(self) -> str:
         """What is to be said of it where no pod is wanted, and none is there."""
         return "0 replicas are wanted, and no pod runs"

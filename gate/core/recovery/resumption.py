@@ -134,7 +134,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
     served = Absent() if baseline is None else Known(baseline)
-    return Target(followed.ref, snapshot, served, followed.phase)
+    as_before = snapshot.with_pods_before(followed.pods_before)
+    return Target(followed.ref, as_before, served, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------

@@ -73,6 +73,10 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         """Return the key of the revision that a pod is of."""
         return key_of(pod)
 
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return its node: the pod that replaces it runs there."""
+        return pod.node
+
     def count_pods(self, view: View[ControllerRevision], revision: ControllerRevision) -> PodCounts:
         """Count the pods of a revision; which of them are available, the status alone knows.
 

@@ -75,6 +75,10 @@ class JobKind:
         """Return the uid of a pod's Job."""
         return pod.owner_uid
 
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return "": any pod may replace any other."""
+        return ""
+
     def count_pods(self, view: View[Revision], revision: Revision) -> PodCounts:
         """Count the pods that run now."""
         pods = [track.pod for track in view.pods.values() if track.pod.owner_uid == revision.uid]

@@ -58,8 +58,14 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         delta = bad_new / total_new - bad_old / total_old > rule.min_delta
     worse &= delta & (bad_new > 0)
-    worse[:, : LEAST_TICKS - 1] = False
+    worse &= _served_ticks(counts) >= LEAST_TICKS
     return Ends(_first(worse), _first(harmless & seen | below))
+
+
+def _served_ticks(counts: Counts) -> Numbers:
+    """Return how many ticks so far had requests, of the version that had more of them."""
+    served = [np.cumsum(total > 0, axis=1) for total in (counts.total_new, counts.total_old)]
+    return np.maximum(*served).astype(float)
 
 
 def _first(flags: Flags) -> NDArray[np.int64]:

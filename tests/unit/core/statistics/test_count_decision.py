@@ -83,12 +83,15 @@ def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
     assert judge(replace(rule, split=8), evidence) is not End.WORSE
 
 
-@pytest.mark.contract("B1151")
+@pytest.mark.contract("B1151", "B1220")
 @each("rule", [BAKE, ROLLOUT])
 def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
     """Whether events come in bursts is not known earlier."""
     assert judge(rule, steady(rule, 8, (50, 100), (1, 100))) is End.UNDECIDED
     assert judge(rule, steady(rule, 9, (50, 100), (1, 100))) is End.WORSE
+    unscraped = [(0, 0, 0, 0)] * 9
+    few = gathered(rule, *[(50, 100, 1, 100)] * 8, *unscraped)
+    assert judge(rule, few) is End.UNDECIDED
 
 
 @pytest.mark.contract("B1151")

@@ -17,8 +17,8 @@ from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCo
 
 _SCRAPES_TO_BE_GONE: Final = 2
 _NO_COMPUTED_BAD: Final = (
-    "bad gives no series although total does: what it is computed from has unequal labels, unless"
-    " an ignoring(...) or on(...) is right"
+    "bad gives no series although total does: the series that it is computed from have unequal"
+    " labels, which takes ignoring(...) or on(...)"
 )
 
 
@@ -178,7 +178,7 @@ def look_once(counts: Counts, answers: Answers) -> Measurement:
     if not totals:
         return no_data("no series of total")
     if _lacks_computed_bad(counts, read):
-        return no_data(f"{_count_series(series)}: {_NO_COMPUTED_BAD}")
+        return no_data(_NO_COMPUTED_BAD)
     bad = sum(each.value for each in series if each.counted is Counted.BAD)
     if bad > sum(totals):
         return unfit(_more_bad(bad, sum(totals)))

@@ -42,21 +42,22 @@ def counted(said: Mapping[str, Any], side: str) -> Counted:
     return Counted(round(found["bad"]), round(found["total"]))
 
 
-@pytest.mark.contract("B1151", "B1150")
+@pytest.mark.contract("B1151", "B1150", "B1163")
 @pytest.mark.parametrize(("tick_seconds", "per_second"), [(1, 100), longer(10, 10)])
 def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
     trial: Trial, tick_seconds: int, per_second: int
 ) -> None:
     """Thrice the errors of the old version, of which 1 % fail, at 10 requests a second.
 
-    Tenfold traffic in a tenth of the time gives the same counts at each look.
+    Tenfold traffic in a tenth of the time gives the same counts at each look. The recording counts
+    them again, under a tolerance for which that is not too much.
     """
     trial.direct(1, Load(error_share=0.01, requests_per_second=per_second))
     trial.direct(2, Load(error_share=0.03, requests_per_second=per_second))
     trial.scene.serve(web())
     trial.configure(by_counts(interval=f"{tick_seconds}s"))
     lasting = {**overlapping(25 * tick_seconds), "progress_deadline_seconds": 600}
-    result = trial.apply(**lasting)
+    result = trial.apply("--record", "run.jsonl", **lasting)
     assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
     assert_runs(trial.scene.objects, "shop/web:1", revision=3)
     said = row(result, "errors")
@@ -65,6 +66,12 @@ def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
     assert said["comparison"]["low"] >= 1.25
     # On a busy machine a look may be left out, which costs one more.
     assert counted(said, "new").asked <= (150 + 10) * 10
+    wide = {"test": "counts", "tolerance": 9, "harm": 20}
+    trial.configure(by_counts(interval=f"{tick_seconds}s", compare=wide))
+    judged = trial.scene.gate.run("backtest", "run.jsonl", "--output", "json")
+    [recording] = judged.document["recordings"]
+    assert recording["then"]["reason"] == "CheckFailed"
+    assert (recording["now"]["verdict"], recording["turned"]) == ("progressing", True)
 
 
 def wait_for_looks(front: Front, number: int) -> None:

@@ -55,6 +55,7 @@ class DeleteOptions:
     propagation: Propagation | None = None
     uid: str | None = None
     resource_version: str | None = None
+    dry_run: bool = False
 
 
 class Strictness(StrEnum):
@@ -70,15 +71,16 @@ def _unheard(_warning: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldValidation:
-    """How to treat unknown and duplicate fields; `raw` shows the duplicate ones."""
+class WriteOptions:
+    """How to treat unknown and duplicate fields (`raw` shows these), and whether only to try."""
 
+    dry_run: bool = False
     strictness: Strictness = Strictness.IGNORE
     raw: bytes | None = None
     warn: Callable[[str], None] = _unheard
 
 
-LENIENT = FieldValidation()
+LENIENT = WriteOptions()
 KIND_DEFAULT = DeleteOptions()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sandbox.api.asked import DeleteOptions, Operation, Propagation
-from sandbox.api.namespaces import check_deletable
 from sandbox.api.strategies import strategy_of
-from sandbox.api.writes import Write
+from sandbox.api.writes import Write, check_deletable
 from sandbox.failure import ApiError, conflict
 from sandbox.json import JSON, copy_json
 from sandbox.kinds import Resource

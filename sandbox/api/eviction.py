@@ -21,13 +21,7 @@ from sandbox.storage.store import Key
 BUDGETS = "poddisruptionbudgets.policy"
 ALLOWED = "DisruptionAllowed"
 SERVER = Writer("system:apiserver", "kube-apiserver")
-SUCCESS = {
-    "kind": "Status",
-    "apiVersion": "v1",
-    "metadata": {},
-    "status": "Success",
-    "code": 201,
-}
+SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 RETRY_SECONDS = 10
 """When an eviction is worth another try whose budget has not been computed yet."""
 

@@ -23,15 +23,19 @@ MODIFIED = (
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class Registry:
-    """What all verbs share; `mutations` run before validation, `validations` as the last thing."""
+    """What all verbs share, with the hooks of writes, to which more may be added at any time.
+
+    `mutations` may change a write before it is validated, `admissions` may refuse it as the last
+    thing before it is stored.
+    """
 
     timers: Timers
     names: Names
     store: Store
     mutations: list[Admit] = field(default_factory=list)
-    validations: list[Admit] = field(default_factory=list)
+    admissions: list[Admit] = field(default_factory=list)
 
     def live(self, key: Key) -> JSON:
         """Return the stored object; 404."""
@@ -54,7 +58,7 @@ class Registry:
 
     def validate(self, admission: Admission) -> None:
         """Ask the validating hooks; what they raise is the answer."""
-        for hook in self.validations:
+        for hook in self.admissions:
             hook(admission)
 
     def keep(self, key: Key, body: JSON) -> JSON:

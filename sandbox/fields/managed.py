@@ -22,14 +22,8 @@ class Operation(StrEnum):
     UPDATE = "Update"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What tells entries apart. An applier is the same one in every version of the API."""
-
-    manager: str
-    operation: Operation
-    api_version: str
-    subresource: str
+Identity = tuple[str, Operation, str, str]
+"""What tells entries apart; an applier is the same one in every version of the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ class Entry:
     def identity(self) -> Identity:
         """Which entry of its object this is."""
         version = "" if self.operation is Operation.APPLY else self.api_version
-        return Identity(self.manager, self.operation, version, self.subresource)
+        return self.manager, self.operation, version, self.subresource
 
     def with_fields(self, fields: FieldSet) -> Entry:
         """Return the entry with other fields."""

@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from sandbox.fields.comparing import both_are
-from sandbox.fields.elements import SELF, item_element
 from sandbox.fields.managed import Entry
 from sandbox.fields.sets import (
     LEAF,
+    SELF,
     FieldSet,
     difference,
     intersection,
     is_member,
+    item_element,
     sorted_set,
     union,
     with_member,

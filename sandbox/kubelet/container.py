@@ -11,16 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox.json import JSON
-from sandbox.kubelet.states import (
-    Note,
-    Part,
-    Running,
-    Script,
-    State,
-    Step,
-    Terminated,
-    Waiting,
-)
+from sandbox.kubelet.states import Note, Part, Running, Script, State, Step, Terminated, Waiting
 
 KILLED_EXIT_CODE = 137
 

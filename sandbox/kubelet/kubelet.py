@@ -16,17 +16,8 @@ from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
 from sandbox.kubelet.logs import LogOptions, NoLogError
-from sandbox.kubelet.node_objects import node, node_status
-from sandbox.kubelet.nodes import ANNOTATION, NodeState, asked_state
-from sandbox.kubelet.requests import (
-    Author,
-    Bind,
-    PodRef,
-    Remove,
-    ReportStatus,
-    Request,
-    WriteEvent,
-)
+from sandbox.kubelet.nodes import ANNOTATION, NodeState, asked_state, node, node_status
+from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, Request, WriteEvent
 from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.storage.store import Change, Key
@@ -146,7 +137,7 @@ class Kubelet:
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
         self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
-        self._lifecycle = NodeController(api, timers)
+        self._lifecycle = NodeController(api)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""

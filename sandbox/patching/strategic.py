@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.json import JSON, copy_json
 from sandbox.patching.json_patch import PatchError, without_nulls
 from sandbox.schema import Field, Schema, Type
-from sandbox.schema.spelling import spell_value
+from sandbox.schema.types import spell_value
 
 DIRECTIVE = "$patch"
 Merge = Callable[[JSON, JSON], JSON]

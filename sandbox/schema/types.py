@@ -262,3 +262,37 @@ def schema_of(resource: Resource) -> Schema:
     if name is None:
         raise KeyError(f"{resource.api_version} {resource.kind}")
     return Schema(resource.group, resource.version, resource.kind, named_type(name))
+
+
+_JSON_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "bool"}
+
+
+def spell_value(value: Any) -> str:
+    """Return a value: `map[a:1 b:[x y]]`, `<nil>`, `true`."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return (
+            f"map[{' '.join(f'{key}:{spell_value(part)}' for key, part in sorted(value.items()))}]"
+        )
+    if isinstance(value, list):
+        return f"[{' '.join(map(spell_value, value))}]"
+    return str(value)
+
+
+def json_type(value: Any) -> str:
+    """Return what Go's JSON decoder calls a value: `object`, `array`, `number`."""
+    return _JSON_TYPES.get(type(value), "number" if value is not None else "null")
+
+
+def spelled_type(value: Any) -> str:
+    """Return the Go type that decoded JSON has."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    if isinstance(value, list):
+        return "[]interface {}"
+    return {str: "string", int: "int64", float: "float64"}.get(type(value), "<nil>")

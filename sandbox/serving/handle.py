@@ -13,10 +13,9 @@ from sandbox.access.reviews import answer as review
 from sandbox.api.api import Api
 from sandbox.failure import ApiError, bad_request
 from sandbox.kinds import BY_KEY, Resource
-from sandbox.serving.bodies import check_size, decoded_object
 from sandbox.serving.discovery import is_group
 from sandbox.serving.fixed import fixed_answer, not_found_page
-from sandbox.serving.options import check_write, is_dry_run
+from sandbox.serving.options import check_size, check_write, decoded_object, is_dry_run
 from sandbox.serving.rendering import answer, refusal
 from sandbox.serving.request import Answer, Request
 from sandbox.serving.routing import resolve_kind, target_of
@@ -75,11 +74,7 @@ def identify_caller(request: Request, tokens: Tokens, authorizer: Authorizer) ->
 
 
 def answer_review(
-    authorizer: Authorizer,
-    identity: Identity,
-    request: Request,
-    resource: Resource,
-    now: str,
+    authorizer: Authorizer, identity: Identity, request: Request, resource: Resource, now: str
 ) -> Answer:
     """Answer a review; `now` is the time on the wall."""
     check_write(request)

@@ -13,7 +13,7 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.serving.request import JSON_TYPE, Answer, to_json
-from sandbox.serving.tables.rows import layout_of, table
+from sandbox.serving.tables import table
 from sandbox.storage.watching import Watch
 
 _ANY = ("*/*", "application/*", JSON_TYPE)
@@ -78,7 +78,7 @@ _DETAILED = (403, 404, 405, 415)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How answers about a kind are shown, at a moment; `includes` as `tables.rows.table` has it."""
+    """How answers about a kind are shown, at a moment; `includes` as `tables.table` has it."""
 
     resource: Resource
     is_table: bool
@@ -109,8 +109,7 @@ class View:
         return {**event, "object": shown}
 
     def _table(self, objects: list[JSON], metadata: JSON) -> JSON:
-        layout = layout_of(self.resource.key)
-        return table(layout, objects, metadata, self.now, self.includes)
+        return table(self.resource.key, objects, metadata, self.now, self.includes)
 
 
 def answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:

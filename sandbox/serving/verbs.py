@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from sandbox.access.authorizer import Target
-from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
+from sandbox.api.api import Api, Key, PatchType, WriteOptions, Writer
 from sandbox.failure import bad_request, not_served
 from sandbox.kinds import Resource
 from sandbox.kubelet.logs import LogOptions
 from sandbox.objects import defaulted_type
-from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
 from sandbox.serving.followed_log import FollowedLog
 from sandbox.serving.options import (
     check_write,
+    decoded_object,
+    decoded_patch,
     delete_options,
     is_dry_run,
     is_forced,
     list_options,
     manager_of,
     number,
+    patch_type,
     read_options,
     strictness_of,
 )
 from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
+from sandbox.storage.selection import Selection, selection
 from sandbox.storage.store import Store
 
 HEADERS = {"content-type": "text/plain"}
@@ -97,16 +100,16 @@ class Call:
         """Who writes, and how managedFields names it."""
         return Writer(self.user, manager_of(self.request))
 
-    @property
-    def is_dry_run(self) -> bool:
-        """Whether nothing shall be kept."""
-        return is_dry_run(self.request)
-
-    def validation(self) -> FieldValidation:
-        """Return what becomes of fields that the schema does not know."""
+    def write_options(self) -> WriteOptions:
+        """Return what becomes of fields that the schema does not know, and whether to keep it."""
         is_json = content_type(self.request.headers.get("content-type", "")) in ("", JSON_TYPE)
         raw = self.request.body if is_json else None
-        return FieldValidation(strictness_of(self.request), raw, self.warn)
+        return WriteOptions(is_dry_run(self.request), strictness_of(self.request), raw, self.warn)
+
+    def selection(self) -> Selection:
+        """Return which objects of the collection are meant; 400."""
+        labels, fields = map(self.request.read_parameter, ("labelSelector", "fieldSelector"))
+        return selection(self.resource.key, self.key.namespace, labels, fields)
 
     def view(self) -> View:
         """Return the form of the answer, as of now; 406."""
@@ -131,30 +134,15 @@ def get(call: Call) -> Answer:
 def list_(call: Call) -> Answer:
     """List a collection."""
     view = call.view()
-    asked = call.request
-    found = call.api.list(
-        call.resource.key,
-        call.key.namespace,
-        labels=asked.read_parameter("labelSelector"),
-        fields=asked.read_parameter("fieldSelector"),
-        options=list_options(asked),
-    )
+    found = call.api.list(call.selection(), list_options(call.request))
     return answer(200, view.many(found))
 
 
 def watch(call: Call) -> Answer:
     """Watch a collection."""
     call.view()
-    asked = call.request
-    events = call.api.watch(
-        call.resource.key,
-        call.key.namespace,
-        labels=asked.read_parameter("labelSelector"),
-        fields=asked.read_parameter("fieldSelector"),
-        options=list_options(asked),
-    )
-    stream = WatchStream(events, call.view)
-    return Answer(200, stream, {"content-type": JSON_TYPE})
+    events = call.api.watch(call.selection(), list_options(call.request))
+    return Answer(200, WatchStream(events, call.view), {"content-type": JSON_TYPE})
 
 
 def create(call: Call) -> Answer:
@@ -164,14 +152,8 @@ def create(call: Call) -> Answer:
     if call.target.subresource:
         return _evict(call)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
-    made = call.api.create(
-        call.resource.key,
-        call.key.namespace,
-        body,
-        call.writer,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
-    )
+    place = (call.resource.key, call.key.namespace)
+    made = call.api.create(*place, body, call.writer, call.write_options())
     return answer(201, view.one(made))
 
 
@@ -181,9 +163,9 @@ def _evict(call: Call) -> Answer:
     body = defaulted_type("policy/v1.Eviction", "Eviction", "v1", sent)
     if body["metadata"].get("name", "") != call.key.name:
         raise bad_request("name in URL does not match name in Eviction object")
-    options, is_dry_run = read_options(body.get("deleteOptions") or {})
-    found = call.api.evict(call.key, call.writer, options, dry_run=call.is_dry_run or is_dry_run)
-    return answer(201, found)
+    options = read_options(body.get("deleteOptions") or {})
+    options = replace(options, dry_run=options.dry_run or is_dry_run(call.request))
+    return answer(201, call.api.evict(call.key, call.writer, options))
 
 
 def update(call: Call) -> Answer:
@@ -196,9 +178,8 @@ def update(call: Call) -> Answer:
         call.key,
         body,
         call.writer,
+        call.write_options(),
         subresource=call.target.subresource,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
     )
     return answer(200 if was_there else 201, view.one(made))
 
@@ -213,9 +194,8 @@ def patch(call: Call) -> Answer:
         call.key,
         decoded_patch(call.request, force=is_forced(call.request)),
         call.writer,
+        call.write_options(),
         subresource=call.target.subresource,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
     )
     return answer(200 if was_there else 201, view.one(made))
 
@@ -223,8 +203,7 @@ def patch(call: Call) -> Answer:
 def delete(call: Call) -> Answer:
     """Delete an object, or begin to."""
     view = call.view()
-    options, dry_run = delete_options(call.request)
-    found = call.api.delete(call.key, call.writer, options, dry_run=dry_run)
+    found = call.api.delete(call.key, call.writer, delete_options(call.request))
     return answer(200, view.one(found))
 
 

@@ -173,6 +173,16 @@ class Store:
         found = (sorted(spaces.get(space, {}).items()) for space in names)
         return [body for space in found for _, body in space]
 
+    def as_changes(self, resource: str) -> list[Change]:
+        """Return the objects of a resource as if each had just been added at its version."""
+        changes = []
+        for body in self.items(resource):
+            metadata = body["metadata"]
+            key = Key(resource, metadata.get("namespace", ""), metadata["name"])
+            version = int(metadata["resourceVersion"])
+            changes.append(Change(ChangeType.ADDED, key, None, body, version))
+        return changes
+
     def put(self, key: Key, body: JSON) -> JSON:
         """Keep an object at the next version; return it as kept."""
         shelf = self._shelf(key.resource)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from sandbox.controllers.deletion_order import in_deletion_order
 from sandbox.controllers.job.pods import (
     ended_at,
     has_failed,
@@ -20,9 +21,8 @@ from sandbox.controllers.job.pods import (
     restarts,
 )
 from sandbox.controllers.pods import is_active, is_ready, is_terminating, phase
-from sandbox.controllers.recorder import find
-from sandbox.controllers.replicaset.deletion_order import in_deletion_order
 from sandbox.json import JSON, copy_json
+from sandbox.objects.conditions import conditions_of, find
 from sandbox.times import Timers
 
 FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 10.0, 600.0
@@ -33,7 +33,7 @@ _FIRST = {COMPLETE: "SuccessCriteriaMet", FAILED: "FailureTarget"}
 
 def finished_at(job: JSON) -> str | None:
     """Return when a Job completed or failed for good, None where it goes on."""
-    for condition in (job.get("status") or {}).get("conditions") or ():
+    for condition in conditions_of(job):
         if condition["type"] in _FIRST and condition["status"] == "True":
             return str(condition["lastTransitionTime"])
     return None

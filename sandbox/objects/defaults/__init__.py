@@ -13,13 +13,7 @@ from sandbox.objects.decoding import Decoder, root_of
 from sandbox.objects.defaults import pod, simple, workload
 from sandbox.objects.scalars import Mismatch
 
-_DECODER = Decoder(
-    {
-        **pod.DEFAULTS,
-        **simple.DEFAULTS,
-        **workload.DEFAULTS,
-    }
-)
+_DECODER = Decoder({**pod.DEFAULTS, **simple.DEFAULTS, **workload.DEFAULTS})
 
 
 def fill_defaults(resource: Resource, body: JSON) -> JSON:

@@ -33,7 +33,7 @@ class Bed:
     def __init__(self) -> None:
         self.timers = Timers(STARTED)
         self.api = Api(self.timers)
-        self.controllers = Controllers(self.api, self.timers)
+        self.controllers = Controllers(self.api)
         self.controllers.start()
         self.kubelet = Kubelet(self.api, self.timers, Names(1), pace=Pace.SHORT)
         self.kubelet.start()

@@ -9,13 +9,11 @@ from sandbox.objects.validation.errors import (
     Found,
     check_messages,
     check_required,
-    invalid,
-    not_supported,
-)
-from sandbox.objects.validation.names import (
     config_key,
     dns_subdomain,
+    invalid,
     mask_trailing_dash,
+    not_supported,
     variable_name,
 )
 

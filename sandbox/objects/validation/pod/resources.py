@@ -9,9 +9,9 @@ from sandbox.objects.validation.errors import (
     Found,
     check_messages,
     invalid,
+    label_key,
     make_required_error,
 )
-from sandbox.objects.validation.names import label_key
 
 _CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE_PAGES = "hugepages-"

@@ -8,13 +8,13 @@ from sandbox.json import JSON
 from sandbox.objects.validation.errors import (
     Found,
     check_required,
+    dns_label,
     duplicate,
     forbidden,
     invalid,
     make_required_error,
     not_supported,
 )
-from sandbox.objects.validation.names import dns_label
 
 _ORDER = (
     "emptyDir",

@@ -57,6 +57,7 @@ def test_ways_that_lead_nowhere(
         ("?continue=x", "the sandbox does not serve this: a list in pages"),
         ("?timeoutSeconds=x&watch=1", 'strconv.ParseInt: parsing "x": invalid syntax'),
         ("?labelSelector=a b", "unable to parse requirement"),
+        ("?labelSelector=a>1", "the sandbox does not serve this: a label selector that compares"),
         ("?fieldSelector=spec.foo=b", "field label not supported: spec.foo"),
         ("?resourceVersion=x", "invalid resource version"),
     ],

@@ -6,29 +6,27 @@ Rules of `pkg/controller/replicaset` (`replica_set.go`, `replica_set_utils.go`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
-from sandbox.controllers.informer import Informer
+from sandbox.controllers.deletion_order import in_deletion_order
 from sandbox.controllers.ownership import REPLICA_SETS, controller_uid
-from sandbox.controllers.pod_writes import Expectations, Failure, PodOwners, PodWrites
+from sandbox.controllers.pod_controller import Failure, PodController
 from sandbox.controllers.pods import (
     from_template,
     is_active,
     is_available,
+    is_deleting,
     is_ready,
     is_terminating,
     next_available_seconds,
 )
-from sandbox.controllers.queue import Later, WorkQueue
-from sandbox.controllers.recorder import Recorder, find, without
-from sandbox.controllers.replicaset.deletion_order import in_deletion_order
-from sandbox.controllers.status import write_status
+from sandbox.controllers.queue import Informer, Later
 from sandbox.json import JSON
+from sandbox.objects.conditions import conditions_of, find, without
 from sandbox.objects.selectors import has_labels, selects
-from sandbox.storage.store import Change, ChangeType, Key
+from sandbox.storage.store import Key
 from sandbox.times import Timers
 
 REPLICA_FAILURE = "ReplicaFailure"
@@ -66,7 +64,7 @@ def _conditions(
     replica_set: JSON, active: int, failure: Exception | None, timers: Timers
 ) -> list[JSON]:
     """Return the conditions; a failure keeps the words and the time of its beginning."""
-    found: list[JSON] = (replica_set.get("status") or {}).get("conditions") or []
+    found = conditions_of(replica_set)
     if failure is None:
         return without(found, REPLICA_FAILURE)
     if find(found, REPLICA_FAILURE) is not None:
@@ -82,102 +80,64 @@ def _conditions(
     return [*found, failed]
 
 
-WORK_SECONDS = 0.005
-"""How long a sync holds its ReplicaSet: what changes meanwhile is seen by one sync after it."""
-
 PODS_SECONDS = 0.003
 """How long it takes to create or delete pods; the status is written after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The pods of a ReplicaSet as one sync saw them."""
-
-    active: list[JSON]
-    ending: int
-
-
-class ReplicaSetController:
+class ReplicaSetController(PodController):
     """Syncs each ReplicaSet that changed, or whose pods did."""
 
-    def __init__(self, api: Api, timers: Timers, replica_sets: Informer, pods: Informer) -> None:
-        self._api = api
-        self._timers = timers
-        self._expectations = Expectations(timers)
-        self._recorder = Recorder(api, REPLICA_SETS, self._timers, "replicaset-controller")
-        self._writes = PodWrites(api, REPLICA_SETS, self._recorder, self._expectations)
-        self._replica_sets = replica_sets
-        self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
-
-    def start(self) -> None:
-        """Begin to follow changes."""
-        self._replica_sets.watch(self._on_replica_set)
-        owners = PodOwners(self._replica_sets, self._queue.add, self._expectations)
-        self._pods.watch(owners.hear)
-
-    def _on_replica_set(self, change: Change) -> None:
-        if change.type is ChangeType.DELETED:
-            self._expectations.forget(change.key)
-            if change.before is not None:
-                self._recorder.forget(change.before["metadata"]["uid"])
-        self._queue.add(change.key)
+    def __init__(self, api: Api, replica_sets: Informer, pods: Informer) -> None:
+        super().__init__(api, REPLICA_SETS, "replicaset-controller", replica_sets, pods)
 
     def _sync(self, key: Key) -> Later | None:
-        replica_set = self._replica_sets.get(key)
+        replica_set = self._owners.get(key)
         if replica_set is None:
-            self._expectations.forget(key)
             return None
         # Asked before the pods are read, so that what is seen meanwhile is among them.
-        may_act = (
-            self._expectations.is_met(key) and "deletionTimestamp" not in replica_set["metadata"]
-        )
-        owned = self._pods.controlled_by(replica_set["metadata"]["uid"])
+        may_act = self._expectations.is_met(key) and not is_deleting(replica_set)
+        ending = self._count_ending(replica_set)
         active = Claim(self._api, REPLICA_SETS, key, replica_set).of(self._pods, is_active)
-        counts = _Counts(active, _ending(replica_set, owned))
         missing = replica_set["spec"].get("replicas", 1) - len(active)
         if not may_act or not missing:
-            self._report(key, replica_set, counts, None)
+            self._report(key, replica_set, active, ending, None)
             return None
         new = [from_template(replica_set, replica_set["spec"]["template"])] * missing
         old = self._choose_for_deletion(replica_set, active, -missing)
-        failure = self._writes.change(key, replica_set, new, old)
-        return Later(PODS_SECONDS, partial(self._report, key, replica_set, counts, failure))
+        failure = self._change_pods(key, replica_set, new, old)
+        report = partial(self._report, key, replica_set, active, ending, failure)
+        return Later(PODS_SECONDS, report)
+
+    def _count_ending(self, replica_set: JSON) -> int:
+        selector = replica_set["spec"]["selector"]
+        owned = self._pods.controlled_by(replica_set["metadata"]["uid"])
+        ending = (pod for pod in owned if is_terminating(pod))
+        return sum(selects(selector, pod["metadata"].get("labels")) for pod in ending)
 
     def _choose_for_deletion(
         self, replica_set: JSON, active: list[JSON], count: int
     ) -> Sequence[JSON]:
+        """Return the pods that go; those of all ReplicaSets of the same owner tell which."""
         if count <= 0 or count >= len(active):
             return active if count > 0 else ()
-        related = self._list_related_pods(replica_set)
+        owner = controller_uid(replica_set)
+        together = [replica_set] if owner is None else self._owners.controlled_by(owner)
+        found = (self._pods.controlled_by(each["metadata"]["uid"]) for each in together)
+        related = [pod for pods in found for pod in pods]
         return in_deletion_order(active, related, self._timers.epoch())[:count]
 
     def _report(
-        self, key: Key, replica_set: JSON, counts: _Counts, failure: Failure | None
+        self, key: Key, replica_set: JSON, active: list[JSON], ending: int, failure: Failure | None
     ) -> None:
-        """Write what was counted before pods were created or deleted; fail where that failed."""
-        status = calculate_status(replica_set, counts.active, counts.ending, failure, self._timers)
-        write_status(self._api, REPLICA_SETS, key, replica_set, status)
+        """Write what was counted before pods were created or deleted; fail where that failed.
+
+        Else come back when the next ready pod will have become available.
+        """
+        status = calculate_status(replica_set, active, ending, failure, self._timers)
+        self._write_status(key, replica_set, status)
         if failure is not None:
             raise failure
-        self._count_again(key, replica_set, counts.active)
-
-    def _list_related_pods(self, replica_set: JSON) -> list[JSON]:
-        """Return the pods of all ReplicaSets that have the same owner."""
-        owner = controller_uid(replica_set)
-        together = [replica_set] if owner is None else self._replica_sets.controlled_by(owner)
-        found = (self._pods.controlled_by(each["metadata"]["uid"]) for each in together)
-        return [pod for pods in found for pod in pods]
-
-    def _count_again(self, key: Key, replica_set: JSON, active: Sequence[JSON]) -> None:
-        """Come back when the next ready pod will have become available."""
         ready_seconds = replica_set["spec"].get("minReadySeconds", 0)
         wait = next_available_seconds(active, ready_seconds, self._timers)
         if wait is not None:
             self._queue.add_after(key, wait)
-
-
-def _ending(replica_set: JSON, owned: Sequence[JSON]) -> int:
-    selector = replica_set["spec"]["selector"]
-    ending = (pod for pod in owned if is_terminating(pod))
-    return sum(selects(selector, pod["metadata"].get("labels")) for pod in ending)

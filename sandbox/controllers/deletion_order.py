@@ -10,8 +10,9 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
-from sandbox.controllers.pods import is_active, phase, ready_condition
+from sandbox.controllers.pods import is_active, is_ready, phase, ready_since
 from sandbox.json import JSON
 from sandbox.times import since_epoch
 
@@ -30,7 +31,7 @@ def in_deletion_order(pods: Iterable[JSON], related: Iterable[JSON], now: float)
     on_node = Counter(_node(pod) for pod in related if is_active(pod))
 
     def compare_pods(one: JSON, other: JSON) -> int:
-        rank = _sign(on_node[_node(other)] - on_node[_node(one)])
+        rank = _compare(on_node[_node(other)], on_node[_node(one)])
         return _by_state(one, other) or rank or _by_age(one, other, now)
 
     return sorted(pods, key=functools.cmp_to_key(compare_pods))
@@ -38,25 +39,22 @@ def in_deletion_order(pods: Iterable[JSON], related: Iterable[JSON], now: float)
 
 def _by_state(one: JSON, other: JSON) -> int:
     """Compare by node, phase, readiness and cost: what serves least is smallest."""
-    return _sign(_state(one) > _state(other)) - _sign(_state(one) < _state(other))
+    return _compare(_state(one), _state(other))
 
 
 def _state(pod: JSON) -> tuple[bool, int, bool, int]:
-    ready = ready_condition(pod) is not None
-    return bool(_node(pod)), _PHASES.get(phase(pod), 0), ready, _cost(pod)
+    return bool(_node(pod)), _PHASES.get(phase(pod), 0), is_ready(pod), _cost(pod)
 
 
 def _by_age(one: JSON, other: JSON, now: float) -> int:
     """Compare by time of readiness, restarts and creation: what is proven least is smallest."""
-    if ready_condition(one) is not None and ready_condition(other) is not None:
-        compared = _newer_first(one, other, (_ready_since(one), _ready_since(other)), now)
+    if is_ready(one) and is_ready(other):
+        compared = _newer_first(one, other, (ready_since(one), ready_since(other)), now)
         if compared:
             return compared
-    more_restarts = (_restarts(other) > _restarts(one)) - (_restarts(other) < _restarts(one))
-    if more_restarts:
-        return more_restarts
     created = tuple(pod["metadata"].get("creationTimestamp") or "" for pod in (one, other))
-    return _newer_first(one, other, (created[0], created[1]), now)
+    more_restarts = _compare(_restarts(other), _restarts(one))
+    return more_restarts or _newer_first(one, other, (created[0], created[1]), now)
 
 
 def _newer_first(one: JSON, other: JSON, times: tuple[str, str], now: float) -> int:
@@ -65,11 +63,9 @@ def _newer_first(one: JSON, other: JSON, times: tuple[str, str], now: float) -> 
     if first == second:
         return 0
     if not first or not second:
-        return -1 if not first else 1
-    difference = _rank(first, now) - _rank(second, now)
-    if difference:
-        return _sign(difference)
-    return -1 if one["metadata"]["uid"] < other["metadata"]["uid"] else 1
+        return 1 if first else -1
+    of_age = _compare(_rank(first, now), _rank(second, now))
+    return of_age or (-1 if one["metadata"]["uid"] < other["metadata"]["uid"] else 1)
 
 
 def _rank(stamp: str, now: float) -> int:
@@ -77,8 +73,8 @@ def _rank(stamp: str, now: float) -> int:
     return int(math.log2(age)) if age >= 1 else -1
 
 
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
+def _compare(one: Any, other: Any) -> int:
+    return int(one > other) - int(one < other)
 
 
 def _node(pod: JSON) -> str:
@@ -108,8 +104,3 @@ def _restarts(pod: JSON) -> tuple[int, int]:
         if each["name"] in sidecars
     ]
     return max(regular, default=0), max(beside, default=0)
-
-
-def _ready_since(pod: JSON) -> str:
-    """Return since when it is ready, empty where it is not."""
-    return (ready_condition(pod) or {}).get("lastTransitionTime") or ""

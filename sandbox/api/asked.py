@@ -72,11 +72,10 @@ def _unheard(_warning: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How to treat unknown and duplicate fields (`raw` shows these), and whether only to try."""
+    """How to treat unknown fields, and whether only to try."""
 
     dry_run: bool = False
     strictness: Strictness = Strictness.IGNORE
-    raw: bytes | None = None
     warn: Callable[[str], None] = _unheard
 
 

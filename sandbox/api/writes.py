@@ -64,7 +64,7 @@ def find_unknown(write: Write, body: JSON) -> list[str]:
     options = write.options
     if options.strictness is Strictness.IGNORE:
         return []
-    found = strict_errors(write.resource, body, options.raw)
+    found = strict_errors(write.resource, body)
     for error in found if options.strictness is Strictness.WARN else ():
         options.warn(error)
     return found

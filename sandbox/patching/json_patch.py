@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from sandbox.failure import ApiError
+from sandbox.failure import ApiError, not_served
 from sandbox.json import JSON, copy_json
 
 UNTOLD: Final = "the server rejected our request due to an error in our request"
@@ -96,7 +96,7 @@ def json_patch(doc: JSON, ops: Any) -> JSON:
 
 
 def _do_operation(document: JSON, operation: JSON) -> None:
-    place = _place(document, operation, "path")
+    place = _place(document, operation)
     match operation.get("op"):
         case "add":
             place.add(copy_json(operation.get("value")))
@@ -104,13 +104,8 @@ def _do_operation(document: JSON, operation: JSON) -> None:
             place.remove()
         case "replace":
             place.replace(copy_json(operation.get("value")))
-        case "copy":
-            place.add(copy_json(_place(document, operation, "from").get()))
-        case "move":
-            source = _place(document, operation, "from")
-            value = source.get()
-            source.remove()
-            place.add(value)
+        case "copy" | "move":
+            raise not_served("a JSON patch that copies or moves")
         case "test":
             if place.get() != operation.get("value"):
                 raise inapplicable(f"testing value {operation['path']} failed: test failed")
@@ -118,11 +113,11 @@ def _do_operation(document: JSON, operation: JSON) -> None:
             raise inapplicable(f"Unexpected kind: {other}")
 
 
-def _place(document: JSON, operation: JSON, name: str) -> _Place:
+def _place(document: JSON, operation: JSON) -> _Place:
     """Return the place that a pointer (RFC 6901) names; the document as a whole has none."""
-    pointer = operation.get(name)
+    pointer = operation.get("path")
     if not isinstance(pointer, str) or not pointer.startswith("/"):
-        raise inapplicable(f"an operation needs a {name} below the document: {pointer}")
+        raise inapplicable(f"an operation needs a path below the document: {pointer}")
     *way, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
     here: Any = document
     for step in way:

@@ -83,11 +83,6 @@ def answer_review(
     return answer(201, found)
 
 
-MOST_WARNING_LETTERS = 4096
-LETTERS_OF_A_WARNING = 256
-WARNINGS_IN_FULL_HEADER = MOST_WARNING_LETTERS // LETTERS_OF_A_WARNING
-"""The server's own bounds (apiserver `filters/warning.go`); clients refuse headers without end."""
-
 _STANDING = {"cache-control": "no-cache, private"}
 
 
@@ -160,17 +155,8 @@ class Door:
 def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
     headers = {**_STANDING, **answer.headers}
     if warnings:
-        headers["warning"] = ", ".join(
-            f"299 - {_quote_warning(text)}" for text in _shorten_warnings(warnings)
-        )
+        headers["warning"] = ", ".join(f"299 - {_quote_warning(text)}" for text in warnings)
     return headers
-
-
-def _shorten_warnings(warnings: list[str]) -> list[str]:
-    """Return what of the warnings a header can hold: where they are too many, a part of each."""
-    if sum(map(len, warnings)) <= MOST_WARNING_LETTERS:
-        return warnings
-    return [text[:LETTERS_OF_A_WARNING] for text in warnings[:WARNINGS_IN_FULL_HEADER]]
 
 
 def _quote_warning(text: str) -> str:

@@ -28,7 +28,7 @@ from sandbox.serving.options import (
     read_options,
     strictness_of,
 )
-from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
+from sandbox.serving.rendering import View, WatchStream, answer, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
 from sandbox.storage.selection import Selection, selection
@@ -102,9 +102,7 @@ class Call:
 
     def write_options(self) -> WriteOptions:
         """Return what becomes of fields that the schema does not know, and whether to keep it."""
-        is_json = content_type(self.request.headers.get("content-type", "")) in ("", JSON_TYPE)
-        raw = self.request.body if is_json else None
-        return WriteOptions(is_dry_run(self.request), strictness_of(self.request), raw, self.warn)
+        return WriteOptions(is_dry_run(self.request), strictness_of(self.request), self.warn)
 
     def selection(self) -> Selection:
         """Return which objects of the collection are meant; 400."""

@@ -23,8 +23,8 @@ from sandbox.controllers.quota import QuotaAdmission, QuotaController
 from sandbox.controllers.replica_sets import ReplicaSetController
 from sandbox.controllers.statefulset.controller import StatefulSetController
 from sandbox.kubelet.behaviour import Silence, Source
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.kubelet import NODES, Kubelet
-from sandbox.kubelet.states import Pace
 from sandbox.serving.handle import Door, Heard, unheard
 from sandbox.serving.request import Answer, Request
 from sandbox.times import Names, Timers

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.api.asked import (
-    KIND_DEFAULT,
-    LENIENT,
-    Admission,
-    DeleteOptions,
-    Operation,
-    Patch,
-    PatchType,
-    Propagation,
-    Strictness,
-    WriteOptions,
-    Writer,
-)
-from sandbox.api.deletion import delete
-from sandbox.api.eviction import evict
+from sandbox.api.deletion import delete, evict
 from sandbox.api.listing import (
     LATEST,
     ListOptions,
@@ -25,7 +11,20 @@ from sandbox.api.listing import (
     list_objects,
 )
 from sandbox.api.patches import bind, patch, patch_scale, scale_of
-from sandbox.api.registry import Registry
+from sandbox.api.registry import (
+    KIND_DEFAULT,
+    LENIENT,
+    Admission,
+    DeleteOptions,
+    Operation,
+    Patch,
+    PatchType,
+    Propagation,
+    Registry,
+    Strictness,
+    WriteOptions,
+    Writer,
+)
 from sandbox.api.storing import create, update
 from sandbox.api.writes import Write, found_cluster
 from sandbox.failure import ApiError, not_served

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox.api.asked import Operation, Patch, PatchType, Strictness
-from sandbox.api.registry import make_modified_error, missing
+from sandbox.api.registry import (
+    Operation,
+    Patch,
+    PatchType,
+    Strictness,
+    make_modified_error,
+    missing,
+)
 from sandbox.api.storing import checked_name, checked_place, create_received, replace
 from sandbox.api.writes import (
     Write,
@@ -22,8 +28,7 @@ from sandbox.objects import Mismatch, decode_struct, defaulted_type, fill_defaul
 from sandbox.objects.decoding import root_of
 from sandbox.objects.selectors import selector_text
 from sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
-from sandbox.schema import schema_of
-from sandbox.schema.types import spell_value
+from sandbox.schema import schema_of, spell_value
 from sandbox.storage.store import Key
 
 

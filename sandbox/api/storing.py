@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.api.asked import Operation
-from sandbox.api.registry import missing, taken_of_services
+from sandbox.api.registry import Operation, missing, taken_of_services
 from sandbox.api.strategies import Strategy, has_status, strategy_of
 from sandbox.api.writes import (
     Write,

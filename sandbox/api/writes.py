@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox.api.asked import Admission, Operation, Patch, Strictness, WriteOptions, Writer
-from sandbox.api.registry import Registry, internal, make_modified_error
+from sandbox.api.registry import (
+    Admission,
+    Operation,
+    Patch,
+    Registry,
+    Strictness,
+    WriteOptions,
+    Writer,
+    internal,
+    make_modified_error,
+)
 from sandbox.api.strategies import strategy_of
 from sandbox.failure import ApiError, FieldError, bad_request, forbidden, invalid, not_found
 from sandbox.fields import Conflict, NotTyped, apply, update_owners

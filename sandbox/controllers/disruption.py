@@ -6,7 +6,7 @@ Rules of `pkg/controller/disruption/disruption.go`.
 from __future__ import annotations
 
 from sandbox.api.api import Api
-from sandbox.api.eviction import BUDGETS, with_allowance
+from sandbox.api.deletion import BUDGETS, with_allowance
 from sandbox.controllers.ownership import DISRUPTIONS, controller_of, key_of
 from sandbox.controllers.pods import is_deleting, is_ready, resolve_bound
 from sandbox.controllers.queue import Informer, WorkQueue

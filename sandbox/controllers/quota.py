@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from sandbox.api.api import Api
-from sandbox.api.asked import Admission, Operation
+from sandbox.api.registry import Admission, Operation
 from sandbox.controllers.ownership import QUOTA_ADMISSION, QUOTAS, key_of
 from sandbox.controllers.pods import ENDED, phase
 from sandbox.controllers.queue import LATENCY_SECONDS, Informer, WorkQueue

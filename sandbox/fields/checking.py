@@ -8,8 +8,7 @@ from typing import Any
 from sandbox.failure import ApiError
 from sandbox.fields.sets import ElementError, describe_element, item_element
 from sandbox.json import JSON, dig
-from sandbox.schema import Shape, Type
-from sandbox.schema.types import spell_value, spelled_type
+from sandbox.schema import Shape, Type, spell_value, spelled_type
 
 
 class NotTyped(Exception):

@@ -15,10 +15,10 @@ from sandbox.controllers.nodes import NodeController
 from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.logs import LogOptions, NoLogError
 from sandbox.kubelet.nodes import NodeState, asked_state, node, node_status
 from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, Request, WriteEvent
-from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers

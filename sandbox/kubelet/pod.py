@@ -11,9 +11,18 @@ from typing import Final
 
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import START_KINDS, Behaviour, Clause, Kind
-from sandbox.kubelet.container import Conditions, Container, Why, not_initialized, not_ready
+from sandbox.kubelet.container import (
+    Conditions,
+    Container,
+    Note,
+    Pace,
+    Part,
+    Running,
+    Why,
+    not_initialized,
+    not_ready,
+)
 from sandbox.kubelet.scripts import script
-from sandbox.kubelet.states import Note, Pace, Part, Running
 
 NODE_IP: Final = "127.0.0.1"
 

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from sandbox.access.reviews import REVIEWS
+from sandbox.access.authorizer import REVIEWS
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
-from sandbox.schema.types import (
+from sandbox.schema import (
     definition_name,
     definitions,
     reference_of,

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from sandbox.api.asked import DeleteOptions, Patch, PatchType, Propagation, Strictness
 from sandbox.api.listing import ListOptions
+from sandbox.api.registry import DeleteOptions, Patch, PatchType, Propagation, Strictness
 from sandbox.failure import ApiError, bad_request, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import Mismatch, decode_struct
-from sandbox.schema.types import json_type
+from sandbox.schema import json_type
 from sandbox.serving.protobuf.messages import from_protobuf
 from sandbox.serving.rendering import content_type
 from sandbox.serving.request import JSON_TYPE, PROTOBUF_TYPE, Request

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Protocol
 
 from sandbox.access.authorizer import Target
-from sandbox.api.api import Api, Key, PatchType, WriteOptions, Writer
-from sandbox.failure import bad_request, not_served
+from sandbox.api.api import Api, PatchType, WriteOptions, Writer
+from sandbox.failure import ApiError, bad_request, not_served
+from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.kubelet.logs import LogOptions
 from sandbox.objects import defaulted_type
-from sandbox.serving.followed_log import FollowedLog
 from sandbox.serving.options import (
     check_write,
     decoded_object,
@@ -32,7 +32,7 @@ from sandbox.serving.rendering import View, WatchStream, answer, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
 from sandbox.storage.selection import Selection, selection
-from sandbox.storage.store import Store
+from sandbox.storage.store import Change, Key, Store
 
 HEADERS = {"content-type": "text/plain"}
 
@@ -219,3 +219,85 @@ VERBS: dict[str, Callable[[Call], Answer]] = {
 
 def _is_there(call: Call) -> bool:
     return call.api.store.get(call.key) is not None
+
+
+class FollowedLog:
+    """A log that grows with its pod; it ends when the attempt that writes it has ended."""
+
+    def __init__(
+        self, store: Store, pod: Key, container: str, read: Callable[[], bytes], text: bytes
+    ) -> None:
+        """Begin with `text`; `read` gives the whole log of the attempt at any later moment."""
+        self._pod = pod
+        self._container = container
+        self._read = read
+        self._pending = [text] if text else []
+        self._sent_bytes = len(read())
+        self._attempt = _attempt(store.get(pod), container)
+        self._hear: Callable[[], None] = _nobody
+        self._over = not _runs(store.get(pod), container)
+        self._stop = store.listen("pods", self._on_change)
+        if self._over:
+            self._stop()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the container has ended."""
+        return self._over
+
+    def take(self) -> list[bytes]:
+        """Return what was written since the last call."""
+        taken, self._pending = self._pending, []
+        return taken
+
+    def on_data(self, hear: Callable[[], None]) -> None:
+        """Have `hear` called when there is more, and at the end."""
+        self._hear = hear
+
+    def close(self) -> None:
+        """End it from the reader's side."""
+        self._over = True
+        self._stop()
+        self._hear()
+
+    def _on_change(self, change: Change) -> None:
+        if change.key != self._pod:
+            return
+        is_same = _attempt(change.after, self._container) == self._attempt
+        if is_same:
+            self._grow()
+        if not is_same or not _runs(change.after, self._container):
+            self.close()
+        else:
+            self._hear()
+
+    def _grow(self) -> None:
+        try:
+            text = self._read()
+        except ApiError:
+            return
+        if len(text) > self._sent_bytes:
+            self._pending.append(text[self._sent_bytes :])
+            self._sent_bytes = len(text)
+
+
+def _status(pod: JSON | None, container: str) -> JSON:
+    statuses = [
+        *(dig(pod, "status", "containerStatuses") or []),
+        *(dig(pod, "status", "initContainerStatuses") or []),
+    ]
+    named = [status for status in statuses if container in ("", status.get("name"))]
+    return named[0] if named else {}
+
+
+def _attempt(pod: JSON | None, container: str) -> tuple[str, int]:
+    uid = dig(pod, "metadata", "uid") or ""
+    return str(uid), int(_status(pod, container).get("restartCount", 0))
+
+
+def _runs(pod: JSON | None, container: str) -> bool:
+    return dig(_status(pod, container), "state", "running") is not None
+
+
+def _nobody() -> None:
+    """Call nobody."""

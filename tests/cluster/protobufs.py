@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox.kinds import RESOURCES
-from sandbox.schema.types import definitions
+from sandbox.schema import definitions
 from sandbox.serving.discovery import REVIEWED
 from sandbox.serving.protobuf.messages import DATA, message_name
 from tests.cluster.programs import REPOSITORY

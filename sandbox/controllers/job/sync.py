@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sandbox.controllers.deletion_order import in_deletion_order
 from sandbox.controllers.job.pods import (
     ended_at,
     has_failed,
@@ -21,6 +20,7 @@ from sandbox.controllers.job.pods import (
     restarts,
 )
 from sandbox.controllers.pods import is_active, is_ready, is_terminating, phase
+from sandbox.controllers.replica_sets import in_deletion_order
 from sandbox.json import JSON, copy_json
 from sandbox.objects.conditions import conditions_of, find
 from sandbox.times import Timers

@@ -284,3 +284,16 @@ def variable_name(value: str) -> Messages:
         says = "a valid environment variable name must consist only of printable ASCII characters"
         return (f"{says} other than '='",)
     return ()
+
+
+def check_no_backsteps(found: Found, field: str, path: str) -> None:
+    """A path does not climb."""
+    if ".." in path.split("/"):
+        found.append(invalid(field, path, "must not contain '..'"))
+
+
+def check_relative_path(found: Found, field: str, path: str) -> None:
+    """A path is relative and does not climb."""
+    if path.startswith("/"):
+        found.append(invalid(field, path, "must be a relative path"))
+    check_no_backsteps(found, field, path)

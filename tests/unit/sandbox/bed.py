@@ -17,8 +17,8 @@ from sandbox.api.api import (
 from sandbox.cluster import Controllers
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.states import Pace
 from sandbox.times import Names, Timers
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)

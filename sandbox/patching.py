@@ -173,7 +173,8 @@ def merged_list(before: list[Any], patch: list[Any], key: str, merge: Merge) -> 
     live, items = _split_directed(before, patch, key)
     found = list(live)
     for item in items:
-        index = _index_by_key(found, _key_of(item, key), key)
+        value = _key_of(item, key)
+        index = next((at for at, one in enumerate(found) if _key_of(one, key) == value), None)
         if index is None:
             found.append(item)
         else:
@@ -206,10 +207,6 @@ def _key_of(item: Any, key: str) -> Any:
     if not isinstance(item, dict) or key not in item:
         raise PatchError(f"an item of a list in the patch does not contain its merge key: {key}")
     return item[key]
-
-
-def _index_by_key(items: list[Any], value: Any, key: str) -> int | None:
-    return next((at for at, item in enumerate(items) if _key_of(item, key) == value), None)
 
 
 def ordered_list(items: list[Any], order: list[Any], live: list[Any], key: str) -> list[Any]:
@@ -278,16 +275,12 @@ def _merge_member(value: JSON, name: str, part: Any, kind: Type) -> None:
         field = _field(kind, name)
         value[name] = _list_of(before, part, field) if "merge" in field.strategies else part
     else:
-        _take(value, name, part)
-
-
-def _take(value: JSON, name: str, part: Any) -> None:
-    """Set a member to what the patch says, which holds no directives then."""
-    kept = _without_directed([without_nulls(part)])
-    if kept:
-        value[name] = kept[0]
-    else:
-        value.pop(name, None)
+        # What is new holds no directives.
+        kept = _without_directed([without_nulls(part)])
+        if kept:
+            value[name] = kept[0]
+        else:
+            value.pop(name, None)
 
 
 def _without_directed(items: list[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sandbox.failure import ApiError, bad_request, qualify_resource
 from sandbox.json import JSON, dig
+from sandbox.kinds import Resource
 from sandbox.storage.store import Key, Store
 
 MASTERS = "system:masters"
@@ -219,21 +220,18 @@ _EVERYTHING: JSON = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _EVERY_PATH: JSON = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A kind of review."""
-
-    api_version: str
-    kind: str
-    plural: str
+def _review(api_version: str, kind: str) -> Resource:
+    group, _, version = api_version.partition("/")
+    plural = f"{kind.lower()}s"
+    return Resource(group, version, plural, kind, namespaced=False, verbs=("create",))
 
 
 REVIEWS = (
-    Review(AUTHORIZATION, "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-    Review(AUTHORIZATION, "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
-    Review(AUTHENTICATION, "SelfSubjectReview", "selfsubjectreviews"),
+    _review(AUTHORIZATION, "SelfSubjectAccessReview"),
+    _review(AUTHORIZATION, "SelfSubjectRulesReview"),
+    _review(AUTHENTICATION, "SelfSubjectReview"),
 )
-"""Every review that is answered."""
+"""Kinds that are answered and not kept."""
 
 
 def answer(authorizer: Authorizer, kind: str, body: JSON, who: Identity, now: str) -> JSON:

@@ -12,6 +12,7 @@ from sandbox.api.writes import Write, check_deletable
 from sandbox.failure import ApiError, conflict
 from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KEY, Resource
+from sandbox.objects.conditions import conditions_of, find, is_true, without
 from sandbox.objects.selectors import matches
 from sandbox.storage.store import Key
 
@@ -203,11 +204,6 @@ def _goes_freely(pod: JSON) -> bool:
     return ended or bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _condition(pod: JSON, kind: str) -> JSON:
-    conditions = dig(pod, "status", "conditions") or ()
-    return next((each for each in conditions if each["type"] == kind), {})
-
-
 def _ask_budget(write: Write, key: Key, pod: JSON) -> None:
     labels = pod["metadata"].get("labels")
     items = write.registry.store.items(BUDGETS, key.namespace)
@@ -218,7 +214,7 @@ def _ask_budget(write: Write, key: Key, pod: JSON) -> None:
             " not support."
         )
     for budget in budgets:
-        if _condition(pod, "Ready").get("status") == "True" or not _spares_ill_pods(budget):
+        if is_true(pod, "Ready") or not _spares_ill_pods(budget):
             _spend(write, budget, key.name)
 
 
@@ -248,9 +244,7 @@ def _spend(write: Write, budget: JSON, pod: str) -> None:
 
 def _explain(budget: JSON) -> str:
     name, status = budget["metadata"]["name"], budget["status"]
-    denied: JSON = next(
-        (each for each in status.get("conditions") or () if each["type"] == ALLOWED), {}
-    )
+    denied = find(conditions_of(budget), ALLOWED) or {}
     says, denies = denied.get("message"), f"The disruption budget {name} does not allow evicting"
     if says and denied["reason"] == "SyncFailed":
         return f"{denies} pods currently because it failed sync: {says}"
@@ -273,7 +267,7 @@ def _make_blocked_error(why: str, retry_seconds: int) -> ApiError:
 def with_allowance(status: JSON, now: str, failure: str = "") -> JSON:
     """Return a budget's status with the condition that says whether a pod may go."""
     found: list[JSON] = status.get("conditions") or []
-    before = next((each for each in found if each["type"] == ALLOWED), {})
+    before = find(found, ALLOWED) or {}
     allows = status["disruptionsAllowed"] > 0
     reason = "SufficientPods" if allows else "InsufficientPods"
     made = {
@@ -291,7 +285,7 @@ def with_allowance(status: JSON, now: str, failure: str = "") -> JSON:
 def _mark(pod: JSON, now: str) -> JSON:
     """Return a pod with the condition that tells why it goes."""
     status = pod.get("status") or {}
-    others = [each for each in status.get("conditions") or () if each["type"] != "DisruptionTarget"]
+    others = without(conditions_of(pod), "DisruptionTarget")
     made = {
         "type": "DisruptionTarget",
         "status": "True",

@@ -25,6 +25,7 @@ from sandbox.api.writes import (
 from sandbox.failure import ApiError, FieldError, conflict, invalid, not_served
 from sandbox.json import JSON, dig
 from sandbox.objects import Mismatch, decode_struct, defaulted_type, fill_defaults
+from sandbox.objects.conditions import conditions_of, without
 from sandbox.objects.decoding import root_of
 from sandbox.objects.selectors import selector_text
 from sandbox.patching import PatchError, json_patch, merge_patch, strategic_merge
@@ -183,7 +184,7 @@ def bind(write: Write, key: Key, uid: str, node: str) -> None:
 
 def _with_binding(write: Write, live: JSON, node: str) -> JSON:
     status = live.get("status", {})
-    others = [one for one in status.get("conditions") or [] if one["type"] != "PodScheduled"]
+    others = without(conditions_of(live), "PodScheduled")
     scheduled = {
         "type": "PodScheduled",
         "status": "True",

@@ -164,17 +164,13 @@ def in_deletion_order(pods: Iterable[JSON], related: Iterable[JSON], now: float)
 
     def compare_pods(one: JSON, other: JSON) -> int:
         rank = _compare(on_node[_node(other)], on_node[_node(one)])
-        return _by_state(one, other) or rank or _by_age(one, other, now)
+        return _compare(_state(one), _state(other)) or rank or _by_age(one, other, now)
 
     return sorted(pods, key=functools.cmp_to_key(compare_pods))
 
 
-def _by_state(one: JSON, other: JSON) -> int:
-    """Compare by node, phase, readiness and cost: what serves least is smallest."""
-    return _compare(_state(one), _state(other))
-
-
 def _state(pod: JSON) -> tuple[bool, int, bool, int]:
+    """Return node, phase, readiness and cost: what serves least is smallest."""
     return bool(_node(pod)), _PHASES.get(phase(pod), 0), is_ready(pod), _cost(pod)
 
 

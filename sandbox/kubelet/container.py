@@ -178,12 +178,8 @@ def _without_empty(**fields: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if value}
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
-    """What a condition that does not hold gives for it."""
-
-    reason: str
-    message: str = ""
+Why = tuple[str, str]
+"""The reason and the message that a condition which does not hold gives for it."""
 
 
 class Conditions:
@@ -194,47 +190,29 @@ class Conditions:
     def __init__(self) -> None:
         self._by_type: dict[str, JSON] = {}
 
-    def hold(self, wall: str, *types: str) -> None:
-        """Let conditions be true."""
+    def set(self, wall: str, *types: str, why: Why | None = None) -> None:
+        """Let conditions be true, or false for a reason."""
+        status = "True" if why is None else "False"
+        details = {} if why is None else _without_empty(reason=why[0], message=why[1])
         for type_ in types:
-            self._set(type_, "True", wall, {})
-
-    def fail(self, wall: str, why: Why, *types: str) -> None:
-        """Let conditions be false, for a reason."""
-        details = {"reason": why.reason, **({"message": why.message} if why.message else {})}
-        for type_ in types:
-            self._set(type_, "False", wall, details)
+            before = self._by_type.get(type_, {})
+            since = before["lastTransitionTime"] if before.get("status") == status else wall
+            made = {"type": type_, "status": status, "lastTransitionTime": since}
+            self._by_type[type_] = {**made, **details}
 
     def render(self) -> list[JSON]:
         """Return them as `status.conditions`."""
         return list(self._by_type.values())
 
-    def _set(self, type_: str, status: str, wall: str, details: JSON) -> None:
-        before = self._by_type.get(type_, {})
-        since = before["lastTransitionTime"] if before.get("status") == status else wall
-        self._by_type[type_] = {
-            "type": type_,
-            "status": status,
-            "lastTransitionTime": since,
-            **details,
-        }
-
 
 def not_ready(names: Sequence[str]) -> Why:
     """Return why a pod is not ready whose containers of these names are not."""
-    return Why("ContainersNotReady", f"containers with unready status: {_join_names(names)}")
+    return "ContainersNotReady", f"containers with unready status: [{' '.join(names)}]"
 
 
 def not_initialized(names: Sequence[str]) -> Why:
     """Return why a pod is not initialized whose init containers of these names are not done."""
-    return Why(
-        "ContainersNotInitialized", f"containers with incomplete status: {_join_names(names)}"
-    )
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """Return names as Go prints a list of strings."""
-    return f"[{' '.join(names)}]"
+    return "ContainersNotInitialized", f"containers with incomplete status: [{' '.join(names)}]"
 
 
 NODE_BACK_OFF_SECONDS = (10, 20, 40, 80, 160, 300)

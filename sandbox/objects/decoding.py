@@ -34,13 +34,12 @@ class GoField:
 def structs() -> Mapping[str, Mapping[str, GoField]]:
     """Return the fields of every struct by its name; read once, on first use."""
     text = files("sandbox.objects").joinpath("gotypes.json").read_text(encoding="utf-8")
-    return {name: _fields(fields) for name, fields in json.loads(text).items()}
-
-
-def _fields(raw: Mapping[str, tuple[str, str]]) -> Mapping[str, GoField]:
     return {
-        name: GoField(kind, "p" in flags, "o" in flags, "z" in flags)
-        for name, (kind, flags) in raw.items()
+        struct: {
+            name: GoField(kind, "p" in flags, "o" in flags, "z" in flags)
+            for name, (kind, flags) in fields.items()
+        }
+        for struct, fields in json.loads(text).items()
     }
 
 
@@ -148,7 +147,7 @@ class Decoder:
         for key, field in fields.items():
             readers[key] = (self.reader(field.type), field.is_pointer or _is_always(field))
         always = [
-            (key, _nothing if field.is_pointer else self._zero_of(field.type))
+            (key, (lambda: None) if field.is_pointer else self._zero_of(field.type))
             for key, field in fields.items()
             if _is_always(field)
         ]
@@ -160,10 +159,6 @@ class Decoder:
             return lambda: reader({})
         zero = _ZEROS.get(kind.partition(" ")[0])
         return lambda: zero
-
-
-def _nothing() -> None:
-    return None
 
 
 def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:

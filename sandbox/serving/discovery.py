@@ -32,19 +32,6 @@ GROUPS = (
 
 AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-REVIEWED = tuple(
-    Resource(
-        group=review.api_version.partition("/")[0],
-        version=review.api_version.partition("/")[2],
-        plural=review.plural,
-        kind=review.kind,
-        namespaced=False,
-        verbs=("create",),
-    )
-    for review in REVIEWS
-)
-"""Kinds that are answered and not kept."""
-
 _READ_WRITE = ["get", "patch", "update"]
 _SUBRESOURCES: Mapping[str, JSON] = {
     "eviction": {"group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"]},
@@ -83,7 +70,7 @@ def aggregate_groups(names: Iterable[str]) -> JSON:
 
 
 def _all() -> tuple[Resource, ...]:
-    return (*RESOURCES, *REVIEWED)
+    return (*RESOURCES, *REVIEWS)
 
 
 def _aggregated_group(name: str) -> JSON:

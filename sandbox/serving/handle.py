@@ -135,7 +135,7 @@ class Door:
             target=target,
             resource=resource,
             user=identity.user,
-            warn=lambda text: _add_once(warnings, text),
+            warn=warnings.append,
         )
         return VERBS[target.verb](call)
 
@@ -157,7 +157,9 @@ class Door:
 def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
     headers = {**_STANDING, **answer.headers}
     if warnings:
-        headers["warning"] = ", ".join(f"299 - {_quote_warning(text)}" for text in warnings)
+        headers["warning"] = ", ".join(
+            f"299 - {_quote_warning(text)}" for text in dict.fromkeys(warnings)
+        )
     return headers
 
 
@@ -165,11 +167,6 @@ def _quote_warning(text: str) -> str:
     line = " ".join(text.split())
     escaped = line.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _add_once(warnings: list[str], text: str) -> None:
-    if text not in warnings:
-        warnings.append(text)
 
 
 HEALTH = ("/healthz", "/livez", "/readyz")

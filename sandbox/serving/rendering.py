@@ -142,8 +142,11 @@ class WatchStream:
 
     def take(self) -> list[bytes]:
         """Return what has happened since the last call, a line each."""
-        events = self._events.take()
-        return [self._line(self._view(), event) for event in events]
+        lines = []
+        for event in self._events.take():
+            lines.append(to_json(self._view().event(event, first=self._is_first)) + b"\n")
+            self._is_first = False
+        return lines
 
     def on_data(self, hear: Callable[[], None]) -> None:
         """Have `hear` called when there may be lines, and at the end."""
@@ -152,7 +155,3 @@ class WatchStream:
     def close(self) -> None:
         """End it from the reader's side."""
         self._events.close()
-
-    def _line(self, view: View, event: JSON) -> bytes:
-        first, self._is_first = self._is_first, False
-        return to_json(view.event(event, first=first)) + b"\n"

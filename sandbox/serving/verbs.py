@@ -33,6 +33,7 @@ from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
 from sandbox.storage.selection import Selection, selection
 from sandbox.storage.store import Change, Key, Store
+from sandbox.storage.watching import no_reader
 
 HEADERS = {"content-type": "text/plain"}
 
@@ -234,7 +235,7 @@ class FollowedLog:
         self._pending = [text] if text else []
         self._sent_bytes = len(read())
         self._attempt = _attempt(store.get(pod), container)
-        self._hear: Callable[[], None] = _nobody
+        self._hear: Callable[[], None] = no_reader
         self._over = not _runs(store.get(pod), container)
         self._stop = store.listen("pods", self._on_change)
         if self._over:
@@ -297,7 +298,3 @@ def _attempt(pod: JSON | None, container: str) -> tuple[str, int]:
 
 def _runs(pod: JSON | None, container: str) -> bool:
     return dig(_status(pod, container), "state", "running") is not None
-
-
-def _nobody() -> None:
-    """Call nobody."""

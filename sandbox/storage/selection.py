@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sandbox.failure import ApiError, bad_request, not_served
+from sandbox.failure import bad_request, not_served
 from sandbox.json import JSON, dig
 from sandbox.storage.store import Change, ChangeType, at_version
 
@@ -114,7 +114,8 @@ def parse_labels(text: str) -> LabelSelector:
     while position < end:
         term = _TERM.match(text, position)
         if term is None:
-            raise _unreadable(text, position)
+            what = f'"{text}" is no label selector at {position}'
+            raise bad_request(f"unable to parse requirement: {what}")
         found.append(_requirement(term))
         position = term.end()
     return tuple(found)
@@ -129,10 +130,6 @@ def _requirement(term: re.Match[str]) -> Requirement:
     if term["sign"] in "<>":
         raise not_served("a label selector that compares numbers")
     return Requirement(term["name"], frozenset({term["value"]}), term["sign"] != "!=")
-
-
-def _unreadable(text: str, position: int) -> ApiError:
-    return bad_request(f'unable to parse requirement: "{text}" is no label selector at {position}')
 
 
 @dataclass(frozen=True, slots=True)

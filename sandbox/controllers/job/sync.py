@@ -252,13 +252,12 @@ class JobSync:
             self._note(pod)
         if is_indexed(self.job):
             self._write_indexes()
-        if self.finished is not None and not find(self._conditions(), _FIRST[self.finished.type]):
+        if self.finished is not None and not find(
+            self.status.get("conditions") or [], _FIRST[self.finished.type]
+        ):
             end = self.finished
             self._set(_FIRST[end.type], "True", end.reason, end.message)
         return ended
-
-    def _conditions(self) -> list[JSON]:
-        return self.status.get("conditions") or []
 
     def _note(self, pod: JSON) -> None:
         """Note a pod that has ended, once; an ignored failure and one without a number never."""

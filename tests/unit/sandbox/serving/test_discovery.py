@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sandbox.access.authorizer import REVIEWS
 from sandbox.kinds import RESOURCES
-from sandbox.serving.discovery import REVIEWED
 from tests.unit.sandbox.serving.client import Client, document
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -27,7 +27,7 @@ def test_all_groups_in_one_document(client: Client) -> None:
             name = group["metadata"].get("name", "")
             kinds = group["versions"][0]["resources"]
             found += [(name, kind["resource"]) for kind in kinds]
-    assert sorted(found) == sorted((each.group, each.plural) for each in (*RESOURCES, *REVIEWED))
+    assert sorted(found) == sorted((each.group, each.plural) for each in (*RESOURCES, *REVIEWS))
 
 
 def test_openapi_tells_what_a_patch_takes(client: Client) -> None:

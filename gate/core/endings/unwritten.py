@@ -10,16 +10,15 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.phases import Phase
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.lost_needs import find_dropped, find_lost_need
+from gate.core.writes.lost_needs import find_awaited, find_dropped, find_lost_need
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
 
-GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
+_GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
 MAY_HAVE_GONE = CleanText(
     "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
@@ -33,6 +32,12 @@ WHOSE_IS_UNKNOWN = (
     "the answer to its write was lost, and it has changed since: "
     "whether that write or somebody else did it is not known"
 )
+
+
+def end_awaited(attempt: Attempt, ref: Ref) -> Ending | None:
+    """Return the ending of what a dead gate saw complete, and what is gone; None of any other."""
+    is_passed = ref in find_awaited(attempt)
+    return Ending(Outcome.VERIFIED, Reason.COMPLETE, _GONE_SINCE) if is_passed else None
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
@@ -49,22 +54,6 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
         return False
     is_unseen = resumed.record.leg is Leg.FORWARD and written is None
     return is_unseen or not kept.reach.is_known_written
-
-
-def was_awaited(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a dead gate saw a workload complete that is gone: what waits for it is written.
-
-    A workload of the phase `BEFORE` is awaited before any of another phase is written.
-    """
-    resumed = attempt.plan.resumed
-    if resumed is None or ref in attempt.ledger.written:
-        return False
-    phases = {one.ref: one.phase for one in resumed.record.followed}
-    behind = (one.ref for one in resumed.record.objects if one.changes and one.ref in phases)
-    is_passed = any(
-        phases[one] is not Phase.BEFORE and one in attempt.ledger.written for one in behind
-    )
-    return is_passed and phases.get(ref) is Phase.BEFORE
 
 
 def may_have_gone(attempt: Attempt, ref: Ref) -> bool:

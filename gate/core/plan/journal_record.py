@@ -6,6 +6,7 @@ what each object was, what our write makes of it, the policy, and which way it w
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from gate.core.model.body import Body, FrozenMap
@@ -114,6 +115,18 @@ class Record:
     attempt_id: str = ""
     origin: Origin = NO_ORIGIN
     target_set: TargetSet = field(default_factory=TargetSet)
+
+    def find_passed(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return the workloads that had completed, and are gone since: not `written` any more.
+
+        One of the phase `BEFORE` is awaited before any workload of another phase is written.
+        """
+        phases = {one.ref: one.phase for one in self.followed}
+        changed = [one.ref for one in self.objects if one.changes and one.ref in phases]
+        if not any(phases[one] is not Phase.BEFORE and one in written for one in changed):
+            return frozenset()
+        early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
+        return frozenset(ref for ref in early if ref not in written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.lost_needs import find_awaited, find_dropped, find_lost_need
+from gate.core.writes.lost_needs import (
+    find_awaited,
+    find_dropped,
+    find_lost_need,
+    find_perhaps_gone,
+)
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
@@ -35,9 +39,12 @@ WHOSE_IS_UNKNOWN = (
 
 
 def end_awaited(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return the ending of what a dead gate saw complete, and what is gone; None of any other."""
-    is_passed = ref in find_awaited(attempt)
-    return Ending(Outcome.VERIFIED, Reason.COMPLETE, _GONE_SINCE) if is_passed else None
+    """Return the ending of what a dead gate wrote, or may have, and is gone; None of any other."""
+    if ref in find_awaited(attempt):
+        return Ending(Outcome.VERIFIED, Reason.COMPLETE, _GONE_SINCE)
+    if ref in find_perhaps_gone(attempt):
+        return Ending(Outcome.INCONCLUSIVE, Reason.INTERRUPTED, MAY_HAVE_GONE)
+    return None
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
@@ -66,9 +73,8 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
         return False
     for kept in resumed.record.objects:
         if kept.ref == ref:
-            wanted = kept.expected.workload if isinstance(kept.expected, LiveObject) else None
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
-            return wanted is not None and wanted.goes_after_end and not is_known
+            return kept.goes_after_end and not is_known
         if kept.changes and kept.ref not in attempt.ledger.written:
             return False
     return False

@@ -64,6 +64,12 @@ class Kept:
     autoscaled: bool = False
     reach: Reach = field(default_factory=Reach)
 
+    @property
+    def goes_after_end(self) -> bool:
+        """Whether its controller deletes what was written some time after its end."""
+        wanted = self.expected.workload if isinstance(self.expected, LiveObject) else None
+        return wanted is not None and wanted.goes_after_end
+
 
 @dataclass(frozen=True, slots=True)
 class RemovedPod:
@@ -127,6 +133,17 @@ class Record:
             return frozenset()
         early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
         return frozenset(ref for ref in early if ref not in written)
+
+    def find_perhaps_gone(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return what may have been written last, have come to its end and be gone: not `written`.
+
+        Empty unless all that is written before is `written`.
+        """
+        last = {one.ref for one in self.followed if one.phase is Phase.AFTER}
+        missing = [one for one in self.objects if one.changes and one.ref not in written]
+        missing = [one for one in missing if one.ref not in self.find_passed(written)]
+        may_be = all(one.ref in last and one.goes_after_end for one in missing)
+        return frozenset(one.ref for one in missing) if may_be else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.writes.order import answers_lost
 
@@ -24,6 +25,14 @@ def find_awaited(attempt: Attempt) -> frozenset[Ref]:
     """Return what a dead gate saw complete, and what is gone: what waits for it is written."""
     resumed = attempt.plan.resumed
     return frozenset() if resumed is None else resumed.record.find_passed(attempt.ledger.written)
+
+
+def find_perhaps_gone(attempt: Attempt) -> frozenset[Ref]:
+    """Return what a dead gate may have written last, and what may have gone after its end."""
+    resumed = attempt.plan.resumed
+    if resumed is None or resumed.record.leg is Leg.BACK:
+        return frozenset()
+    return resumed.record.find_perhaps_gone(attempt.ledger.written)
 
 
 def find_lost_need(attempt: Attempt, ref: Ref) -> Ref | None:

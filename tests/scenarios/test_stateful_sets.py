@@ -100,6 +100,20 @@ def test_a_partition_ends_with_the_pods_above_it(scene: Scene, audit: Trail) -> 
     assert changes(audit) == [WRITTEN]
 
 
+@pytest.mark.contract("B1265")
+@pytest.mark.parametrize("taken_back_by", ["apply", "undo"])
+def test_a_canary_that_is_taken_back_is_waited_for(scene: Scene, taken_back_by: str) -> None:
+    """The pods below the partition run what comes back already: the status counts them as new."""
+    old, new = (stateful_set(image=f"shop/db:{number}", partition=2) for number in (1, 2))
+    assert_verified(scene.apply(old))
+    assert_verified(scene.apply(new), "Partitioned", running="mixed")
+    undo = ("undo", "sts/db", "--output", "json")
+    result = scene.apply(old) if taken_back_by == "apply" else scene.gate(*undo)
+    assert_verified(result)
+    assert "2 of 3 new pods available" in result.stderr
+    assert images(scene) == all_run(1)
+
+
 @pytest.mark.contract("B923", "B1050", "B1096")
 @pytest.mark.parametrize(
     ("spec", "remedy"),

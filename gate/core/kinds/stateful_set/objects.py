@@ -6,7 +6,7 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -134,3 +134,9 @@ class StatefulSet(Workload):
     def own_pods(self, pods: Iterable[PodTrack]) -> list[PodTrack]:
         """Return its pods among those of the namespace, those on their way out too."""
         return [track for track in pods if track.pod.owner_uid == self.uid]
+
+    def find_places(self, pods: Iterable[PodTrack], suits: Callable[[Pod], bool]) -> set[int]:
+        """Return the places in the range of those pods that suit and do not terminate."""
+        staying = (track.pod for track in pods if not track.pod.deleting)
+        places = (self.index_of(pod) for pod in staying if suits(pod))
+        return {place for place in places if place is not None}

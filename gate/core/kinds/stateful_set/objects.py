@@ -6,7 +6,7 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -121,6 +121,13 @@ class StatefulSet(Workload):
     def loses_by_scaling_down(self) -> bool:
         """Whether its controller deletes the claims of pods that are scaled away."""
         return self.deletes_scaled_claims and bool(self.claims)
+
+    @property
+    def claims_of_pods(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the claims that each of its pods has (`getPersistentVolumeClaimName`)."""
+        ordinals = range(self.first_ordinal, self.first_ordinal + self.replicas)
+        pods = [f"{self.ref.name}-{ordinal}" for ordinal in ordinals]
+        return {pod: tuple(f"{claim}-{pod}" for claim in self.claims) for pod in pods}
 
     def index_of(self, pod: Pod) -> int | None:
         """Return the place of a pod in the range, None for one outside of it.

@@ -55,6 +55,7 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
     """Yield what is wrong; files with secrets are read, to make sure that they can be."""
     yield from _outputs(settings)
     yield from _names(settings)
+    yield from _power(settings)
     yield from _samples(settings)
     yield from _looks(settings)
     checks = all_checks(settings)
@@ -76,6 +77,15 @@ def _outputs(settings: Settings) -> Iterator[Conflict]:
             folder = pathlib.Path(file).parent
             hint = "" if folder.exists() else f"mkdir -p {shlex.quote(str(folder))}"
             yield Conflict((option,), f"{escape_line(file)}: {why}", hint)
+
+
+def _power(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each figure that only `--power` takes, and for two answers at once."""
+    for option in ("traffic", "rate", "exposure"):
+        if getattr(settings, option) is not None and not settings.power:
+            yield Conflict((option,), "goes with --power alone")
+    if settings.power and (settings.explain or settings.show is not None):
+        yield Conflict(("power",), "goes with neither --explain nor --show")
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:

@@ -9,7 +9,7 @@ from gate.config import as_configuration
 from gate.config.json_schema import schema
 from gate.config.limits import policy
 from gate.core.checks.query_template import Query
-from gate.core.checks.spec import Check, Counts, During, Schedule, Tolerances
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule, Tolerances
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
 from gate.core.statistics.count_decision import CountRule
@@ -24,7 +24,9 @@ WHOLE = f"""
 name: errors
 bad: 'requests{{app="${{app}}",pod=~"${{replicaset}}-.*",code=~"5.."}}'
 total: {TOTAL}
-compare: {{test: counts, tolerance: 0.5, harm: 3, negligible: 0, min-delta: 0.01, alpha: 0.05}}
+compare:
+  {{test: counts, tolerance: 0.5, harm: 3, negligible: 0, min-delta: 0.01, alpha: 0.05,
+   baseline: fresh}}
 warm-up: 1m
 scrape-interval: 15s
 interval: 5s
@@ -49,7 +51,7 @@ def test_every_key_of_a_comparison_arrives(folder: Folder) -> None:
     rule = CountRule(0.5, 3.0, 0.0, 0.01, 0.05, known_length=True)
     assert folder.check(WHOLE) == Check(
         "errors",
-        Counts(parsed(bad), parsed(TOTAL), rule, 60.0, 15.0),
+        Counts(parsed(bad), parsed(TOTAL), rule, 60.0, 15.0, compared_pods=ComparedPods.FRESH),
         Schedule(5.0, 75.0, during=During.BAKE),
         Tolerances(allowed_consecutive_errors=2),
         required=False,
@@ -95,6 +97,7 @@ WRONG = [
         "compare.tolerance: harm (2) has to be above 1 + tolerance (3)",
         BY_LOADER,
     ),
+    (f"{LEAST}\ncompare: {{test: counts, baseline: young}}", "not one of all, fresh", BY_SCHEMA),
     (f"{LEAST}\nmax: 1", "goes with query or use alone", BY_SCHEMA),
     (f"{LEAST}\nallowed-failures: 1", "alone", BY_SCHEMA),
     (

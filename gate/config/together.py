@@ -131,10 +131,10 @@ def _looks(settings: Settings) -> Iterator[Conflict]:
             continue
         option, phase = _phase_seconds(settings, check)
         seconds = least_counting_seconds(check)
-        if phase is not None and phase < seconds:
+        if phase is not None and phase <= seconds:
             text = (
-                f"{check.name}: {LEAST_TICKS} looks take {format_seconds(seconds)} with what is"
-                f" left out at the beginning, and {option} is {format_seconds(phase)}: nothing"
+                f"{check.name}: {LEAST_TICKS} looks take over {format_seconds(seconds)} with what"
+                f" is left out at the beginning, and {option} is {format_seconds(phase)}: nothing"
                 " could be decided"
             )
             hint = f"a shorter interval, or --{option} {format_seconds(least_phase_seconds(check))}"

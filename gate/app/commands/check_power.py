@@ -21,6 +21,7 @@ from gate.app.preflight.check_subjects import ref_of, require_answerable, requir
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.live_state import Live, read_live
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import argument_of
 from gate.config import Settings
 from gate.core.checks.bake_window import least_bake_seconds, least_phase_seconds
 from gate.core.checks.measurement import Measurement, measure_error, no_data, unaskable
@@ -106,7 +107,7 @@ def _know_one(
     if ref is None:
         raise UsageError(f"check {check.name} is about no single workload", hint="name one")
     if ref not in lives:
-        lives[ref] = read_live(replace(session, namespace=ref.namespace), ref.name)
+        lives[ref] = read_live(replace(session, namespace=ref.namespace), argument_of(ref))
     live = lives[ref]
     if not _measures(settings):
         return _Known(str(ref), live)

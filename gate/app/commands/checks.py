@@ -28,6 +28,7 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_live
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import argument_of
 from gate.app.runtime.world import World
 from gate.config import Settings
 from gate.core.checks.query_variables import Subject
@@ -79,7 +80,7 @@ def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) 
             jobs.append(job(check, "", nobody(namespace, at), at))
             continue
         if ref not in subjects:
-            live = read_live(replace(session, namespace=ref.namespace), ref.name)
+            live = read_live(replace(session, namespace=ref.namespace), argument_of(ref))
             subjects[ref] = subject_of(live, at)
         jobs.append(job(check, str(ref), subjects[ref], at))
     return jobs

@@ -125,13 +125,13 @@ def _row(chance: ChanceResult) -> tuple[str, str, str]:
     if chance["failed"] is None:
         return name, "-", "there is no such rate"
     after = chance["half_failed_after_seconds"]
-    return name, _percent(chance["failed"]), "-" if after is None else format_seconds(after)
+    return name, _share(chance["failed"]), "-" if after is None else format_seconds(after)
 
 
 def _conclusions(power: PowerResult) -> Iterator[tuple[str, str]]:
     passes, after = power["equal_passes"], power["half_passed_after_seconds"]
     half = "" if after is None else f", half of all by {format_seconds(after)}"
-    yield "equal", f"passes before the end in {_percent(passes or 0.0)}{half}"
+    yield "equal", f"passes before the end in {_share(passes or 0.0)}{half}"
     smallest = power["smallest_ratio"]
     found = "no ratio up to 100" if smallest is None else f"{smallest:.2g} times as bad"
     yield "found", f"four times in five: {found}"
@@ -161,7 +161,10 @@ def _enough(power: PowerResult) -> str:
     return f"twice as bad is found four times in five with about {' or '.join(either)}"
 
 
-def _percent(share: float) -> str:
-    if 0 < share < _HARDLY_ANY:
-        return f"{share:.2g}" if share < _HARDLY_ANY / 1e3 else f"{100 * share:.2g}%"
-    return f"{100 * share:.3g}%" if share < 0.1 else f"{share:.0%}"  # noqa: PLR2004 - two digits
+def _share(share: float) -> str:
+    """Return a simulated share, which has no more digits than that."""
+    return "under 1%" if share < _HARDLY_ANY else f"{share:.0%}"
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.3g}%"

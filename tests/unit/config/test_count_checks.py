@@ -154,12 +154,12 @@ def test_counters_may_be_computed_one_by_one(folder: Folder, text: str) -> None:
 def test_a_bake_window_too_short_for_nine_looks_is_refused(folder: Folder) -> None:
     """With the numbers, and a window that does."""
     text = f"{LEAST}\nduring: bake\nwarm-up: 1m"
-    (told,) = folder.problems(listed(text), bake="2m59s")
+    (told,) = folder.problems(listed(text), bake="3m")
     assert (
-        "errors: 9 looks take 3m with what is left out at the beginning, and bake is 2m59s: nothing"
-        " could be decided"
+        "errors: 9 looks take over 3m with what is left out at the beginning, and bake is 3m:"
+        " nothing could be decided"
     ) in told
-    folder.load(listed(text), bake="3m")
+    folder.load(listed(text), bake="3m1s")
 
 
 @pytest.mark.contract("B1155", "B1161")

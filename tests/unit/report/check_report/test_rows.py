@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.checks.spec import Check, Counts, During, Schedule
+from gate.core.checks.questions import Samples
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
@@ -100,6 +101,9 @@ def test_a_check_is_a_row_with_its_number(
     assert row.items() >= fields.items()
 
 
+OLD_POD = "web-1-0"
+
+
 class Counting(Measured):
     """A good rollout in which each version counts so many bad requests of a hundred at a look."""
 
@@ -111,13 +115,14 @@ class Counting(Measured):
         if not isinstance(effect, Ask):
             return super()._answer(effect)
         look = effect.tick.number
-        sides = (samples(share * look, 100 * look) for share in self.shares)
-        return Answered(self.attempt.now, effect.effect_id, both(*sides))
+        new, old = (samples(share * look, 100 * look) for share in self.shares)
+        of_old = Samples(old.form, tuple(replace(each, pod=OLD_POD) for each in old.series))
+        return Answered(self.attempt.now, effect.effect_id, both(new, of_old))
 
 
-def compared(new: int, old: int) -> CheckResult:
+def compared(new: int, old: int, **how: Any) -> CheckResult:
     """Return the row of a comparison whose window has twelve looks."""
-    probe = counts().probe
+    probe = counts(**how).probe
     assert isinstance(probe, Counts)
     same = replace(probe, bad=query("bad"), total=query("total"))
     check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
@@ -151,6 +156,18 @@ def test_a_comparison_has_its_counts_and_its_interval() -> None:
     unseen = compared(0, 0)["comparison"]
     assert unseen is not None
     assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)
+
+
+@pytest.mark.contract("B1208")
+def test_a_comparison_says_with_which_pods() -> None:
+    """With all of the old version, or with the fresh ones, none of which is there."""
+    every, fresh = compared(3, 2), compared(9, 2, compared_pods=ComparedPods.FRESH)
+    assert every["comparison"] is not None
+    assert (every["comparison"]["baseline"], every["comparison"]["fresh_pods"]) == ("all", [])
+    assert fresh["comparison"] is not None
+    assert (fresh["comparison"]["baseline"], fresh["comparison"]["fresh_pods"]) == ("fresh", [])
+    assert (fresh["verdict"], fresh["comparison"]["old"]["total"]) == ("inconclusive", 0)
+    assert "no old pod was started within 60s of a new one" in fresh["message"]
 
 
 def row(name: str, verdict: str, message: str = "", **over: Any) -> CheckResult:

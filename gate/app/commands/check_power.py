@@ -136,7 +136,7 @@ def _measure(
         answers.append(said.value)
     found = read_traffic(*answers)
     if found is None:
-        silent = no_data("the running version counted nothing in the last hour")
+        silent = no_data("no traffic of the running version is seen in the last hour")
         return _unanswered(check, about, questions[0], silent)
     return found
 

@@ -164,6 +164,6 @@ def test_a_prometheus_that_cannot_be_asked_ends_it_as_checks(
     metrics.answers()
     assert end() == (7, "no-data")
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
-    assert "counted nothing in the last hour" in text.out
+    assert "no traffic of the running version is seen in the last hour" in text.out
     monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))
     assert end() == (7, "error")

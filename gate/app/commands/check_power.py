@@ -129,19 +129,19 @@ def _measure(
     for question in questions:
         said = session.sources.ask(Questions(question), check.name)
         if isinstance(said, Errored):
-            return _unanswered(check, about, question, measure_error(said), said)
+            return _make_unanswered(check, about, question, measure_error(said), said)
         if isinstance(said.value, Samples) and said.value.remarks:
             partial = no_data(f"partial: {said.value.remarks[0]}")
-            return _unanswered(check, about, question, partial)
+            return _make_unanswered(check, about, question, partial)
         answers.append(said.value)
     found = read_traffic(*answers)
     if found is None:
         silent = no_data("no traffic of the running version is seen in the last hour")
-        return _unanswered(check, about, questions[0], silent)
+        return _make_unanswered(check, about, questions[0], silent)
     return found
 
 
-def _unanswered(
+def _make_unanswered(
     check: Check,
     about: str,
     question: MetricQuestion,

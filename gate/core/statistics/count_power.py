@@ -1,7 +1,7 @@
 """What a comparison by counts could show, before there is anything to count: simulated rollouts.
 
 Each is judged by the gate's own decision, look by look. What would suffice is found by playing
-again: the quantile of the chance to find a ratio grows about with the root of the traffic.
+again: the log odds of finding a ratio grow about with the root of the traffic.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final
 
 from gate.core.statistics.count_decision import CountRule, End, judge
@@ -29,7 +28,6 @@ _NEAR: Final = 0.02
 """A search ends where the chance is so close to what is asked for."""
 _SURE: Final = 0.98
 _DEVIATIONS: Final = 1.96
-_NORMAL: Final = NormalDist()
 NEVER: Final = math.inf
 
 Begin = Callable[[], Uniform]
@@ -185,7 +183,7 @@ def events_to_find(
 def _search(chance: Callable[[float], float], start: float, most: float) -> float | None:
     """Return about where a chance that grows reaches POWER; None if it does not do so by `most`.
 
-    Its normal quantile is taken to grow evenly from one place to the next.
+    Its log odds are taken to grow evenly from one place to the next.
     """
     low, high = (0.0, -math.inf), (most, math.inf)
     at = min(start, most)
@@ -193,7 +191,7 @@ def _search(chance: Callable[[float], float], start: float, most: float) -> floa
         found = chance(at)
         if abs(found - POWER) <= _NEAR:
             return at
-        miss = _quantile(found) - _quantile(POWER)
+        miss = _log_odds(found) - _log_odds(POWER)
         low, high = ((at, miss), high) if miss < 0 else (low, (at, miss))
         if low[0] == most:
             return None
@@ -201,8 +199,9 @@ def _search(chance: Callable[[float], float], start: float, most: float) -> floa
     return high[0] if math.isfinite(high[1]) else None
 
 
-def _quantile(chance: float) -> float:
-    return _NORMAL.inv_cdf(min(_SURE, max(1 - _SURE, chance)))
+def _log_odds(chance: float) -> float:
+    kept = min(_SURE, max(1 - _SURE, chance))
+    return math.log(kept / (1 - kept))
 
 
 def _between(low: tuple[float, float], high: tuple[float, float], at: float, most: float) -> float:

@@ -164,9 +164,9 @@ class DecisionBounds:
         passing = PASS_ALPHA if rule.known_length else PASS_ALPHA_AT_ANY_TIME
         return cls(
             rule,
-            _bound(rule, rule.alpha_now(at_the_end=False)),
-            _bound(rule, rule.alpha_now(at_the_end=True)),
-            _bound(rule, passing),
+            _find_bound(rule, rule.alpha_now(at_the_end=False)),
+            _find_bound(rule, rule.alpha_now(at_the_end=True)),
+            _find_bound(rule, passing),
             _half_square(NEGLIGIBLE_ALPHA),
         )
 
@@ -196,7 +196,7 @@ class DecisionBounds:
         return _excess(old.bad, new.bad, 1 / odds) >= self.passing
 
 
-def _bound(rule: CountRule, alpha: float) -> float:
+def _find_bound(rule: CountRule, alpha: float) -> float:
     return _half_square(alpha) if rule.known_length else -math.log(alpha)
 
 

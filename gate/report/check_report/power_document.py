@@ -60,7 +60,7 @@ def _power(one: ForeseenCheck) -> PowerResult:
         "traffic_origin": "given" if one.gave_traffic else "measured",
         "rate": plan.rate,
         "rate_origin": "given" if one.gave_rate else "measured",
-        "measured": _measured(one.measured, one.version),
+        "measured": _traffic_result(one.measured, one.version),
         "exposure": {
             "new": plan.exposure.new,
             "old": plan.exposure.old,
@@ -82,7 +82,7 @@ def _power(one: ForeseenCheck) -> PowerResult:
     }
 
 
-def _measured(found: MeasuredTraffic | None, version: str) -> MeasuredTrafficResult | None:
+def _traffic_result(found: MeasuredTraffic | None, version: str) -> MeasuredTrafficResult | None:
     if found is None:
         return None
     return {

@@ -37,19 +37,19 @@ def _block(power: PowerResult, style: Style) -> Iterator[str]:
     reports = "" if power["decides"] else ", reports only"
     yield style.cut(f"{power['name']}{about}{reports}", style.width)
     for label, text in _figures(power):
-        yield from _labelled(label, text, style)
+        yield from _label_lines(label, text, style)
     if power["obstacle"]:
-        yield from _labelled("shows", f"nothing: {power['obstacle']}", style)
-        yield from _labelled("", _way_out(power), style)
+        yield from _label_lines("shows", f"nothing: {power['obstacle']}", style)
+        yield from _label_lines("", _way_out(power), style)
         return
     yield ""
     yield from (f"{_INDENT}{line}" for line in _table(power))
     yield ""
     for label, text in _conclusions(power):
-        yield from _labelled(label, text, style)
+        yield from _label_lines(label, text, style)
 
 
-def _labelled(label: str, text: str, style: Style) -> Iterator[str]:
+def _label_lines(label: str, text: str, style: Style) -> Iterator[str]:
     room = style.width - len(_INDENT) - _LABEL_COLUMNS
     for at, line in enumerate(style.wrap(text, room, _MOST_LINES)):
         yield f"{_INDENT}{pad('' if at else label, _LABEL_COLUMNS)}{line}".rstrip()
@@ -63,7 +63,7 @@ def _figures(power: PowerResult) -> Iterator[tuple[str, str]]:
     yield "traffic", f"{traffic} ({_origin(power['traffic_origin'], 'traffic')})"
     yield "bad", f"{_percent(power['rate'])} of it ({_origin(power['rate_origin'], 'rate')})"
     if power["measured"] is not None:
-        yield "measured", _measured(power["measured"])
+        yield "measured", _describe_traffic(power["measured"])
     yield "shares", _shares(power)
     yield "looks", _looks(power)
 
@@ -72,7 +72,7 @@ def _origin(origin: str, flag: str) -> str:
     return f"--{flag}" if origin == "given" else "measured"
 
 
-def _measured(found: MeasuredTrafficResult) -> str:
+def _describe_traffic(found: MeasuredTrafficResult) -> str:
     counted = f"{found['bad']:,.0f} bad of {found['total']:,.0f}"
     whole = found["seconds"] >= _WHOLE_HOUR_SECONDS
     seen = "" if whole else f", of which it was seen for {format_seconds(found['seconds'])}"

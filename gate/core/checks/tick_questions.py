@@ -20,7 +20,7 @@ from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
 
 STEP_SECONDS: Final = 30.0
 HOUR: Final = f"1h:{STEP_SECONDS:.0f}s"
-"""Where counting starts: a target that is not scraped just then has counted for long."""
+"""Where counting starts: a target that is not scraped just then has not begun at 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,8 @@ def _count_questions(
     read_at = at - counts.scrape_seconds
     query = _counters(counts)
     if begins:
-        query = query.within("last_over_time((", f"\n)[{HOUR}])")
+        earlier = query.within("last_over_time((", f"\n)[{HOUR}])")
+        query = query.within("(", "\n)").combine(" or ", earlier)
     new = query_variables.values(subject, read_at, 0.0, user)
     missing = query.missing(new)
     if missing is not None:

@@ -23,7 +23,8 @@ def sort_old_pods(snapshot: Snapshot, baseline: str) -> OldPods:
     if old is None or old.uid == snapshot.current_uid:
         return OldPods()
     births = [at for pod in _pods(snapshot, snapshot.current_key) if (at := _created_at(pod))]
-    fresh, others = set(), set()
+    fresh: set[str] = set()
+    others: set[str] = set()
     for pod in _pods(snapshot, snapshot.kind.key_of_revision(old)):
         born_at = _created_at(pod)
         is_fresh = born_at is not None and any(_is_close(born_at, other) for other in births)

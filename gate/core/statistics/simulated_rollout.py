@@ -111,6 +111,11 @@ class SimulatedRollout:
         return self.old_side.counts()
 
     @property
+    def served_ticks(self) -> int:
+        """How many looks saw requests."""
+        return max(self.new_side.ticks, self.old_side.ticks)
+
+    @property
     def dispersion(self) -> float:
         """By how much the counts of looks vary more than independent events."""
         return dispersion_of(self.new, self.old)
@@ -172,7 +177,7 @@ class DecisionBounds:
 
     def may_be_worse(self, seen: SimulatedRollout, *, at_the_end: bool) -> bool:
         """Tell whether it is worth asking for a failure."""
-        if seen.ticks < LEAST_TICKS or not seen.new_side.bad:
+        if seen.served_ticks < LEAST_TICKS or not seen.new_side.bad:
             return False
         least = self.last if at_the_end else self.early
         if not self.rule.known_length:

@@ -83,7 +83,7 @@ def test_shares_are_those_of_the_pods_that_a_strategy_leaves(
     assert ((found.new, found.old), found.origin) == (parts, origin)
 
 
-FRESH = replace(counts().probe, compared_pods=ComparedPods.FRESH)  # type: ignore[type-var]
+FRESH = counts(compared_pods=ComparedPods.FRESH)
 
 
 @pytest.mark.contract("B1204")
@@ -94,7 +94,7 @@ FRESH = replace(counts().probe, compared_pods=ComparedPods.FRESH)  # type: ignor
         (counts(), ONE_TO_NINE, 100.0, "6 looks decide nothing: 9 are needed"),
         (counts(), Exposure(0, 3, ExposureOrigin.STRATEGY), 640.0, "no pod of the new version"),
         (
-            replace(counts(), probe=FRESH),
+            FRESH,
             Exposure(1, 9, ExposureOrigin.STRATEGY),
             640.0,
             "how many old pods will be started with the new ones is not known before",

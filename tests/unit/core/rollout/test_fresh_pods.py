@@ -6,6 +6,7 @@ import pytest
 
 from gate.core.checks.old_pods import OldPods
 from gate.core.kinds.registry import unseen
+from gate.core.model.objects import Watched
 from gate.core.rollout.fresh_pods import sort_old_pods
 from gate.core.rollout.observations import Observed
 from gate.core.rollout.snapshot import Snapshot
@@ -24,7 +25,7 @@ def at(seconds: int) -> str:
 
 def snapshot(*ages: tuple[int, str, str], current: bool = True) -> Snapshot:
     """Return a Deployment with pods: a number, whose they are, and when they were created."""
-    things = [deployment(), old_replica_set(), *([replica_set()] if current else [])]
+    things: list[Watched] = [deployment(), old_replica_set(), *([replica_set()] if current else [])]
     for number, owner, created_at in ages:
         about = {"name": f"{owner}-{number}", "uid": f"{number}", "owner_uid": f"{owner}-uid"}
         things.append(pod(number, created_at=created_at, **about))
@@ -69,14 +70,15 @@ def test_without_a_version_there_are_no_pods_of_it() -> None:
 def test_a_pod_of_a_partition_that_restarts_with_the_new_ones_is_fresh() -> None:
     """Of a StatefulSet, whose pods know their revision by a label."""
     found = unseen(DB)
-    for thing in (
+    things: tuple[Watched, ...] = (
         stateful_set(partition=2),
         revision(DB_OLD, 1, BEFORE),
         revision(DB_NEW, 2, NOW),
         member(0, DB_OLD, created_at=at(10)),
         member(1, DB_OLD, created_at=at(590)),
         member(2, DB_NEW, created_at=at(600)),
-    ):
+    )
+    for thing in things:
         found = found.fold(Observed(0.0, thing))
     assert sort_old_pods(found, DB_OLD) == OldPods(frozenset({"db-1"}), frozenset({"db-0"}))
 

@@ -22,7 +22,7 @@ _LOOKS_PLAYED: Final = {True: 60_000, False: 30_000}
 """So many looks are played for a ratio, by whether the phase's length is known."""
 _SEARCHING: Final = 0.3
 """The share of them that a step of a search plays."""
-_STEPS: Final = 6
+_STEPS: Final = 8
 _STRIDE: Final = 1.5
 _NEAR: Final = 0.02
 """A search ends where the chance is so close to what is asked for."""

@@ -131,7 +131,7 @@ def _row(chance: ChanceResult) -> tuple[str, str, str]:
 def _conclusions(power: PowerResult) -> Iterator[tuple[str, str]]:
     passes, after = power["equal_passes"], power["half_passed_after_seconds"]
     half = "" if after is None else f", half of all by {format_seconds(after)}"
-    yield "equal", f"passes before the end in {_share(passes or 0.0)}{half}"
+    yield "equal", f"passes in {_share(passes or 0.0)}{half}"
     smallest = power["smallest_ratio"]
     found = "no ratio up to 100" if smallest is None else f"{smallest:.2g} times as bad"
     yield "found", f"four times in five: {found}"

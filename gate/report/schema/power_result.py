@@ -58,7 +58,7 @@ class PowerResult(TypedDict):
     alpha: Annotated[float, Meta(description="This check's part of it.")]
     chances: list[ChanceResult]
     equal_passes: Annotated[
-        float | None, Meta(description="The share of equal versions that pass before the end.")
+        float | None, Meta(description="The share of equal versions that pass.")
     ]
     half_passed_after_seconds: float | None
     smallest_ratio: Annotated[

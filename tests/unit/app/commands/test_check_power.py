@@ -17,7 +17,7 @@ from tests.unit.app.server import Server
 TOTAL = 'requests{pod=~"${replicaset}-.*"}'
 BAD = 'requests{pod=~"${replicaset}-.*",code=~"5.."}'
 ERRORS = {"name": "errors", "bad": BAD, "total": TOTAL, "during": "bake"}
-GIVEN = {"traffic": 20, "rate": "1%", "exposure": "1:9"}
+GIVEN: dict[str, Any] = {"traffic": 20, "rate": "1%", "exposure": "1:9"}
 
 
 def foreseen(gate: Gate, *names: str, check: dict[str, Any] = ERRORS, **more: Any) -> Ended:

@@ -258,6 +258,21 @@ def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) ->
 
 
 @waits
+@pytest.mark.contract("B109", "B926")
+def test_a_pod_that_still_terminates_at_the_timeout_is_named(scene: Scene) -> None:
+    """The controller has acted: it is not called idle, and no pod is called new before it is."""
+    pod = {"terminationGracePeriodSeconds": 90}
+    scene.serve(stateful_set(behaviour="slow-termination=80s", pod=pod, replicas=2))
+    limits = ("--progress-deadline", "20s", "--timeout", "40s", "--rollback-timeout", "35s")
+    body = stateful_set(image="shop/db:2", replicas=2)
+    result = scene.apply(body, flags=limits)
+    assert result.exit_code == 5, str(result)
+    assert "1 of 2 old pods available, pod/db-1 is terminating" in result.stdout
+    for untrue in ("ControllerNotObserving", "kube-controller-manager", "new pod remains"):
+        assert untrue not in result.stdout + result.stderr
+
+
+@waits
 @pytest.mark.contract("B925")
 def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     scene: Scene, audit: Trail

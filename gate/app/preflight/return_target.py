@@ -173,7 +173,8 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
                 return f"{name}: {version} serves; a failure does not return to it"
             if not changes:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
-            return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
+            what = "a failure of this undo" if plan.command == "undo" else "a failure"
+            return f"{name}: {what} returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
             return f"{name}: cannot tell what serves ({why}): no way back"
         case _:
@@ -204,7 +205,7 @@ def _beside(plan: Plan, target: Target) -> str:
 
 def _scaled_to_zero(target: Target) -> str:
     live = target.snapshot.live
-    return ", scaled to 0" if live is not None and live.replicas == 0 else ""
+    return ", which runs no pod" if live is not None and live.replicas == 0 else ""
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

@@ -141,7 +141,7 @@ def _why(attempt: Attempt) -> tuple[Cause, ...]:
 
 
 def cause_of_end(ending: Ending) -> Cause:
-    """Return as a cause why an attempt, or a Deployment of it, ended."""
+    """Return as a cause why an attempt, or a workload of it, ended."""
     return Cause(ending.reason, ending.message)
 
 

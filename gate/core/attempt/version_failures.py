@@ -1,4 +1,4 @@
-"""Why the version of a Deployment failed, as far as an attempt knows."""
+"""Why the version of a workload failed, as far as an attempt knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return why a Deployment's version failed, None if that is not known.
+    """Return why a workload's version failed, None if that is not known.
 
     The end of a gate is no failure of a version. Nor is it one that nobody has replaced its pods
     where the controller leaves that to people: `NoRollout` then.
@@ -39,7 +39,7 @@ def _is_left(attempt: Attempt, ref: Ref) -> bool:
 
 
 def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment's own version led back, whoever has changed it since.
+    """Tell whether a workload's own version led back, whoever has changed it since.
 
     A write that the server refused says nothing about the version.
     """
@@ -48,6 +48,6 @@ def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
 
 
 def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    """Tell whether a workload stands as written though no answer said so: it did not go back."""
     is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
     return is_stuck and attempt.plan.resumed is None

@@ -114,6 +114,11 @@ class Workload:
         return False
 
     @property
+    def goes_after_end(self) -> bool:
+        """Whether it is deleted some time after its end, without anybody asking for it."""
+        return False
+
+    @property
     def remedy(self) -> Remedy:
         """What brings its pods to the live template where its controller replaces none."""
         return Remedy.DELETE_POD if self.leaves_old_pods else Remedy.NONE

@@ -121,7 +121,7 @@ class Resumed:
     """How far the attempt of a found record had come.
 
     `written` is the live state of the objects that it wrote, `restored` of those that it had
-    already taken back. `departed` (followed Deployments) and `left_alone` (other objects) are what
+    already taken back. `departed` (followed workloads) and `left_alone` (other objects) are what
     somebody else has changed or deleted since. `unkept` is the live state of what it wrote but
     nobody can restore, whichever way it goes; on the way back `lost` says why of what it changed.
     `back` is whether it goes back at once. `may_still_run` is whether its lock was released, so

@@ -170,10 +170,6 @@ class WorkloadKind(Protocol[W, R_contra]):
         """The reasons that it alone gives, beside those of `Reason`."""
 
     @property
-    def unproven(self) -> frozenset[AnyReason]:
-        """The reasons of completion with which no pod has shown the version to work."""
-
-    @property
     def looks_at_nodes(self) -> bool:
         """Whether its verdict depends on which nodes are ready."""
 

@@ -67,7 +67,7 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
 
 
 def _may_be_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a write of our own, under way until now, may have changed a Deployment."""
+    """Tell whether a write of our own, under way until now, may have changed a workload."""
     rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and has_version_of_open_write(attempt, ref, live)

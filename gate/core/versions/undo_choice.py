@@ -146,7 +146,7 @@ def older_version(
     """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
 
     None if it belongs to the `planned` version, or if the attempt that `left` something unverified
-    also left objects beside the Deployments: old pods would come back with a configuration that
+    also left objects beside the workloads: old pods would come back with a configuration that
     they never ran with.
     """
     found = serving_choice(choose_version(target.snapshot, history, digests), target.snapshot)
@@ -194,7 +194,7 @@ def _newest_verified(
 ) -> JudgedVersion | None:
     """Return the newest verified version that is not what runs, None if there is none.
 
-    If the Deployment itself is the same, a version counts as another one only if an attempt of this
+    If the workload itself is the same, a version counts as another one only if an attempt of this
     history wrote an object beside it otherwise, or if an object of its own is missing. Changes by
     somebody else make no other version.
     """
@@ -241,7 +241,7 @@ def _left_configurations(
 
 
 def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
-    """Yield the objects beside the Deployments that are not as a version had them."""
+    """Yield the objects beside the workloads that are not as a version had them."""
     for ref, digest in version.members.items():
         if not is_workload(ref) and digests.get(ref) != digest:
             yield ref

@@ -29,14 +29,14 @@ _DATA: Final = ("data", "binaryData")
 _SET_BY_PEOPLE: Final = ("f:metadata", "f:spec", *(f"f:{name}" for name in _DATA))
 """The parts of an object in which a change of others is reported."""
 _NO_VALUES_OF_OTHERS: Final = ("replicas", "template.metadata.annotations")
-"""What others set in the spec of a Deployment without making it theirs."""
+"""What others set in the spec of a workload without making it theirs."""
 
 
 def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
     """Return the fields that somebody else has changed, added or removed since our apply.
 
     Only fields that we owned after our apply, or that `write` restores, count. A field that is
-    live as `write` leaves it is no change: the write may have been done already. For a Deployment
+    live as `write` leaves it is no change: the write may have been done already. For a workload
     the pod template is left out, because a change in it supersedes the whole, and so are replicas
     that an autoscaler decides on.
     """
@@ -133,7 +133,7 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
 
 
 def has_values_of_others(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether others have since set something in the spec of a Deployment that we created.
+    """Tell whether others have since set something in the spec of a workload that we created.
 
     Its deletion would take that along. Replicas do not count, which autoscalers set, nor do
     annotations of the pod template, which `kubectl rollout restart` writes.

@@ -53,7 +53,6 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -116,7 +115,8 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
             return None
         waits = policy.requirement.on_delete is OnDelete.WAIT
         if live.on_delete and live.updated < live.replicas and not waits:
-            return Reason.NO_ROLLOUT
+            is_whole = completion.is_available_everywhere(view, live, policy)
+            return Reason.NO_ROLLOUT if is_whole else None
         if not completion.has_completed(view, live, policy):
             return None
         return Reason.COMPLETE if live.replicas else Reason.VACUOUS

@@ -22,7 +22,7 @@ from gate.core.kinds.stateful_set.objects import (
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.objects import Pod
-from gate.core.model.outcome import AnyReason, Reason
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
@@ -60,7 +60,6 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(StatefulSetReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
 

@@ -10,6 +10,7 @@ __all__ = [
     "observations",
     "owners",
     "pod_history",
+    "pods_before",
     "policy",
     "progress",
     "ruling",

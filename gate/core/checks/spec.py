@@ -201,7 +201,7 @@ class Tolerances:
 class Check:
     """One check: `required` and not `dry_run` ones decide, the others only report.
 
-    `deployment` is the name of the Deployment that it is about, "" for all.
+    `deployment` is the name of the workload that it is about, "" for all.
     """
 
     name: str

@@ -64,8 +64,8 @@ def resume(
 ) -> Plan | None:
     """Return the plan that finishes an attempt, None if there is nothing to finish.
 
-    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`:
-    an `undo` asks for it. The attempt then goes back, complete or not, if every Deployment that it
+    `snapshots` are of the workloads that it followed, `at` is monotonic seconds. `takes_back`:
+    an `undo` asks for it. The attempt then goes back, complete or not, if every workload that it
     followed has a baseline.
     """
     record = without_replaced(record, found)
@@ -134,7 +134,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
     served = Absent() if baseline is None else Known(baseline)
-    return Target(followed.ref, snapshot, served, followed.phase)
+    as_before = snapshot.with_pods_before(followed.pods_before)
+    return Target(followed.ref, as_before, served, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------
@@ -224,7 +225,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     record = sorted_.record
     if record.checks and record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
         return True
-    if _complete(plan, ours, at):
+    if _complete(plan, ours, _find_gone(sorted_), at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
     back = writes_back(plan, written_objects(plan), departed, frozenset(ours))
@@ -233,11 +234,26 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
 
 def _is_half_applied(sorted_: _Sorted) -> bool:
     """Tell whether an attempt on its way out died before it had made all of its changes."""
-    return any(kept.changes for kept in sorted_.of(ObjectState.BEFORE))
+    gone = _find_gone(sorted_)
+    return any(kept.changes and kept.ref not in gone for kept in sorted_.of(ObjectState.BEFORE))
+
+
+def _find_gone(sorted_: _Sorted) -> frozenset[Ref]:
+    """Return what had completed by what was written behind it, or may have, and is gone since.
+
+    What may have is a lack of evidence, as an inconclusive check is.
+    """
+    record = sorted_.record
+    written = {kept.ref for kept in sorted_.of(ObjectState.WRITTEN)}
+    passed = record.find_passed(written)
+    if record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
+        return passed
+    absent = {ref for ref, fact in sorted_.found.items() if isinstance(fact, Absent)}
+    return passed | (record.find_perhaps_gone(written) & absent)
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every incomplete Deployment was paused half-way.
+    """Tell whether every incomplete workload was paused half-way.
 
     A write to one of those moves no pod. A pause before the first new pod does not count: a
     return is complete at once there.
@@ -261,9 +277,9 @@ def _is_paused_half_way(target: Target) -> bool:
     ]
 
 
-def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every Deployment that is still ours is complete by the strict predicate."""
-    followed = [target for target in plan.targets if target.ref in ours]
+def _complete(plan: Plan, ours: set[Ref], gone: frozenset[Ref], at: float) -> bool:
+    """Tell whether every workload that is still ours is complete by the strict predicate."""
+    followed = [target for target in plan.targets if target.ref in ours - gone]
     return all(_is_found_complete(plan, target, at) for target in followed)
 
 
@@ -302,7 +318,7 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
 
 
 def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
-    """Return a Deployment as our write left it: its live state while that shows its field owners.
+    """Return a workload as our write left it: its live state while that shows its field owners.
 
     If somebody has removed all managed fields, the server's dry run of our write shows instead who
     owned which field and what others have changed.

@@ -96,10 +96,7 @@ def with_checks(name: str) -> Result:
     return {
         **example(name),
         "checks": copy.deepcopy(CHECKS),
-        "history": {
-            "pods": example(name)["history"]["pods"],
-            "checks": [copy.deepcopy(MEASURED)],
-        },
+        "history": {"pods": example(name)["history"]["pods"], "checks": [copy.deepcopy(MEASURED)]},
     }
 
 

@@ -15,10 +15,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
-from gate.report.schema.result import (
-    Result,
-    RollbackResult,
-)
+from gate.report.schema.result import Result, RollbackResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload

@@ -51,8 +51,7 @@ def words(result: Result) -> str:
 @each("name", ENDINGS)
 def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     """At most four steps; what is to be copied is a valid line of a shell."""
-    stage = ENDINGS[name]()
-    steps = next_steps(document(stage.attempt, run_of(stage)))
+    steps = next_steps(example(name))
     assert len(steps) <= 4
     lines = [shlex.split(step.command) for step in steps if step.command]
     assert all(lines)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.model import cluster as rules
-from tests.model.cluster import OTHER
 from tests.model.moves import moves
 from tests.model.scenes import scene
 from tests.model.stepping import alive
@@ -80,14 +78,3 @@ def test_a_lost_answer_says_nothing_of_the_write() -> None:
     late = go(lost, "a late write arrives")
     images = [world.cluster.template.image for world in (done, lost, late)]
     assert images == ["v2", "v1", "v2"]
-
-
-def test_a_deletion_takes_everything_with_it() -> None:
-    """What is created under the name afterwards is another object."""
-    serving = first_world(CRASHING).cluster
-    gone = rules.deleted(serving)
-    again = rules.created(gone, OTHER, "v3", 2)
-    assert not gone.uid
-    assert not gone.sets
-    assert again.uid != serving.uid
-    assert again.version > serving.version

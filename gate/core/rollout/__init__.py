@@ -6,6 +6,7 @@ __all__ = [
     "causes",
     "controller_faults",
     "early_evidence",
+    "fresh_pods",
     "judge",
     "observations",
     "owners",

@@ -11,6 +11,7 @@ __all__ = [
     "observations",
     "owners",
     "pod_history",
+    "pods_before",
     "policy",
     "progress",
     "ruling",

@@ -112,9 +112,21 @@ class CountRun:
 
     def describe(self) -> str:
         """Say what was counted."""
-        new, old = self.evidence.new, self.evidence.old
-        ratio = f", {new.rate / old.rate:.3g} times the rate" if old.bad and new.total else ""
-        return f"{_of(new)} bad, of the old version {_of(old)}{ratio}"
+        new, old, ratio = self.evidence.new, self.evidence.old, self.evidence.ratio
+        times = "" if ratio is None else f", {ratio:.3g} times the rate"
+        return f"{_of(new)} bad, of the old version {_of(old)}{times}{self._describe_missing()}"
+
+    def _describe_missing(self) -> str:
+        """Say of which version no counter of bad events exists, which may also be a typo."""
+        missing = [
+            name
+            for name, readings in (("new", self.new), ("old", self.old))
+            if readings.counts(Counted.TOTAL) and not readings.counts(Counted.BAD)
+        ]
+        if not missing:
+            return ""
+        where = "either version" if len(missing) > 1 else f"the {missing[0]} version"
+        return f" (no series of bad in {where}, which counts as 0)"
 
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and what could have been shown; where nothing could, why."""

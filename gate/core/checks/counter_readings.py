@@ -62,6 +62,10 @@ class CounterReadings:
         after._refuse_gauges(fallen)
         return after, Increase(grown[Counted.BAD], grown[Counted.TOTAL])
 
+    def counts(self, kind: Counted) -> bool:
+        """Tell whether any counter of that kind was ever there."""
+        return any(counted is kind for counted, _ in self.latest)
+
     def _refuse_gauges(self, fallen: dict[Key, int]) -> None:
         for (counted, _), falls in fallen.items():
             if falls >= _LEAST_FALLS and falls > self.readings * _FALLS_OF_A_GAUGE:

@@ -8,31 +8,29 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_runs, assert_verified
 from tests.bed.scene import web
-from tests.e2e.checks.trial import OF_PODS, Trial, overlapping, row
-from tests.engines.traffic import METRIC, QUIET, Load
+from tests.e2e.checks.conftest import TrialOf
+from tests.e2e.checks.trial import Trial, overlapping, row
+from tests.engines.engine import Engine
+from tests.engines.traffic import QUIET, Load
 
 OVERLAP_SECONDS = 25
-BAD = f'{METRIC}_count{{{OF_PODS},http_response_status_code=~"5.."}}'
-TOTAL = f"{METRIC}_count{{{OF_PODS}}}"
 
 
-def by_counts(**over: object) -> dict[str, Any]:
-    """Return a comparison that looks each second, at counters as they were four seconds ago."""
-    brisk = {"interval": "1s", "scrape-interval": "4s", "during": "rollout"}
-    return {"name": "errors", "bad": BAD, "total": TOTAL, **brisk, **over}
+def compared(trial: Trial, old: Load, new: Load, use: str = "error-share") -> tuple[Any, Any]:
+    """Apply version 2 beside version 1; return the result, and the comparison's row.
 
-
-def compared(trial: Trial, old: Load, new: Load, **over: object) -> tuple[Any, Any]:
-    """Apply version 2 beside version 1; return the result, and the comparison's row."""
+    It looks each second, at counters as they were four seconds ago.
+    """
     trial.direct(1, old)
     trial.direct(2, new)
     trial.scene.serve(web())
-    trial.configure(by_counts(**over))
+    brisk = {"interval": "1s", "scrape-interval": "4s", "during": "rollout"}
+    trial.configure({"use": use, "name": "compared", **brisk})
     result = trial.apply(**overlapping(OVERLAP_SECONDS))
-    return result, row(result, "errors")
+    return result, row(result, "compared")
 
 
-@pytest.mark.contract("B1151", "B1150")
+@pytest.mark.contract("B1151", "B1150", "B1213")
 def test_a_worse_version_is_rolled_back_by_its_counters(trial: Trial) -> None:
     """Thrice the errors of the old version, by counters that are born in the rollout."""
     result, said = compared(trial, Load(error_share=0.02), Load(error_share=0.06))
@@ -53,6 +51,18 @@ def test_an_equal_version_passes_by_its_counters(trial: Trial) -> None:
     for side in ("new", "old"):
         counted = said["comparison"][side]
         assert counted["bad"] / counted["total"] == pytest.approx(0.02, rel=0.05)
+
+
+@pytest.mark.contract("B1151", "B1213")
+def test_a_slower_version_is_rolled_back_by_its_buckets(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """All its responses take over half a second, those of the old version less."""
+    trial = trial_of(prometheus.url)
+    result, said = compared(trial, Load(), Load(latency_seconds=0.7), "slow-share")
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    assert said["comparison"]["new"]["bad"] == said["comparison"]["new"]["total"]
+    assert said["comparison"]["old"]["bad"] == 0
 
 
 @pytest.mark.contract("B1152")

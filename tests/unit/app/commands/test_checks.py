@@ -259,7 +259,7 @@ def test_show_lists_what_there_is(here: Gate) -> None:
     """For a name that is not there, with the one that may be meant."""
     ended = here("checks", (), show="error-rat", output="text")
     assert (ended.code, ended.out) == (2, "")
-    assert "did you mean error-rate? there are error-rate, latency-p99, restarts" in ended.err
+    assert "did you mean error-rate? there are error-rate, latency-p99, error-share" in ended.err
 
 
 @pytest.mark.contract("B458", "B450")

@@ -225,7 +225,7 @@ def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
     assert said.message.endswith("; the old version no longer serves")
 
 
-@pytest.mark.contract("B1152", "B1162")
+@pytest.mark.contract("B1152", "B1162", "B1216")
 def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
     """No series of bad events is none of them, where the total exists."""
     run = started()
@@ -235,7 +235,33 @@ def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
         side = samples(None, 1000.0 + 100 * look)
         run = run.after_answer(tick, now, both(side, side))
     assert conclude(run).kind is PASS
-    assert conclude(run).message.startswith("0 of 5,900 bad")
+    assert conclude(run).message == (
+        "0 of 5,900 bad, of the old version 0 of 5,900 (no series of bad in either version, which"
+        " counts as 0); without a bad one there is no ratio"
+    )
+
+
+@pytest.mark.contract("B1216")
+@each(
+    ("new", "old", "said"),
+    [
+        (None, 1.0, " (no series of bad in the new version, which counts as 0)"),
+        (1.0, None, " (no series of bad in the old version, which counts as 0)"),
+        (1.0, 1.0, ""),
+    ],
+)
+def test_a_version_without_a_series_of_bad_events_is_named(
+    new: float | None, old: float | None, said: str
+) -> None:
+    """It may be a typo as well as a good version; a counter that once was there is no typo."""
+    run = started()
+    for look in range(2):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        sides = (samples(bad, 100.0 + 100 * look) for bad in (new, old))
+        run = run.after_answer(tick, now, both(*sides))
+    assert run.last is not None
+    assert run.last.message.endswith(f"of the old version 0 of 100{said}")
 
 
 @pytest.mark.contract("B1154")

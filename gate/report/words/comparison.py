@@ -1,0 +1,31 @@
+"""A comparison by counts in few words, for a person who looks at its plot."""
+
+from __future__ import annotations
+
+from gate.report.schema.check_verdict import ComparisonResult, CountedResult
+
+
+def counted_words(comparison: ComparisonResult) -> str:
+    """Return what each version was asked, and how much of it was bad."""
+    return f"new {_of(comparison['new'])} bad, old {_of(comparison['old'])} bad"
+
+
+def ratio_words(comparison: ComparisonResult) -> str:
+    """Return the ratio of the two rates and its interval."""
+    ratio, low, high = comparison["ratio"], comparison["low"], comparison["high"]
+    times = "no ratio" if ratio is None else f"{ratio:.3g} times the old rate"
+    if high is None:
+        return f"{times}, likely at least {low:.3g}" if low else times
+    return f"{times}, likely {low:.3g} to {high:.3g}"
+
+
+def detectable_words(comparison: ComparisonResult) -> str:
+    """Return the least ratio that this traffic could have shown."""
+    least = comparison["detectable"]
+    if least is None:
+        return "this traffic could show no ratio"
+    return f"this traffic could show {least:.3g} times or more"
+
+
+def _of(side: CountedResult) -> str:
+    return f"{side['bad']:,.0f} of {side['total']:,.0f}"

@@ -110,6 +110,7 @@ def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonH
     return {
         "tolerated": check.probe.rule.tolerated,
         "harm": check.probe.rule.harm,
+        "negligible": check.probe.rule.negligible,
         "decided_at_seconds": None if decided_at is None else run.times.seconds_at(decided_at),
         "samples": samples,
     }

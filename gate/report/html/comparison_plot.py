@@ -26,7 +26,6 @@ _LEAST_RATIO: Final = 1 / 32
 _MOST_RATIO: Final = 64.0
 _ROOM: Final = 1.3
 """So much farther than what has to be seen the scale goes, as a factor."""
-_WORDS: Final = {"pass": "passed", "fail": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _plot(
     return ComparisonPlot(
         f"{history['name']}: new against old",
         _describe(course, row, end),
-        (counted_words(end), ratio_words(end), detectable_words(end)),
+        (_decided_words(course, row), *_figures(end)),
         f"{line([*highs, *reversed(lows)])}Z",
         (line(lows), line(highs)),
         line(dots) if len(dots) > 1 else "",
@@ -175,19 +174,36 @@ def _decision(course: ComparisonHistory, row: CheckResult, x: Scale) -> Decision
         return None
     failed = row["verdict"] == "fail"
     place = x(at)
-    label = f"{_WORDS['fail' if failed else 'pass']} {format_seconds(at)}"
+    label = f"{'failed' if failed else 'passed'} {format_seconds(at)}"
     anchor = "end" if place > (LEFT + WIDTH - RIGHT) / 2 else "start"
     return Decision(place, label, "bad" if failed else "good", anchor)
 
 
 def _describe(course: ComparisonHistory, row: CheckResult, end: ComparisonResult) -> str:
     """Say what the drawing shows, for those who do not see it."""
-    at = course["decided_at_seconds"]
-    word = _WORDS.get(row["verdict"], "passed")
-    decided = "not decided" if at is None else f"{word} after {format_seconds(at)}"
     last = format_seconds(course["samples"][-1]["at_seconds"])
+    figures = ", ".join(_figures(end))
+    return f"{_decided_words(course, row)}. At the last look, after {last}: {figures}."
+
+
+def _figures(end: ComparisonResult) -> tuple[str, ...]:
+    return counted_words(end), ratio_words(end), detectable_words(end)
+
+
+def _decided_words(course: ComparisonHistory, row: CheckResult) -> str:
+    """Return when and why the check was decided."""
+    at = course["decided_at_seconds"]
+    if at is None:
+        return (
+            f"not decided: neither all above {course['tolerated']:g}, nor below {course['harm']:g}"
+        )
+    after = format_seconds(at)
+    if row["verdict"] == "fail":
+        return f"failed after {after}: more than {course['tolerated']:g} times the old rate"
+    looks = [sample for sample in course["samples"] if sample["at_seconds"] <= at]
+    high = looks[-1]["high"] if looks else None
+    if high is not None and high <= course["harm"]:
+        return f"passed after {after}: less than {course['harm']:g} times the old rate"
     return (
-        f"{decided}. At the last look, after {last}: {counted_words(end)}, {ratio_words(end)};"
-        f" {detectable_words(end)}. It fails once the whole interval is above"
-        f" {course['tolerated']:g}, and passes once it is all below {course['harm']:g}."
+        f"passed after {after}: the new rate is negligible, below {course['negligible'] * 100:g} %"
     )

@@ -91,6 +91,10 @@ class ComparisonHistory(TypedDict):
 
     tolerated: Annotated[float, Meta(description="It fails once `low` is above that.")]
     harm: Annotated[float, Meta(description="It passes once `high` is below that.")]
+    negligible: Annotated[
+        float,
+        Meta(description="It also passes once the new rate is shown to be below that; 0: never."),
+    ]
     decided_at_seconds: Annotated[
         float | None,
         Meta(

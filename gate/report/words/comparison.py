@@ -11,12 +11,19 @@ def counted_words(comparison: ComparisonResult) -> str:
 
 
 def ratio_words(comparison: ComparisonResult) -> str:
-    """Return the ratio of the two rates and its interval."""
+    """Return the ratio of the two rates and its interval, or why there is none."""
     ratio, low, high = comparison["ratio"], comparison["low"], comparison["high"]
-    times = "no ratio" if ratio is None else f"{ratio:.3g} times the old rate"
+    times = _why_no_ratio(comparison) if ratio is None else f"{ratio:.3g} times the old rate"
     if high is None:
         return f"{times}, likely at least {low:.3g}" if low else times
     return f"{times}, likely {low:.3g} to {high:.3g}"
+
+
+def _why_no_ratio(comparison: ComparisonResult) -> str:
+    for side, name in ((comparison["new"], "new"), (comparison["old"], "old")):
+        if not side["total"]:
+            return f"no ratio: the {name} version served nothing"
+    return "no ratio: the old version had no bad one"
 
 
 def detectable_words(comparison: ComparisonResult) -> str:

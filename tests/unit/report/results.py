@@ -80,7 +80,7 @@ COMPARED: Final[CheckResult] = {
 COMPARISON: Final[CheckHistory] = {
     "name": "against before", "least": None, "most": None, "samples": [],
     "comparison": {
-        "tolerated": 1.25, "harm": 2.0, "decided_at_seconds": 9.0,
+        "tolerated": 1.25, "harm": 2.0, "negligible": 0.001, "decided_at_seconds": 9.0,
         "samples": [
             {"at_seconds": 3.0, "new": {"bad": 9.0, "total": 300.0},
              "old": {"bad": 0.0, "total": 300.0}, "ratio": None, "low": 0.0, "high": None},

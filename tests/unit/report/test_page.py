@@ -107,9 +107,9 @@ def test_a_plot_is_told_in_words() -> None:
     page = html(result)
     (plot,) = comparison_plots(result)
     assert plot.caption == (
-        "failed after 9s. At the last look, after 9s: new 36 of 900 bad, old 9 of 900 bad,"
-        " 4 times the old rate, likely 1.52 to 16.2; this traffic could show 2.39 times or more."
-        " It fails once the whole interval is above 1.25, and passes once it is all below 2."
+        "failed after 9s: more than 1.25 times the old rate. At the last look, after 9s: new 36 of"
+        " 900 bad, old 9 of 900 bad, 4 times the old rate, likely 1.52 to 16.2, this traffic could"
+        " show 2.39 times or more."
     )
     assert plot.caption in page
     assert all(f"<li>{said}</li>" in page for said in plot.figures)
@@ -120,9 +120,10 @@ def test_a_plot_is_told_in_words() -> None:
 @each(
     ("decided_at", "verdict", "ratio", "high", "says"),
     [
-        (6.0, "pass", 0.5, 1.2, "passed after 6s"),
-        (6.0, "undecided", 0.5, 1.2, "passed after 6s"),
-        (None, "inconclusive", None, None, "not decided"),
+        (6.0, "pass", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
+        (6.0, "undecided", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
+        (6.0, "pass", None, None, "passed after 6s: the new rate is negligible, below 0.1 %"),
+        (None, "inconclusive", None, None, "not decided: neither all above 1.25, nor below 2"),
         (None, "undecided", 500.0, None, "not decided"),
     ],
 )

@@ -60,11 +60,11 @@ def _error_rate(of: RequestMetrics) -> ReadyMade:
         "window": _WINDOW,
     }
     about = "share of responses that are errors, at most 1 %"
-    return _made("error-rate", of, keys, about, of.errors.about)
+    return _make("error-rate", of, keys, about, of.errors.about)
 
 
 def _latency(of: RequestMetrics) -> ReadyMade:
-    times, selector = of.durations, _timed(of)
+    times, selector = of.durations, _select_times(of)
     buckets = f"increase({times.name}_bucket{{{selector}}}[${{window}}])"
     every = f"increase({times.name}_count{{{selector}}}[${{window}}])"
     keys = {
@@ -74,7 +74,7 @@ def _latency(of: RequestMetrics) -> ReadyMade:
         "window": _WINDOW,
     }
     about = "seconds within which 99 of 100 responses came"
-    return _made("latency-p99", of, keys, about, times.about)
+    return _make("latency-p99", of, keys, about, times.about)
 
 
 def _error_share(of: RequestMetrics) -> ReadyMade:
@@ -83,11 +83,11 @@ def _error_share(of: RequestMetrics) -> ReadyMade:
         "total": f"{of.count}{{{of.selector}}}",
     }
     about = f"share of responses that are errors, {_BY_COUNTS}"
-    return _made("error-share", of, keys, about, of.errors.about)
+    return _make("error-share", of, keys, about, of.errors.about)
 
 
 def _slow_share(of: RequestMetrics) -> ReadyMade:
-    times, selector = of.durations, _timed(of)
+    times, selector = of.durations, _select_times(of)
     every = f"{times.name}_count{{{selector}}}"
     quick = f"{times.name}_bucket{{{selector},{times.half_second}}}"
     # Without the bucket there is no total either: nothing slow would be a lie.
@@ -96,14 +96,14 @@ def _slow_share(of: RequestMetrics) -> ReadyMade:
         "total": f"{every} and ignoring(le) {quick}",
     }
     about = f"share of responses that took over 0.5 s (a bucket of its own), {_BY_COUNTS}"
-    return _made("slow-share", of, keys, about, times.about)
+    return _make("slow-share", of, keys, about, times.about)
 
 
-def _timed(of: RequestMetrics) -> str:
+def _select_times(of: RequestMetrics) -> str:
     return ",".join(filter(None, (of.selector, of.durations.only)))
 
 
-def _made(name: str, of: RequestMetrics, keys: Mapping[str, Any], *about: str) -> ReadyMade:
+def _make(name: str, of: RequestMetrics, keys: Mapping[str, Any], *about: str) -> ReadyMade:
     variables = {"variables": dict(of.variables)} if of.variables else {}
     said = "; ".join(filter(None, (*about, of.about)))
     return ReadyMade(name, of.metrics, said, {**keys, **variables})

@@ -49,12 +49,12 @@ def _form(property_: dict[str, Any]) -> dict[str, Any]:
 def _rules_by_counts() -> Iterator[dict[str, Any]]:
     """Yield for each ready-made comparison by counts for which metrics it is."""
     for name in names():
-        mine = _named(name)
+        mine = _find_all(name)
         if mine[0].is_by_counts:
             yield _kinds_rule(name, mine)
 
 
-def _named(name: str) -> list[ReadyMade]:
+def _find_all(name: str) -> list[ReadyMade]:
     return [made for made in READY_MADE if made.name == name]
 
 
@@ -67,7 +67,7 @@ def _ready_made_rules() -> dict[str, Any]:
     """Return the rules of ready-made checks: for which metrics, and what the user has to add."""
     rules: list[dict[str, Any]] = [EITHER_TOLERANCE, ONE_NUMBER]
     for name in names():
-        mine = _named(name)
+        mine = _find_all(name)
         if mine[0].is_by_counts:
             continue
         rules.append(_kinds_rule(name, mine))

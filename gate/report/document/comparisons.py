@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.core.checks.count_run import CountRun
 from gate.core.checks.run import CheckRun
 from gate.core.statistics.count_estimate import find_interval
 from gate.core.statistics.count_evidence import CountEvidence
@@ -36,14 +35,17 @@ class ComparisonCourse:
     decided_at: float | None = None
     failed: bool = False
 
-    def after_run(self, run: CheckRun, counts: CountRun) -> ComparisonCourse:
+    def after_run(self, run: CheckRun) -> ComparisonCourse:
         """Return the course with the latest look, if the run has one that is not yet in it."""
+        counts = run.counts
+        if counts is None:
+            return self
         evidence = counts.evidence
         known = self.looks[-1].evidence.ticks if self.looks else 0
         if evidence.ticks == known:
             return self
         if evidence.ticks < known:
-            return ComparisonCourse().after_run(run, counts)
+            return ComparisonCourse().after_run(run)
         low, high = find_interval(counts.counts.rule, evidence)
         looks = (*self.looks, Look(run.last_at, evidence, low, high))
         failed = run.failure is not None

@@ -99,7 +99,7 @@ class Course:
             measured = measured.put(name, _few_measurements((*known, (run.last_at, run.last))))
             if run.counts is not None:
                 course = compared.get(name, ComparisonCourse())
-                compared = compared.put(name, course.after_run(run, run.counts))
+                compared = compared.put(name, course.after_run(run))
         if measured is self.measured:
             return self
         return replace(self, measured=measured, compared=compared)

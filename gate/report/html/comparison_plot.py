@@ -24,6 +24,9 @@ _AXIS: Final = 26.0
 _LABEL_GAP: Final = 13.0
 _LEAST_RATIO: Final = 1 / 32
 _MOST_RATIO: Final = 64.0
+_MOST_HARM: Final = 1e4
+"""The scale reaches harm, unless somebody else wrote the document."""
+_ROUNDING: Final = 1 + 1e-9
 _ROOM: Final = 1.3
 """So much farther than what has to be seen the scale goes, as a factor."""
 
@@ -131,8 +134,9 @@ class _RatioScale:
         last = samples[-1]
         seen += [end for end in (last["low"], last["high"]) if end]
         low = min(0.5, *(value / _ROOM for value in seen), 1 / _ROOM)
-        high = max(course["harm"] * _ROOM, *(value * _ROOM for value in seen), 1.0)
-        ends = max(low, _LEAST_RATIO), min(high, max(_MOST_RATIO, course["harm"] * _ROOM))
+        harm = min(course["harm"], _MOST_HARM) * _ROOM
+        high = max(harm, *(value * _ROOM for value in seen), 1.0)
+        ends = max(low, _LEAST_RATIO), min(high, max(_MOST_RATIO, harm))
         return cls(Scale(math.log2(ends[0]), math.log2(ends[1]), TOP + _HEIGHT, TOP))
 
     def __call__(self, ratio: float | None) -> float:
@@ -202,7 +206,7 @@ def _decided_words(course: ComparisonHistory, row: CheckResult) -> str:
         return f"failed after {after}: more than {course['tolerated']:g} times the old rate"
     looks = [sample for sample in course["samples"] if sample["at_seconds"] <= at]
     high = looks[-1]["high"] if looks else None
-    if high is not None and high <= course["harm"]:
+    if high is not None and high <= course["harm"] * _ROUNDING:
         return f"passed after {after}: less than {course['harm']:g} times the old rate"
     return (
         f"passed after {after}: the new rate is negligible, below {course['negligible'] * 100:g} %"

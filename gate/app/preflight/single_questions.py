@@ -93,8 +93,9 @@ def _measure_answers(one: Job, questions: Questions, said: Answers) -> AskedChec
     judge = without_comparison(one.check) if one.compares_alone else one.check
     found = measure(judge, said)
     if one.compares_alone and found.kind is Kind.PASS:
-        counted = f"{found.message}; " if isinstance(one.check.probe, Counts) else ""
-        found = no_data(f"{counted}{ONE_VERSION}", found.value)
+        # Of counters it is told as well how many there are.
+        seen = f"{found.message}; " if isinstance(one.check.probe, Counts) else ""
+        found = no_data(f"{seen}{ONE_VERSION}", found.value)
     return AskedCheck(one.check, one.about, found, questions, said)
 
 

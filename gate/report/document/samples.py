@@ -103,7 +103,9 @@ def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonH
     if not isinstance(check.probe, ByCounts) or course is None or end is None:
         return None
     decided_at = course.decided_at
-    if decided_at is None and row["verdict"] in _DECIDED:
+    if row["verdict"] == ConclusionKind.INCONCLUSIVE:
+        decided_at = None
+    elif decided_at is None and row["verdict"] in _DECIDED:
         decided_at = course.looks[-1].at
     samples = [_comparison_sample(look, run) for look in course.looks]
     samples[-1] |= {"low": end["low"], "high": end["high"]}

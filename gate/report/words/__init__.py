@@ -6,6 +6,7 @@ __all__ = [
     "comparison",
     "facts",
     "fault",
+    "found_at_end",
     "grade",
     "half_applied",
     "headline",
@@ -14,5 +15,6 @@ __all__ = [
     "object_names",
     "refusal",
     "single_run",
+    "version_names",
     "worst",
 ]

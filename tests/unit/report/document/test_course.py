@@ -146,6 +146,10 @@ def test_a_long_comparison_is_thinned_out() -> None:
     end = COMPARED["comparison"]
     assert end is not None
     assert comparison["samples"][-1]["low"] == end["low"], "by the test of the end"
+    row["verdict"] = "inconclusive"
+    (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
+    assert shown["comparison"] is not None
+    assert shown["comparison"]["decided_at_seconds"] is None, "what it passed by is in doubt"
 
 
 @pytest.mark.contract("B1210")

@@ -1,19 +1,163 @@
-"""Strategic merge patch: as a merge patch, but lists are merged by the schema's key.
+"""The three patches that make a new document of an old one; apply stands in `fields`.
 
-Directives in the patch: `$patch` (`delete`, `replace`) about the map it stands in, `$retainKeys`
-names all that may be left of a map, `$deleteFromPrimitiveList/NAME` takes scalars out of a list,
-`$setElementOrder/NAME` gives a list's order.
+JSON patch (RFC 6902), JSON merge patch (RFC 7386), and strategic merge patch: as a merge patch, but
+lists are merged by the schema's key.
+
+As with the server's library, `replace` sets a missing member. In a merge patch objects are merged,
+null removes, all else replaces.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
 
+from sandbox.failure import ApiError, not_served
 from sandbox.json import JSON, copy_json
-from sandbox.patching.json_patch import PatchError, without_nulls
-from sandbox.schema import Field, Schema, Type
-from sandbox.schema.spelling import spell_value
+from sandbox.schema import Field, Schema, Type, spell_value
+
+UNTOLD: Final = "the server rejected our request due to an error in our request"
+"""All that clients read of a patch that does not fit."""
+
+
+class PatchError(Exception):
+    """The object stays as it was; `status` is 400, or 422 where the patch does not fit."""
+
+    def __init__(self, message: str, status: int = HTTPStatus.BAD_REQUEST) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+    def refusal(self) -> ApiError:
+        """Return the answer."""
+        if self.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+            return ApiError(self.status, "Invalid", UNTOLD)
+        return ApiError(self.status, "BadRequest", self.message)
+
+
+def inapplicable(message: str) -> PatchError:
+    """Return the error of a patch that does not fit the object."""
+    return PatchError(message, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One member of an object or item of a list, which need not be there."""
+
+    parent: dict[str, Any] | list[Any]
+    key: str
+
+    def get(self) -> Any:
+        """Return the value; None for a member that is missing, an error for an item."""
+        if isinstance(self.parent, dict):
+            return self.parent.get(self.key)
+        return self.parent[self._index(len(self.parent))]
+
+    def add(self, value: Any) -> None:
+        """Set a member, or insert an item; `-` is the place behind the last."""
+        if isinstance(self.parent, dict):
+            self.parent[self.key] = value
+        elif self.key == "-":
+            self.parent.append(value)
+        else:
+            self.parent.insert(self._index(len(self.parent) + 1), value)
+
+    def replace(self, value: Any) -> None:
+        """Set a member, missing or not, or an item that is there."""
+        if isinstance(self.parent, dict):
+            self.parent[self.key] = value
+        else:
+            self.parent[self._index(len(self.parent))] = value
+
+    def remove(self) -> None:
+        """Remove what is there; nothing there is an error."""
+        if isinstance(self.parent, list):
+            del self.parent[self._index(len(self.parent))]
+        elif self.key in self.parent:
+            del self.parent[self.key]
+        else:
+            raise inapplicable(f"Unable to remove nonexistent key: {self.key}: missing value")
+
+    def _index(self, length: int) -> int:
+        if not _INDEX.fullmatch(self.key) or int(self.key) >= length:
+            raise inapplicable(f"the list has no item {self.key}")
+        return int(self.key)
+
+
+def json_patch(doc: JSON, ops: Any) -> JSON:
+    """Return the document after all operations; raises `PatchError`, and then none has happened."""
+    found: JSON = copy_json(doc)
+    for operation in ops:
+        if not isinstance(operation, dict):
+            raise PatchError("an operation of a JSON patch is an object")
+        _do_operation(found, operation)
+    return found
+
+
+def _do_operation(document: JSON, operation: JSON) -> None:
+    place = _place(document, operation)
+    match operation.get("op"):
+        case "add":
+            place.add(copy_json(operation.get("value")))
+        case "remove":
+            place.remove()
+        case "replace":
+            place.replace(copy_json(operation.get("value")))
+        case "copy" | "move":
+            raise not_served("a JSON patch that copies or moves")
+        case "test":
+            if place.get() != operation.get("value"):
+                raise inapplicable(f"testing value {operation['path']} failed: test failed")
+        case other:
+            raise inapplicable(f"Unexpected kind: {other}")
+
+
+def _place(document: JSON, operation: JSON) -> _Place:
+    """Return the place that a pointer (RFC 6901) names; the document as a whole has none."""
+    pointer = operation.get("path")
+    if not isinstance(pointer, str) or not pointer.startswith("/"):
+        raise inapplicable(f"an operation needs a path below the document: {pointer}")
+    *way, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    here: Any = document
+    for step in way:
+        here = _Place(here, step).get() if isinstance(here, dict | list) else None
+    if not isinstance(here, dict | list):
+        raise inapplicable(f"{operation.get('op')} operation does not apply: no path {pointer}")
+    return _Place(here, last)
+
+
+def merge_patch(doc: JSON, patch: JSON) -> JSON:
+    """Return the patched document, which may share parts with what was given."""
+    found: JSON = _merge_value(doc, patch)
+    return found
+
+
+def _merge_value(value: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return without_nulls(patch)
+    found = dict(value) if isinstance(value, dict) else {}
+    for name, part in patch.items():
+        if part is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merge_value(found.get(name), part)
+    return found
+
+
+def without_nulls(value: Any) -> Any:
+    """Return a value without members that are null; a list's items stay."""
+    if isinstance(value, dict):
+        return {name: without_nulls(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
 
 DIRECTIVE = "$patch"
 Merge = Callable[[JSON, JSON], JSON]
@@ -29,7 +173,8 @@ def merged_list(before: list[Any], patch: list[Any], key: str, merge: Merge) -> 
     live, items = _split_directed(before, patch, key)
     found = list(live)
     for item in items:
-        index = _index_by_key(found, _key_of(item, key), key)
+        value = _key_of(item, key)
+        index = next((at for at, one in enumerate(found) if _key_of(one, key) == value), None)
         if index is None:
             found.append(item)
         else:
@@ -64,10 +209,6 @@ def _key_of(item: Any, key: str) -> Any:
     return item[key]
 
 
-def _index_by_key(items: list[Any], value: Any, key: str) -> int | None:
-    return next((at for at, item in enumerate(items) if _key_of(item, key) == value), None)
-
-
 def ordered_list(items: list[Any], order: list[Any], live: list[Any], key: str) -> list[Any]:
     """Return the items, those that `order` names as it has them, the others where they were."""
     named = [_key_of(item, key) for item in order]
@@ -77,14 +218,14 @@ def ordered_list(items: list[Any], order: list[Any], live: list[Any], key: str) 
     mine.sort(key=lambda item: named.index(_key_of(item, key)))
     found: list[Any] = []
     for item in mine:
-        place = _place(item, places, key)
-        while others and _place(others[0], places, key) < place:
+        place = _position(item, places, key)
+        while others and _position(others[0], places, key) < place:
             found.append(others.pop(0))
         found.append(item)
     return found + others
 
 
-def _place(item: Any, places: list[Any], key: str) -> int:
+def _position(item: Any, places: list[Any], key: str) -> int:
     """Return where an item stands in the live list; one that is new comes before all of it."""
     value = _key_of(item, key)
     return places.index(value) if value in places else -1
@@ -134,16 +275,12 @@ def _merge_member(value: JSON, name: str, part: Any, kind: Type) -> None:
         field = _field(kind, name)
         value[name] = _list_of(before, part, field) if "merge" in field.strategies else part
     else:
-        _take(value, name, part)
-
-
-def _take(value: JSON, name: str, part: Any) -> None:
-    """Set a member to what the patch says, which holds no directives then."""
-    kept = _without_directed([without_nulls(part)])
-    if kept:
-        value[name] = kept[0]
-    else:
-        value.pop(name, None)
+        # What is new holds no directives.
+        kept = _without_directed([without_nulls(part)])
+        if kept:
+            value[name] = kept[0]
+        else:
+            value.pop(name, None)
 
 
 def _without_directed(items: list[Any]) -> list[Any]:

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.json import JSON, dig
-from sandbox.serving.tables.column import NAME, NONE, Layout, age_of, columns, name_of, since
+from sandbox.objects.conditions import conditions_of, is_true
 
-WIDE = ("IP", "Node", "Nominated Node", "Readiness Gates")
+NONE = "<none>"
 ENDED = ("Succeeded", "Failed")
 
 
@@ -24,16 +24,23 @@ class _Tally:
     reason: str = ""
 
 
-def cells(pod: JSON, now: datetime) -> list[Any]:
-    """Return the cells of a pod."""
+def read_pod(pod: JSON, now: datetime) -> list[Any]:
+    """Return the cells of a pod but for its name and age."""
     sidecars = _sidecars(pod)
     starting = _starting(pod, sidecars)
     shown = starting
-    if not starting.reason or _condition(pod, "Initialized"):
-        shown = _running(pod, _of_sidecars(pod, sidecars), starting.ready, starting.reason)
+    if not starting.reason or is_true(pod, "Initialized"):
+        statuses = dig(pod, "status", "initContainerStatuses") or []
+        beside = [status for status in statuses if status.get("name") in sidecars]
+        shown = _running(pod, beside, starting.ready, starting.reason)
     total = len(dig(pod, "spec", "containers") or []) + len(sidecars)
-    ready = f"{shown.ready}/{total}"
-    return [name_of(pod), ready, _reason(pod, shown), _restarts(shown, now), *_place(pod, now)]
+    row = [f"{shown.ready}/{total}", _reason(pod, shown), _restarts(shown, now)]
+    addresses = dig(pod, "status", "podIPs") or [{}]
+    node, nominated = dig(pod, "spec", "nodeName"), dig(pod, "status", "nominatedNodeName")
+    place = [addresses[0].get("ip") or NONE, node or NONE, nominated or NONE]
+    gates = [gate.get("conditionType", "") for gate in dig(pod, "spec", "readinessGates") or []]
+    open_gates = sum(is_true(pod, gate) for gate in gates)
+    return [*row, *place, f"{open_gates}/{len(gates)}" if gates else NONE]
 
 
 def row_conditions(pod: JSON) -> list[JSON]:
@@ -72,11 +79,6 @@ def _init_reason(pod: JSON, position: int, status: JSON) -> str:
     return f"Init:{position}/{len(dig(pod, 'spec', 'initContainers') or [])}"
 
 
-def _of_sidecars(pod: JSON, sidecars: set[str]) -> list[JSON]:
-    statuses = dig(pod, "status", "initContainerStatuses") or []
-    return [status for status in statuses if status.get("name") in sidecars]
-
-
 def _running(pod: JSON, sidecars: Sequence[JSON], ready: int, reason: str) -> _Tally:
     """Look at the containers, last to first: the first of them that is in trouble has the word."""
     statuses = dig(pod, "status", "containerStatuses") or []
@@ -88,7 +90,7 @@ def _running(pod: JSON, sidecars: Sequence[JSON], ready: int, reason: str) -> _T
         elif status.get("ready") and dig(status, "state", "running") is not None:
             runs += 1
     if reason == "Completed" and runs:
-        reason = "Running" if _condition(pod, "Ready") else "NotReady"
+        reason = "Running" if is_true(pod, "Ready") else "NotReady"
     counted = [*sidecars, *statuses]
     return _Tally(ready + runs, _sum(counted), _last_end(counted), reason)
 
@@ -118,7 +120,7 @@ def _reason(pod: JSON, shown: _Tally) -> str:
             return "Terminating"
     gated = any(
         each.get("type") == "PodScheduled" and each.get("reason") == "SchedulingGated"
-        for each in dig(pod, "status", "conditions") or []
+        for each in conditions_of(pod)
     )
     return shown.reason or ("SchedulingGated" if gated else str(given or phase))
 
@@ -127,25 +129,6 @@ def _restarts(shown: _Tally, now: datetime) -> str:
     if not shown.restarts or not shown.restarted_at:
         return str(shown.restarts)
     return f"{shown.restarts} ({since(shown.restarted_at, now)} ago)"
-
-
-def _place(pod: JSON, now: datetime) -> list[str]:
-    addresses = dig(pod, "status", "podIPs") or [{}]
-    node, nominated = dig(pod, "spec", "nodeName"), dig(pod, "status", "nominatedNodeName")
-    place = [addresses[0].get("ip") or NONE, node or NONE, nominated or NONE]
-    return [age_of(pod, now), *place, _gates(pod)]
-
-
-def _gates(pod: JSON) -> str:
-    gates = [gate.get("conditionType", "") for gate in dig(pod, "spec", "readinessGates") or []]
-    open_gates = sum(_condition(pod, gate) for gate in gates)
-    return f"{open_gates}/{len(gates)}" if gates else NONE
-
-
-def _condition(pod: JSON, wanted: str) -> bool:
-    conditions = dig(pod, "status", "conditions") or []
-    found = (each for each in conditions if each.get("type") == wanted)
-    return next((each.get("status") == "True" for each in found), False)
 
 
 def _sidecars(pod: JSON) -> set[str]:
@@ -162,4 +145,28 @@ def _last_end(statuses: Iterable[JSON]) -> str:
     return max((str(end) for end in ends if end), default="")
 
 
-PODS = Layout((NAME, *columns("Ready", "Status", "Restarts", "Age", wide=WIDE)), cells)
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365 * 86400}
+_FORMS = (
+    *((120, "s", ""), (600, "m", "s"), (3 * 3600, "m", ""), (8 * 3600, "h", "m")),
+    *((2 * 86400, "h", ""), (8 * 86400, "d", "h"), (730 * 86400, "d", "")),
+    (8 * 365 * 86400, "y", "d"),
+)
+"""Up to which age which units are used (apimachinery `duration.HumanDuration`)."""
+
+
+def since(timestamp: Any, now: datetime) -> str:
+    """Return the time from an RFC 3339 timestamp until now; `<unknown>` where there is none."""
+    if not timestamp:
+        return "<unknown>"
+    return human((now - datetime.fromisoformat(timestamp)).total_seconds())
+
+
+def human(seconds: float) -> str:
+    """Return a duration as people read it."""
+    whole = int(seconds)
+    if whole < -1:
+        return "<invalid>"
+    whole = max(0, whole)
+    _, large, small = next((each for each in _FORMS if whole < each[0]), (0, "y", ""))
+    rest = whole % _UNITS[large] // _UNITS[small] if small else 0
+    return f"{whole // _UNITS[large]}{large}" + (f"{rest}{small}" if rest else "")

@@ -7,14 +7,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gate.config.checks.keys import EITHER_TOLERANCE, FORMS, ONE_NUMBER, ReadyMadeCountKeys
+from gate.config.checks.keys import (
+    EITHER_TOLERANCE,
+    FORMS,
+    ONE_NUMBER,
+    AnyCheckKeys,
+    ReadyMadeCountKeys,
+)
 from gate.sources.ready_made import READY_MADE, ReadyMade, names
 
 
 def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the schema of `checks`, and the definitions that it refers to."""
     definitions: dict[str, Any] = {}
-    forms = (*FORMS.values(), ReadyMadeCountKeys)
+    forms: tuple[type[AnyCheckKeys], ...] = (*FORMS.values(), ReadyMadeCountKeys)
     for form in forms:
         definitions |= model_schemas(form)
     definitions["ReadyMadeKeys"] |= _ready_made_rules()

@@ -7,7 +7,10 @@ from gate.report.schema.check_verdict import ComparisonResult, CountedResult
 
 def counted_words(comparison: ComparisonResult) -> str:
     """Return what each version was asked, and how much of it was bad."""
-    return f"new {_of(comparison['new'])} bad, old {_of(comparison['old'])} bad"
+    pods = len(comparison["fresh_pods"])
+    fresh = f" ({pods} fresh pod{'' if pods == 1 else 's'})"
+    old = f"old{fresh if comparison['baseline'] == 'fresh' else ''}"
+    return f"new {_of(comparison['new'])} bad, {old} {_of(comparison['old'])} bad"
 
 
 def ratio_words(comparison: ComparisonResult) -> str:

@@ -112,6 +112,11 @@ def test_a_plot_is_told_in_words() -> None:
         " show 2.39 times or more."
     )
     assert plot.caption in page
+    comparison = result["checks"][-1]["comparison"]
+    assert comparison is not None
+    comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
+    (fresh,) = comparison_plots(result)
+    assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
     assert all(f"<li>{said}</li>" in page for said in plot.figures)
     assert "against before" not in [lane.title for chart in charts(result) for lane in chart.lanes]
 

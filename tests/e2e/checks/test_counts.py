@@ -151,6 +151,24 @@ def test_an_equal_version_passes_early_and_not_one_request_is_lost(
     assert "neither version has a series of bad, which counts as 0" in unheard["message"]
 
 
+@pytest.mark.contract("B1151", "B1213")
+def test_a_slower_version_is_rolled_back_by_its_buckets(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """By the ready-made check: all its responses take over half a second, none of the old ones."""
+    trial = trial_of(prometheus.url)
+    trial.direct(1, Load())
+    trial.direct(2, Load(latency_seconds=0.7))
+    trial.scene.serve(web())
+    brisk = {"interval": "1s", "scrape-interval": "4s", "during": "rollout"}
+    trial.configure({"use": "slow-share", **brisk})
+    result = trial.apply(**overlapping(25))
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    found = row(result, "slow-share")["comparison"]
+    assert found["new"]["bad"] == found["new"]["total"] > 0
+    assert found["old"]["bad"] == 0 < found["old"]["total"]
+
+
 @pytest.mark.contract("B1152")
 def test_a_version_without_traffic_is_inconclusive_by_its_counters(trial: Trial) -> None:
     """Never a pass."""

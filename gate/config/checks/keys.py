@@ -276,6 +276,9 @@ class CountCompareKeys(Keys):
     """New against old by counts: what is worse, and what is not harmful."""
 
     test: Literal["counts"] = Field(description="by the counts of both versions")
+    baseline: values.PodsCompared = key(
+        "all pods of the old version, or only fresh ones: started within a minute of a new one"
+    )
     tolerance: values.Delta = key("worse is beyond the old rate and such a share of it")
     harm: values.Factor = key("not harmful is shown to be below so many times the old rate")
     negligible: values.RateIfSaid = key("nor is a rate that is shown to be below this")

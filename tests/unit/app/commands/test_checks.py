@@ -13,6 +13,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from gate.report.schema.json_schema import checks_schema
+from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, Unreachable, asked_of
@@ -176,6 +177,17 @@ def test_a_deployment_that_is_not_there_is_refused(gate: Gate, metrics: Metrics)
     """Nothing runs that could be asked about."""
     ended = asked(gate, "nobody")
     assert (ended.code, ended.document["reason"], metrics.asked) == (3, "NotFound", [])
+
+
+@pytest.mark.contract("B457")
+def test_a_workload_of_another_kind_is_named_with_it(
+    gate: Gate, server: Server, metrics: Metrics
+) -> None:
+    """It is read as what it is."""
+    server.put(stateful_set())
+    metrics.answers(1)
+    ended = asked(gate, "statefulset/db", checks=('up: sum(up{set="${statefulset}"}) >= 1',))
+    assert (ended.code, metrics.asked) == (0, ['sum(up{set="db"})']), ended.err
 
 
 COMPARING = {"name": "slow", "query": QUERY, "max": 0.5, "compare": {"max-ratio": 2}}

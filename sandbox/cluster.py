@@ -16,15 +16,15 @@ from sandbox.controllers.daemonset.controller import DaemonSetController
 from sandbox.controllers.deployment.controller import DeploymentController
 from sandbox.controllers.disruption import DisruptionController
 from sandbox.controllers.garbage import GarbageCollector
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.job.controller import JobController
 from sandbox.controllers.namespaces import NamespaceController
+from sandbox.controllers.queue import Informer
 from sandbox.controllers.quota import QuotaAdmission, QuotaController
-from sandbox.controllers.replicaset.controller import ReplicaSetController
+from sandbox.controllers.replica_sets import ReplicaSetController
 from sandbox.controllers.statefulset.controller import StatefulSetController
 from sandbox.kubelet.behaviour import Silence, Source
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.kubelet import NODES, Kubelet
-from sandbox.kubelet.states import Pace
 from sandbox.serving.handle import Door, Heard, unheard
 from sandbox.serving.request import Answer, Request
 from sandbox.times import Names, Timers
@@ -48,31 +48,28 @@ _WATCHED = (
 class Controllers:
     """What a controller manager runs; `deployments` is open for tests that force a hash."""
 
-    def __init__(self, api: Api, timers: Timers) -> None:
-        self._informers = {name: Informer(api.store, timers, name) for name in _WATCHED}
+    def __init__(self, api: Api) -> None:
+        self._informers = {name: Informer(api.store, api.timers, name) for name in _WATCHED}
         of = self._informers
         pods, replica_sets = of["pods"], of["replicasets.apps"]
         revisions = of["controllerrevisions.apps"]
         self._api = api
-        self.deployments = DeploymentController(
-            api, timers, of["deployments.apps"], replica_sets, pods
-        )
-        self._quota_admission = QuotaAdmission(api, timers)
+        self.deployments = DeploymentController(api, of["deployments.apps"], replica_sets, pods)
         self._others = (
-            ReplicaSetController(api, timers, replica_sets, pods),
-            StatefulSetController(api, timers, of["statefulsets.apps"], revisions, pods),
-            DaemonSetController(api, timers, of["daemonsets.apps"], revisions, pods, of["nodes"]),
-            JobController(api, timers, of["jobs.batch"], pods),
-            DisruptionController(api, timers, of["poddisruptionbudgets.policy"], pods),
-            ClaimController(api, timers, of["persistentvolumeclaims"], pods),
-            GarbageCollector(api, timers),
-            NamespaceController(api, timers, of["namespaces"]),
-            QuotaController(api, timers, of["resourcequotas"]),
+            ReplicaSetController(api, replica_sets, pods),
+            StatefulSetController(api, of["statefulsets.apps"], revisions, pods),
+            DaemonSetController(api, of["daemonsets.apps"], revisions, pods, of["nodes"]),
+            JobController(api, of["jobs.batch"], pods),
+            DisruptionController(api, of["poddisruptionbudgets.policy"], pods),
+            ClaimController(api, of["persistentvolumeclaims"], pods),
+            GarbageCollector(api),
+            NamespaceController(api, of["namespaces"]),
+            QuotaController(api, of["resourcequotas"]),
         )
 
     def start(self) -> None:
         """Begin to act on what is there and on each change; quotas are enforced from now on."""
-        self._api.admissions.append(self._quota_admission)
+        self._api.admissions.append(QuotaAdmission(self._api))
         for controller in (self.deployments, *self._others):
             controller.start()
         for informer in self._informers.values():
@@ -114,7 +111,7 @@ class Cluster:
         self.tokens = Tokens()
         self.tokens.add(chosen.admin_token, ADMIN)
         self.api = Api(self.timers, self.names)
-        self.controllers = Controllers(self.api, self.timers)
+        self.controllers = Controllers(self.api)
         self.kubelet = Kubelet(
             self.api, self.timers, self.names, nodes=chosen.nodes, pace=chosen.pace
         )

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from sandbox import fields
 from sandbox.api.api import Api
-from sandbox.api.asked import Admission, Admit, Operation, Patch, PatchType, Writer
+from sandbox.api.registry import Admission, Admit, Operation, Patch, PatchType, Writer
 from sandbox.cluster import Cluster, ClusterOptions
 from sandbox.failure import ApiError, SandboxError
 from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KIND
 from sandbox.kubelet import behaviour
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.nodes import NodeState
-from sandbox.kubelet.states import Pace
 from sandbox.patching import merge_patch
 from sandbox.scenario import actions
 from sandbox.scenario.document import Report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 JSON = dict[str, Any]
@@ -27,3 +29,12 @@ def dig(value: Any, *path: str) -> Any:
             return None
         value = value.get(key)
     return value
+
+
+def go_json(value: Any, *, is_sorted: bool = True) -> str:
+    """Return compact JSON as Go writes it: HTML's letters escaped, the keys of maps sorted.
+
+    A struct has its fields in their own order, which is the caller's.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=is_sorted)
+    return re.sub("[<>&]", lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ALL_VERBS = (
-    "create",
-    "delete",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-)
+ALL_VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +45,7 @@ _RBAC = "rbac.authorization.k8s.io"
 
 RESOURCES = (
     Resource(
-        "",
-        "v1",
-        "namespaces",
-        "Namespace",
-        ("ns",),
-        ("status", "finalize"),
-        namespaced=False,
+        "", "v1", "namespaces", "Namespace", ("ns",), ("status", "finalize"), namespaced=False
     ),
     Resource("", "v1", "nodes", "Node", ("no",), _STATUS, namespaced=False),
     Resource("", "v1", "pods", "Pod", ("po",), _OF_PODS, _ALL),

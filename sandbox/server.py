@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from sandbox.serving.http import (
-    Endpoint,
-    Ready,
-    Served,
-    ServeOptions,
-    serve,
-    serve_until_signalled,
-)
+from sandbox.serving.http import Endpoint, Ready, Served, ServeOptions, serve, serve_until_signalled
 
 __all__ = ["Endpoint", "Ready", "ServeOptions", "Served", "serve", "serve_until_signalled"]

@@ -111,6 +111,16 @@ class Names:
         return self._random.random()
 
 
+def fnv(content: bytes, *, xor_first: bool) -> int:
+    """Return the 32-bit FNV hash of bytes: FNV-1a where the xor comes first, else FNV-1."""
+    found = 0x811C9DC5
+    for byte in content:
+        mixed = found ^ byte if xor_first else found
+        found = mixed * 0x01000193 & 0xFFFFFFFF
+        found = found if xor_first else found ^ byte
+    return found
+
+
 def safe_letters(text: str) -> str:
     """Return text in letters that make no words (apimachinery `rand.SafeEncodeString`)."""
     return "".join(NAME_LETTERS[ord(letter) % len(NAME_LETTERS)] for letter in text)

@@ -5,9 +5,11 @@ Every write ends in `Registry.keep` or `Registry.drop`, which a dry run never re
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
-from sandbox.api.asked import Admission, Admit
 from sandbox.failure import ApiError, conflict, not_found
 from sandbox.json import JSON, copy_json, dig
 from sandbox.kinds import BY_KEY, Resource
@@ -23,15 +25,19 @@ MODIFIED = (
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class Registry:
-    """What all verbs share; `mutations` run before validation, `validations` as the last thing."""
+    """What all verbs share, with the hooks of writes, to which more may be added at any time.
+
+    `mutations` may change a write before it is validated, `admissions` may refuse it as the last
+    thing before it is stored.
+    """
 
     timers: Timers
     names: Names
     store: Store
     mutations: list[Admit] = field(default_factory=list)
-    validations: list[Admit] = field(default_factory=list)
+    admissions: list[Admit] = field(default_factory=list)
 
     def live(self, key: Key) -> JSON:
         """Return the stored object; 404."""
@@ -54,7 +60,7 @@ class Registry:
 
     def validate(self, admission: Admission) -> None:
         """Ask the validating hooks; what they raise is the answer."""
-        for hook in self.validations:
+        for hook in self.admissions:
             hook(admission)
 
     def keep(self, key: Key, body: JSON) -> JSON:
@@ -110,3 +116,103 @@ def taken_of_services(
             found |= {str(port["nodePort"]) for port in ports if port.get("nodePort")}
             found.add(dig(service, "spec", "clusterIP") or "")
     return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who asks: `user` as the server authenticated it, `manager` as managedFields shows it."""
+
+    user: str
+    manager: str
+
+
+class PatchType(StrEnum):
+    """The four kinds of patch, by their media types."""
+
+    JSON = "application/json-patch+json"
+    MERGE = "application/merge-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+    APPLY = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch, decoded; `force` takes over fields in conflict and belongs to apply alone."""
+
+    type: PatchType
+    body: Any
+    force: bool = False
+
+
+class Propagation(StrEnum):
+    """What happens to the dependents of a deleted object."""
+
+    BACKGROUND = "Background"
+    ORPHAN = "Orphan"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How to delete; None leaves it to the kind's default."""
+
+    grace_seconds: int | None = None
+    propagation: Propagation | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    dry_run: bool = False
+
+
+class Strictness(StrEnum):
+    """What becomes of fields that the schema does not know (`fieldValidation`)."""
+
+    IGNORE = "Ignore"
+    WARN = "Warn"
+    STRICT = "Strict"
+
+
+def _unheard(_warning: str) -> None:
+    """Drop a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How to treat unknown fields, and whether only to try."""
+
+    dry_run: bool = False
+    strictness: Strictness = Strictness.IGNORE
+    warn: Callable[[str], None] = _unheard
+
+
+LENIENT = WriteOptions()
+KIND_DEFAULT = DeleteOptions()
+
+
+class Operation(StrEnum):
+    """What a write does, as admission calls it."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+
+
+@dataclass(slots=True)
+class Admission:
+    """A write on its way: `body` is a copy that a hook may change in place.
+
+    To refuse, a hook raises ApiError. `before` is None on a create, `body` is on a delete.
+    Hooks see the write after validation, as the last thing before it is stored, unless they are
+    registered as mutating (`Api.mutations`).
+    """
+
+    operation: Operation
+    resource: Resource
+    subresource: str
+    namespace: str
+    name: str
+    by: Writer
+    before: JSON | None
+    body: JSON | None
+    dry_run: bool
+
+
+Admit = Callable[[Admission], None]

@@ -8,10 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sandbox.api.asked import Admission, FieldValidation, Operation, Patch, Strictness, Writer
-from sandbox.api.registry import Registry, internal, make_modified_error
+from sandbox.api.registry import (
+    Admission,
+    Operation,
+    Patch,
+    Registry,
+    Strictness,
+    WriteOptions,
+    Writer,
+    internal,
+    make_modified_error,
+)
 from sandbox.api.strategies import strategy_of
-from sandbox.failure import ApiError, FieldError, bad_request, invalid
+from sandbox.failure import ApiError, FieldError, bad_request, forbidden, invalid, not_found
 from sandbox.fields import Conflict, NotTyped, apply, update_owners
 from sandbox.json import JSON
 from sandbox.kinds import Resource
@@ -30,8 +39,12 @@ class Write:
     name: str
     by: Writer
     subresource: str
-    dry_run: bool
-    validation: FieldValidation
+    options: WriteOptions
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing shall be kept."""
+        return self.options.dry_run
 
     def admission(self, operation: Operation, before: JSON | None, body: JSON | None) -> Admission:
         """Return what the hooks are asked."""
@@ -50,14 +63,20 @@ class Write:
 
 def decode_strictly(write: Write, body: JSON) -> None:
     """Refuse, tell or ignore what the schema does not know."""
-    validation = write.validation
-    if validation.strictness is Strictness.IGNORE:
-        return
-    found = strict_errors(write.resource, body, validation.raw)
-    if found and validation.strictness is Strictness.STRICT:
+    found = find_unknown(write, body)
+    if found and write.options.strictness is Strictness.STRICT:
         raise strict_refusal(write.resource, found)
-    for error in found:
-        validation.warn(error)
+
+
+def find_unknown(write: Write, body: JSON) -> list[str]:
+    """Return what the schema does not know, none where that is ignored; tell of it if asked to."""
+    options = write.options
+    if options.strictness is Strictness.IGNORE:
+        return []
+    found = strict_errors(write.resource, body)
+    for error in found if options.strictness is Strictness.WARN else ():
+        options.warn(error)
+    return found
 
 
 def refuse_invalid(resource: Resource, body: JSON, errors: Sequence[FieldError]) -> None:
@@ -137,3 +156,66 @@ def _check_object_type(write: Write, body: JSON) -> JSON:
         api_version, kind = found
         raise bad_request(f"invalid object type: {api_version or '/'}, Kind={kind}")
     return body
+
+
+DEFAULT_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+UNDELETABLE = ("default", "kube-public", "kube-system")
+FINALIZER = "kubernetes"
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def namespace_key(name: str) -> Key:
+    """Return where a namespace is stored."""
+    return Key("namespaces", "", name)
+
+
+def found_cluster(registry: Registry) -> None:
+    """Create the namespaces that every cluster has; kube-system's uid names the cluster."""
+    for name in DEFAULT_NAMESPACES:
+        if registry.store.get(namespace_key(name)) is None:
+            registry.keep(namespace_key(name), _namespace(registry, name))
+
+
+def check_open(registry: Registry, resource: Resource, namespace: str, name: str) -> None:
+    """404 where the namespace of a new object is missing, 403 where it is being terminated."""
+    if not resource.namespaced:
+        return
+    found = registry.store.get(namespace_key(namespace))
+    if found is None:
+        raise not_found("namespaces", "", namespace)
+    if found["metadata"].get("deletionTimestamp"):
+        raise _terminating(resource, namespace, name)
+
+
+def check_deletable(resource: Resource, name: str) -> None:
+    """403 for the namespaces that a cluster cannot be without."""
+    if resource.key == "namespaces" and name in UNDELETABLE:
+        raise forbidden("namespaces", "", name, "this namespace may not be deleted")
+
+
+def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    refusal = forbidden(resource.plural, resource.group, name, why)
+    refusal.details["causes"] = [
+        {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+    ]
+    return refusal
+
+
+def _namespace(registry: Registry, name: str) -> JSON:
+    return {
+        "kind": "Namespace",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": name,
+            "uid": registry.names.uid(),
+            "creationTimestamp": registry.timers.wall(),
+            "labels": {NAME_LABEL: name},
+        },
+        "spec": {"finalizers": [FINALIZER]},
+        "status": {"phase": "Active"},
+    }

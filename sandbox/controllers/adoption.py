@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sandbox.api.api import Api, Patch, PatchType, Writer
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import controller_reference, controller_uid, key_of
-from sandbox.controllers.queue import SyncError
+from sandbox.controllers.queue import Informer, SyncError
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.objects.selectors import selects

@@ -7,13 +7,11 @@ themselves are not served.
 from __future__ import annotations
 
 from sandbox.api.api import Api, Patch, PatchType
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import CLAIMS
-from sandbox.controllers.queue import WorkQueue
+from sandbox.controllers.queue import Informer, WorkQueue
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON, dig
 from sandbox.storage.store import Change, Key
-from sandbox.times import Timers
 
 RESOURCE = "persistentvolumeclaims"
 PROTECTION = "kubernetes.io/pvc-protection"
@@ -23,11 +21,11 @@ BOUND = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-co
 class ClaimController:
     """Binds claims, and lets those go that are deleted once no pod mounts them."""
 
-    def __init__(self, api: Api, timers: Timers, claims: Informer, pods: Informer) -> None:
+    def __init__(self, api: Api, claims: Informer, pods: Informer) -> None:
         self._api = api
         self._claims = claims
         self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
+        self._queue: WorkQueue[Key] = WorkQueue(api.timers, self._sync)
 
     def start(self) -> None:
         """Begin to follow changes."""
@@ -66,9 +64,8 @@ class ClaimController:
         pods = (pod for pod in self._pods.all() if pod["metadata"]["namespace"] == key.namespace)
         if PROTECTION in held and not any(key.name in _list_mounted_claims(pod) for pod in pods):
             left = [name for name in held if name != PROTECTION]
-            self._api.patch(
-                key, Patch(PatchType.MERGE, {"metadata": {"finalizers": left or None}}), CLAIMS
-            )
+            changes = {"metadata": {"finalizers": left or None}}
+            self._api.patch(key, Patch(PatchType.MERGE, changes), CLAIMS)
 
 
 def _list_mounted_claims(pod: JSON) -> set[str]:

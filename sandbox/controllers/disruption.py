@@ -6,19 +6,16 @@ Rules of `pkg/controller/disruption/disruption.go`.
 from __future__ import annotations
 
 from sandbox.api.api import Api
-from sandbox.api.eviction import BUDGETS, with_allowance
-from sandbox.controllers.bounds import resolve_bound
-from sandbox.controllers.informer import Informer
+from sandbox.api.deletion import BUDGETS, with_allowance
 from sandbox.controllers.ownership import DISRUPTIONS, controller_of, key_of
-from sandbox.controllers.pods import is_deleting, is_ready
-from sandbox.controllers.queue import WorkQueue
+from sandbox.controllers.pods import is_deleting, is_ready, resolve_bound
+from sandbox.controllers.queue import Informer, WorkQueue
 from sandbox.controllers.recorder import Recorder
 from sandbox.failure import qualify_resource
 from sandbox.json import JSON
 from sandbox.kinds import BY_KIND
 from sandbox.objects.selectors import matches
 from sandbox.storage.store import Change, Key
-from sandbox.times import Timers
 
 DELETION_SECONDS = 120.0
 """How long an eviction counts that was granted and has not begun."""
@@ -31,13 +28,13 @@ class _NoScaleError(Exception):
 class DisruptionController:
     """Keeps the status of each PodDisruptionBudget."""
 
-    def __init__(self, api: Api, timers: Timers, budgets: Informer, pods: Informer) -> None:
+    def __init__(self, api: Api, budgets: Informer, pods: Informer) -> None:
         self._api = api
-        self._timers = timers
-        self._recorder = Recorder(api, DISRUPTIONS, timers, "controllermanager")
+        self._timers = api.timers
+        self._recorder = Recorder(api, DISRUPTIONS, "controllermanager")
         self._budgets = budgets
         self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=0.005)
+        self._queue: WorkQueue[Key] = WorkQueue(api.timers, self._sync, work_seconds=0.005)
 
     def start(self) -> None:
         """Begin to follow changes."""

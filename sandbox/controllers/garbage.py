@@ -11,14 +11,12 @@ from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation
 from sandbox.api.deletion import ORPHAN
-from sandbox.controllers.informer import LATENCY_SECONDS
 from sandbox.controllers.ownership import GARBAGE
-from sandbox.controllers.queue import Later, WorkQueue
+from sandbox.controllers.queue import LATENCY_SECONDS, Later, WorkQueue
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KIND, RESOURCES
-from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.storage.store import Change, Key
 
 ORPHANING_SECONDS = 0.02
 """How long it takes to release the dependents; the owner's controller sees them go meanwhile."""
@@ -27,24 +25,21 @@ ORPHANING_SECONDS = 0.02
 class GarbageCollector:
     """Deletes what no living owner holds; releases the dependents of an owner that leaves them."""
 
-    def __init__(self, api: Api, timers: Timers) -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
-        self._timers = timers
+        self._timers = api.timers
         self._keys: dict[str, Key] = {}
         self._dependents: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._to_delete: WorkQueue[str] = WorkQueue(timers, self._delete_if_unowned)
-        self._to_orphan: WorkQueue[str] = WorkQueue(timers, self._leave_orphans)
+        self._to_delete: WorkQueue[str] = WorkQueue(api.timers, self._delete_if_unowned)
+        self._to_orphan: WorkQueue[str] = WorkQueue(api.timers, self._leave_orphans)
 
     def start(self) -> None:
         """Take in what is stored, and follow."""
         for resource in RESOURCES:
             if resource.key == "events":
                 continue
-            for body in self._api.store.items(resource.key):
-                metadata = body["metadata"]
-                key = Key(resource.key, metadata.get("namespace", ""), metadata["name"])
-                version = int(metadata["resourceVersion"])
-                self._hear(Change(ChangeType.ADDED, key, None, body, version))
+            for change in self._api.store.as_changes(resource.key):
+                self._hear(change)
             self._api.store.listen(resource.key, self._hear)
 
     def _hear(self, change: Change) -> None:

@@ -11,27 +11,22 @@ from dataclasses import dataclass
 
 from sandbox.api.api import Api, Writer
 from sandbox.controllers.adoption import Claim
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import controller_reference, key_of
+from sandbox.controllers.queue import Informer
 from sandbox.failure import ApiError
-from sandbox.json import JSON, dig
-from sandbox.objects.validation.errors import go_json
+from sandbox.json import JSON, dig, go_json
 from sandbox.storage.store import Key
-from sandbox.times import safe_letters
+from sandbox.times import fnv, safe_letters
 
 RESOURCE = "controllerrevisions.apps"
 LONGEST_PREFIX = 223
 """Characters of the owner's name in a revision's."""
 
-_FNV_OFFSET, _FNV_PRIME, _WORD = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
-
 
 def hash_data(data: JSON, collisions: int) -> str:
     """Return the hash that a real StatefulSet's revision has (`HashControllerRevision`)."""
-    found = _FNV_OFFSET
-    for byte in f"{go_json(data, is_map=True)}{collisions}".encode():
-        found = (found * _FNV_PRIME & _WORD) ^ byte
-    return safe_letters(str(found))
+    content = f"{go_json(data)}{collisions}".encode()
+    return safe_letters(str(fnv(content, xor_first=False)))
 
 
 def template_of(revision: JSON, owner: JSON) -> JSON:

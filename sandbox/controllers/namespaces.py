@@ -9,14 +9,13 @@ from __future__ import annotations
 from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Propagation
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import NAMESPACES, key_of
-from sandbox.controllers.queue import Later, SyncError, WorkQueue
+from sandbox.controllers.pods import ENDED, is_deleting, phase
+from sandbox.controllers.queue import Informer, Later, SyncError, WorkQueue
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, RESOURCES, Resource
-from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.storage.store import Change, Key
 
 GRACE_SECONDS = 5.0
 """How long the controller waits first, for API servers that do not know of the deletion yet."""
@@ -31,17 +30,15 @@ FINALIZER = "kubernetes"
 PODS = BY_KEY["pods"]
 BACKGROUND = DeleteOptions(propagation=Propagation.BACKGROUND)
 
-_ENDED = frozenset({"Failed", "Succeeded"})
-
 
 class NamespaceController:
     """Empties and releases namespaces."""
 
-    def __init__(self, api: Api, timers: Timers, namespaces: Informer) -> None:
+    def __init__(self, api: Api, namespaces: Informer) -> None:
         self._api = api
-        self._timers = timers
+        self._timers = api.timers
         self._namespaces = namespaces
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
+        self._queue: WorkQueue[Key] = WorkQueue(api.timers, self._sync)
 
     def start(self) -> None:
         """Begin to follow changes."""
@@ -49,14 +46,12 @@ class NamespaceController:
 
     def _on_namespace(self, change: Change) -> None:
         body = change.after
-        if change.type is ChangeType.DELETED or body is None:
-            return
-        if "deletionTimestamp" in body["metadata"]:
+        if body is not None and is_deleting(body):
             self._queue.add_after(change.key, GRACE_SECONDS)
 
     def _sync(self, key: Key) -> Later | None:
         body = self._api.store.get(key)
-        if body is None or "deletionTimestamp" not in body["metadata"]:
+        if body is None or not is_deleting(body):
             return None
         if FINALIZER not in (body["spec"].get("finalizers") or ()):
             return None
@@ -92,7 +87,7 @@ class NamespaceController:
         seconds = [
             pod["spec"].get("terminationGracePeriodSeconds", 0)
             for pod in self._api.store.items("pods", namespace)
-            if (pod.get("status") or {}).get("phase") not in _ENDED
+            if phase(pod) not in ENDED
         ]
         longest = max(seconds, default=0)
         return longest if self._timers.seconds_until(deleted_at, longest) > 0 else 0

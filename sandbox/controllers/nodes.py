@@ -13,9 +13,9 @@ from sandbox.controllers.ownership import NODES, POD_GARBAGE, key_of
 from sandbox.controllers.recorder import Recorder
 from sandbox.failure import forgiving_absence
 from sandbox.json import JSON
-from sandbox.objects.placement import is_tolerated, own_taints
+from sandbox.objects.conditions import conditions_of, find
+from sandbox.objects.selectors import is_tolerated, own_taints
 from sandbox.storage.store import Key
-from sandbox.times import Timers
 
 GRACE_SECONDS = 50.0
 """How long a kubelet may be silent (`--node-monitor-grace-period`)."""
@@ -30,10 +30,10 @@ _NO_EXECUTE = {"key": UNREACHABLE, "effect": "NoExecute"}
 class NodeController:
     """Marks nodes unreachable, and ends or disowns their pods."""
 
-    def __init__(self, api: Api, timers: Timers) -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
-        self._timers = timers
-        self._recorder = Recorder(api, NODES, timers, "node-controller")
+        self._timers = api.timers
+        self._recorder = Recorder(api, NODES, "node-controller")
         self._silent: dict[str, float] = {}
 
     def admit(self, node: str) -> None:
@@ -73,8 +73,7 @@ class NodeController:
 
     def _mark(self, pod: JSON, now: str) -> None:
         """Write that a pod is not ready: whoever could say otherwise is silent."""
-        conditions = (pod.get("status") or {}).get("conditions") or ()
-        ready = next((each for each in conditions if each["type"] == "Ready"), None)
+        ready = find(conditions_of(pod), "Ready")
         if ready is None or ready["status"] == "False":
             return
         changed = {**ready, "status": "False", "lastTransitionTime": now}

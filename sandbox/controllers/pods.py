@@ -1,6 +1,7 @@
 """Pods as controllers count them, and how a controller makes one of a template.
 
-Rules of `pkg/controller/controller_utils.go` and `pkg/api/v1/pod`.
+Rules of `pkg/controller/controller_utils.go` and `pkg/api/v1/pod`; bounds as in apimachinery
+`util/intstr`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sandbox.controllers.ownership import controller_reference
-from sandbox.json import JSON
+from sandbox.json import JSON, dig
+from sandbox.objects.conditions import conditions_of, find, is_true
 from sandbox.times import Timers
 
 ENDED = frozenset({"Failed", "Succeeded"})
@@ -16,13 +18,12 @@ ENDED = frozenset({"Failed", "Succeeded"})
 
 def phase(pod: JSON) -> str:
     """Return the phase; a pod that nobody reported on is pending."""
-    found: str = (pod.get("status") or {}).get("phase", "Pending")
-    return found
+    return str(dig(pod, "status", "phase") or "Pending")
 
 
-def is_deleting(pod: JSON) -> bool:
-    """Say whether its deletion has begun."""
-    return "deletionTimestamp" in pod["metadata"]
+def is_deleting(body: JSON) -> bool:
+    """Say whether the deletion of an object has begun."""
+    return "deletionTimestamp" in body["metadata"]
 
 
 def is_active(pod: JSON) -> bool:
@@ -35,17 +36,15 @@ def is_terminating(pod: JSON) -> bool:
     return phase(pod) not in ENDED and is_deleting(pod)
 
 
-def ready_condition(pod: JSON) -> JSON | None:
-    """Return the condition Ready where it is true."""
-    for condition in (pod.get("status") or {}).get("conditions") or ():
-        if condition["type"] == "Ready":
-            return condition if condition["status"] == "True" else None
-    return None
-
-
 def is_ready(pod: JSON) -> bool:
     """Say whether its condition Ready is true."""
-    return ready_condition(pod) is not None
+    return is_true(pod, "Ready")
+
+
+def ready_since(pod: JSON) -> str:
+    """Return since when it is ready, empty where it is not."""
+    found = find(conditions_of(pod), "Ready") if is_ready(pod) else None
+    return str((found or {}).get("lastTransitionTime") or "")
 
 
 def available_in_seconds(pod: JSON, ready_seconds: int, timers: Timers) -> float | None:
@@ -54,12 +53,11 @@ def available_in_seconds(pod: JSON, ready_seconds: int, timers: Timers) -> float
     Not positive: it is available. Times in objects are whole seconds, so that `minReadySeconds`
     are up to a second short.
     """
-    condition = ready_condition(pod)
-    if condition is None:
+    if not is_ready(pod):
         return None
+    since = ready_since(pod)
     if ready_seconds == 0:
         return 0.0
-    since = condition.get("lastTransitionTime")
     return timers.seconds_until(since, ready_seconds) if since else None
 
 
@@ -75,6 +73,14 @@ def next_available_seconds(
     """Return how long until the next ready pod becomes available, None where none is about to."""
     waits = (available_in_seconds(pod, ready_seconds, timers) for pod in pods)
     return min((wait for wait in waits if wait is not None and wait > 0), default=None)
+
+
+def resolve_bound(bound: int | str | None, replicas: int, *, up: bool) -> int:
+    """Return `maxSurge` or `maxUnavailable` as a count; a percentage is rounded up or down."""
+    if isinstance(bound, str):
+        pods = int(bound.removesuffix("%")) * replicas
+        return -(-pods // 100) if up else pods // 100
+    return bound or 0
 
 
 def from_template(owner: JSON, template: JSON) -> JSON:

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from functools import partial
 
 from sandbox.api.api import Api
-from sandbox.api.asked import Admission, Operation
-from sandbox.controllers.informer import LATENCY_SECONDS, Informer
+from sandbox.api.registry import Admission, Operation
 from sandbox.controllers.ownership import QUOTA_ADMISSION, QUOTAS, key_of
-from sandbox.controllers.queue import WorkQueue
+from sandbox.controllers.pods import ENDED, phase
+from sandbox.controllers.queue import LATENCY_SECONDS, Informer, WorkQueue
 from sandbox.failure import ApiError, forbidden, not_served
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
@@ -24,55 +24,41 @@ from sandbox.times import Timers
 
 Usage = dict[str, Quantity]
 
-ONE = parse_quantity("1")
-NOTHING = parse_quantity("0")
+RESOURCE = "resourcequotas"
+RESYNC_SECONDS = 300.0
+ONE, NOTHING = parse_quantity("1"), parse_quantity("0")
 MEASURED = ("cpu", "memory", "ephemeral-storage")
-REQUIRED = frozenset(
-    {"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
-)
-OLD_NAMES = frozenset({"configmaps", "secrets", "services", "persistentvolumeclaims"}) | {
-    "resourcequotas"
-}
+_OF_PODS = {f"{prefix}{name}" for name in MEASURED for prefix in ("", "requests.", "limits.")}
+OLD_NAMES = {"pods", "configmaps", "secrets", "services", "persistentvolumeclaims", RESOURCE}
+"""What is counted by its plain name as well."""
 
 
-def names_of(resource: Resource) -> frozenset[str]:
+def _names_of(resource: Resource) -> set[str]:
     """Return the quota's names that objects of a resource count for."""
-    counted = {f"count/{resource.key}"}
-    if resource.key == "pods":
-        measured = {f"{prefix}{name}" for name in MEASURED for prefix in ("", *_PREFIXES)}
-        return frozenset({"pods", *counted, *measured})
-    if resource.key in OLD_NAMES:
-        return frozenset({resource.key, *counted})
-    return frozenset(counted)
+    plain = {resource.key} & OLD_NAMES
+    return {f"count/{resource.key}"} | plain | (_OF_PODS if resource.key == "pods" else set())
 
 
-_PREFIXES = ("requests.", "limits.")
-
-
-def usage_of(resource: Resource, body: JSON, timers: Timers) -> Usage:
+def _usage_of(resource: Resource, body: JSON, timers: Timers) -> Usage:
     """Return what an object uses; a pod that has ended only counts as an object."""
     found: Usage = {f"count/{resource.key}": ONE}
     if resource.key == "pods":
         return found | (_of_pod(body) if _counts(body, timers) else {})
-    if resource.key in OLD_NAMES:
-        found[resource.key] = ONE
-    return found
+    return found | dict.fromkeys({resource.key} & OLD_NAMES, ONE)
 
 
-def missing_from(pod: JSON, required: Iterable[str]) -> str:
+def _find_lacking(pod: JSON, limited: Iterable[str]) -> str:
     """Say what the containers of a pod leave out that a quota limits, empty where nothing."""
-    wanted = sorted(REQUIRED.intersection(required))
-    spec = pod["spec"]
-    containers = [*spec.get("containers", ()), *(spec.get("initContainers") or ())]
-    lacking = {
-        name: sorted(each["name"] for each in containers if name not in _of_container(each))
-        for name in wanted
-    }
-    demands = [f"{name} for: {','.join(names)}" for name, names in lacking.items() if names]
+    spec, demands = pod["spec"], []
+    for name in sorted(_OF_PODS.intersection(limited)):
+        if not name.endswith("ephemeral-storage"):
+            containers = [*spec.get("containers", ()), *(spec.get("initContainers") or ())]
+            lacking = sorted(each["name"] for each in containers if name not in _of_container(each))
+            demands += [f"{name} for: {','.join(lacking)}"] if lacking else []
     return f"must specify {'; '.join(demands)}" if demands else ""
 
 
-def add_usage(one: Usage, other: Usage) -> Usage:
+def _add_usage(one: Usage, other: Usage) -> Usage:
     """Return the sum; each is written as the first is, unless that is nothing."""
     total = dict(other)
     for name, amount in one.items():
@@ -84,13 +70,11 @@ def add_usage(one: Usage, other: Usage) -> Usage:
 
 def _counts(pod: JSON, timers: Timers) -> bool:
     """Say whether a pod counts: it has not ended, and is not overdue to be gone."""
-    if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
+    if phase(pod) in ENDED:
         return False
     metadata = pod["metadata"]
     stamp, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
-    if stamp is None or grace is None:
-        return True
-    return timers.seconds_until(stamp, grace) >= 0
+    return stamp is None or grace is None or timers.seconds_until(stamp, grace) >= 0
 
 
 def _of_pod(pod: JSON) -> Usage:
@@ -98,19 +82,17 @@ def _of_pod(pod: JSON) -> Usage:
     spec = pod["spec"]
     total: Usage = {}
     for container in spec.get("containers", ()):
-        total = add_usage(total, _of_container(container))
+        total = _add_usage(total, _of_container(container))
     for container in spec.get("initContainers") or ():
         needed = _of_container(container)
         if container.get("restartPolicy") == "Always":
-            total = add_usage(total, needed)
+            total = _add_usage(total, needed)
         else:
-            amounts = {
-                name: (total.get(name, NOTHING), needed.get(name, NOTHING))
-                for name in {**total, **needed}
-            }
-            total = {name: max(both, key=lambda each: each.nanos) for name, both in amounts.items()}
+            for name, amount in needed.items():
+                if amount.nanos > total.get(name, NOTHING).nanos:
+                    total[name] = amount
     overhead = _of_container({"resources": {"requests": spec.get("overhead")}})
-    return {"pods": ONE, **add_usage(total, overhead)}
+    return {"pods": ONE, **_add_usage(total, overhead)}
 
 
 def _of_container(container: JSON) -> Usage:
@@ -125,15 +107,11 @@ def _of_container(container: JSON) -> Usage:
     return found
 
 
-RESOURCE = "resourcequotas"
-
-
 class QuotaAdmission:
     """An admission hook: `Api.admissions` holds it."""
 
-    def __init__(self, api: Api, timers: Timers) -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
-        self._timers = timers
 
     def __call__(self, admission: Admission) -> None:
         """Refuse with 403 what exceeds a quota of its namespace; count what does not."""
@@ -146,10 +124,13 @@ class QuotaAdmission:
         if body is None or not admission.namespace or admission.resource.key == "events":
             return
         quotas = self._api.store.items(RESOURCE, admission.namespace)
-        used = usage_of(admission.resource, body, self._timers) if quotas else {}
+        used = _usage_of(admission.resource, body, self._api.timers) if quotas else {}
         counted = [self._count_in_quota(admission, body, quota, used) for quota in quotas]
-        if not admission.dry_run:
-            self._write(quota for quota in counted if quota is not None)
+        for each in counted if not admission.dry_run else ():
+            if each is not None:
+                self._api.update(
+                    key_of(RESOURCE, each), each, QUOTA_ADMISSION, subresource="status"
+                )
 
     def _count_in_quota(
         self, admission: Admission, body: JSON, quota: JSON, used: Usage
@@ -157,36 +138,27 @@ class QuotaAdmission:
         """Return a quota with the object counted, None where it does not concern it."""
         status = quota.get("status") or {}
         hard = _quantities(status.get("hard"))
-        limited = names_of(admission.resource).intersection(hard)
-        is_pod = admission.resource.key == "pods"
+        limited = _names_of(admission.resource).intersection(hard)
         if not limited:
             return None
         name = quota["metadata"]["name"]
-        lacking = missing_from(body, limited) if is_pod else ""
+        lacking = _find_lacking(body, limited) if admission.resource.key == "pods" else ""
         if lacking:
             raise _make_forbidden_error(admission, f"failed quota: {name}: {lacking}")
         before = _quantities(status.get("used"))
         if not limited <= before.keys():
-            names = ",".join(sorted(limited))
-            raise _make_forbidden_error(
-                admission, f"status unknown for quota: {name}, resources: {names}"
-            )
+            why = f"status unknown for quota: {name}, resources: {','.join(sorted(limited))}"
+            raise _make_forbidden_error(admission, why)
         asked = {each: used[each] for each in limited if each in used}
-        after = add_usage(before, asked)
+        after = _add_usage(before, asked)
         over = [each for each in asked if after[each].nanos > hard[each].nanos]
         if over:
-            demands = (
-                f"requested: {_format_amounts(asked, over)}, used: {_format_amounts(before, over)}"
-            )
-            why = f"exceeded quota: {name}, {demands}, limited: {_format_amounts(hard, over)}"
+            amounts = (("requested", asked), ("used", before), ("limited", hard))
+            told = (f"{what}: {_format_amounts(each, over)}" for what, each in amounts)
+            why = f"exceeded quota: {name}, {', '.join(told)}"
             raise _make_forbidden_error(admission, why)
         texts = {each: str(amount) for each, amount in after.items()}
         return {**quota, "status": {**status, "used": texts}}
-
-    def _write(self, quotas: Iterable[JSON]) -> None:
-        for quota in [*quotas]:
-            key = key_of(RESOURCE, quota)
-            self._api.update(key, quota, QUOTA_ADMISSION, subresource="status")
 
 
 def _quantities(amounts: JSON | None) -> dict[str, Quantity]:
@@ -203,17 +175,14 @@ def _make_forbidden_error(admission: Admission, why: str) -> ApiError:
     return forbidden(resource.plural, resource.group, name, why)
 
 
-RESYNC_SECONDS = 300.0
-
-
 class QuotaController:
     """Counts anew what a quota limits when it changes and when something counted goes."""
 
-    def __init__(self, api: Api, timers: Timers, quotas: Informer) -> None:
+    def __init__(self, api: Api, quotas: Informer) -> None:
         self._api = api
-        self._timers = timers
+        self._timers = api.timers
         self._quotas = quotas
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync)
+        self._queue: WorkQueue[Key] = WorkQueue(api.timers, self._sync)
 
     def start(self) -> None:
         """Begin to follow changes of quotas and of what they may limit."""
@@ -239,13 +208,13 @@ class QuotaController:
             return True
         if resource.key != "pods" or change.before is None:
             return False
-        uses = [usage_of(resource, body, self._timers) for body in (change.before, change.after)]
+        uses = [_usage_of(resource, body, self._timers) for body in (change.before, change.after)]
         return uses[0].keys() != uses[1].keys()
 
     def _queue_quotas(self, resource: Resource, namespace: str) -> None:
         for quota in self._quotas.without_controller(namespace):
             hard = (quota.get("status") or {}).get("hard") or {}
-            if names_of(resource).intersection(hard):
+            if _names_of(resource).intersection(hard):
                 self._queue.add(Key(RESOURCE, namespace, quota["metadata"]["name"]))
 
     def _sync(self, key: Key) -> None:
@@ -253,7 +222,11 @@ class QuotaController:
         if quota is None:
             return
         hard: JSON = quota["spec"].get("hard") or {}
-        used = self._sum_usage(key.namespace, hard)
+        used: Usage = {}
+        for resource in RESOURCES:
+            if _names_of(resource).intersection(hard):
+                for body in self._api.store.items(resource.key, key.namespace):
+                    used = _add_usage(used, _usage_of(resource, body, self._timers))
         status = {
             "hard": {name: canonical(str(amount)) for name, amount in hard.items()},
             "used": {name: str(used.get(name, NOTHING)) for name in hard},
@@ -262,12 +235,3 @@ class QuotaController:
             self._api.update(key, {**quota, "status": status}, QUOTAS, subresource="status")
         # What admission counted and the server then refused is found by counting now and then.
         self._queue.add_after(key, RESYNC_SECONDS)
-
-    def _sum_usage(self, namespace: str, hard: JSON) -> Usage:
-        total: Usage = {}
-        for resource in RESOURCES:
-            if not names_of(resource).intersection(hard):
-                continue
-            for body in self._api.store.items(resource.key, namespace):
-                total = add_usage(total, usage_of(resource, body, self._timers))
-        return total

@@ -14,35 +14,6 @@ from sandbox.api.api import Api, Patch, PatchType, Writer
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.storage.store import Key
-from sandbox.times import Timers
-
-Conditions = list[JSON]
-
-
-def find(conditions: Conditions, kind: str) -> JSON | None:
-    """Return the condition of a type."""
-    return next((each for each in conditions if each["type"] == kind), None)
-
-
-def without(conditions: Conditions, kind: str) -> Conditions:
-    """Return the conditions of other types."""
-    return [each for each in conditions if each["type"] != kind]
-
-
-def with_condition(conditions: Conditions, condition: JSON) -> Conditions:
-    """Return the list with a condition at its end; as it is where status and reason are the same.
-
-    `lastTransitionTime` only moves where the status does.
-    """
-    current = find(conditions, condition["type"])
-    if current is None:
-        return [*conditions, condition]
-    if current["status"] == condition["status"]:
-        if current.get("reason") == condition.get("reason"):
-            return conditions
-        condition = {**condition, "lastTransitionTime": current["lastTransitionTime"]}
-    return [*without(conditions, condition["type"]), condition]
-
 
 MOST_DIFFERENT = 10
 SIMILAR_SECONDS = 600.0
@@ -90,10 +61,10 @@ class _Memory:
 class Recorder:
     """Writes the events of one component."""
 
-    def __init__(self, api: Api, by: Writer, timers: Timers, component: str) -> None:
+    def __init__(self, api: Api, by: Writer, component: str) -> None:
         self._api = api
         self._by = by
-        self._timers = timers
+        self._timers = api.timers
         self._component = component
         self._memories: dict[str, _Memory] = {}
 

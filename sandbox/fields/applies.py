@@ -13,12 +13,13 @@ from typing import Any
 from sandbox.failure import ApiError, FieldError, bad_request
 from sandbox.fields.checking import check, unmergeable
 from sandbox.fields.comparing import Comparison, compare
-from sandbox.fields.elements import ElementError, describe_element, go_json
-from sandbox.fields.managed import Entry, Identity, Managed, Operation, decode_entries
+from sandbox.fields.managed import Entry, Managed, Operation, decode_entries
 from sandbox.fields.merging import field_set, merge_values, prune_fields
 from sandbox.fields.sets import (
     EMPTY,
+    ElementError,
     FieldSet,
+    describe_element,
     difference,
     intersection,
     paths,
@@ -35,7 +36,7 @@ from sandbox.fields.updates import (
     without_fields,
     without_managed_fields,
 )
-from sandbox.json import JSON, dig
+from sandbox.json import JSON, dig, go_json
 from sandbox.schema import Schema
 
 REASON = "FieldManagerConflict"
@@ -167,46 +168,47 @@ class _Apply:
         self._now = now
         self._schema = schema
         self._subresource = subresource
-        self._identity = Identity(manager, Operation.APPLY, "", subresource)
         self._entry = Entry(manager, Operation.APPLY, schema.api_version, subresource, None, EMPTY)
 
     @property
     def inherits(self) -> bool:
         """Whether the applier takes over what client-side apply left."""
-        return self._identity.manager == KUBECTL
+        return self._entry.manager == KUBECTL
 
     def read_ownership(self, live: JSON | None) -> Managed:
         """Return the ownership that the apply starts from."""
         managed = decode_entries(dig(live, "metadata", "managedFields"))
         if live is None or managed:
             return managed
-        version = self._schema.api_version
-        first = Identity(BEFORE_FIRST_APPLY, Operation.UPDATE, version, self._subresource)
-        everything = compare_write(
-            {}, without_managed_fields(live), self._schema, self._subresource
+        first = replace(
+            self._entry, manager=BEFORE_FIRST_APPLY, operation=Operation.UPDATE, time=self._now
         )
-        return assign_written_fields({}, everything, first, self._now)
+        bare = without_managed_fields(live)
+        return assign_written_fields(
+            {}, compare_write({}, bare, self._schema, self._subresource), first
+        )
 
     def onto(self, live: JSON, managed: Managed, *, force: bool) -> JSON:
         """Return the live object after the apply; raises `Conflict`."""
         kind, version = self._schema.type, self._schema.api_version
-        last = managed.get(self._identity)
+        identity = self._entry.identity
+        last = managed.get(identity)
         wanted = field_set(self._applied, kind)
         wanted = without_trees(wanted, reset_fields(self._schema.kind, self._subresource))
         entry = replace(self._entry, fields=wanted, time=last.time if last else None)
-        owners = {**managed, self._identity: entry}
+        owners = {**managed, identity: entry}
         body: JSON = merge_values(live, self._applied, kind)
         if last and last.api_version == version:
             body = prune_fields(body, last.fields, owners.values(), kind)
         comparison = compare_write(live, body, self._schema, self._subresource)
-        others = {key: owner for key, owner in owners.items() if key != self._identity}
+        others = {key: owner for key, owner in owners.items() if key != identity}
         if not force:
             _refuse_conflicts(others, comparison.written)
         found = without_fields(others, union(comparison.written, comparison.removed), version)
         fields = difference(wanted, NEVER_OWNED)
         if fields:
             time = entry.time if body == live else self._now
-            found[self._identity] = replace(entry, fields=fields, time=time)
+            found[identity] = replace(entry, fields=fields, time=time)
         return with_managed(self._with_last_applied(body), found)
 
     def _with_last_applied(self, body: JSON) -> JSON:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.failure import ApiError
-from sandbox.fields.elements import ElementError, describe_element, item_element
+from sandbox.fields.sets import ElementError, describe_element, item_element
 from sandbox.json import JSON, dig
-from sandbox.schema import Shape, Type
-from sandbox.schema.spelling import spell_value, spelled_type
+from sandbox.schema import Shape, Type, spell_value, spelled_type
 
 
 class NotTyped(Exception):

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.fields.elements import SELF, item_element
-from sandbox.fields.sets import EMPTY, LEAF, FieldSet, sorted_set, union
+from sandbox.fields.sets import EMPTY, LEAF, SELF, FieldSet, item_element, sorted_set, union
 from sandbox.schema import MISSING, Shape, Type
 
 Node = FieldSet | None

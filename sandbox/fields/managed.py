@@ -22,14 +22,8 @@ class Operation(StrEnum):
     UPDATE = "Update"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What tells entries apart. An applier is the same one in every version of the API."""
-
-    manager: str
-    operation: Operation
-    api_version: str
-    subresource: str
+Identity = tuple[str, Operation, str, str]
+"""What tells entries apart; an applier is the same one in every version of the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,12 @@ class Entry:
     def identity(self) -> Identity:
         """Which entry of its object this is."""
         version = "" if self.operation is Operation.APPLY else self.api_version
-        return Identity(self.manager, self.operation, version, self.subresource)
+        return self.manager, self.operation, version, self.subresource
+
+    def place(self) -> tuple[str, ...]:
+        """Return what the server sorts entries by."""
+        time = self.time or ""
+        return self.operation, time, self.manager, self.api_version, self.subresource
 
     def with_fields(self, fields: FieldSet) -> Entry:
         """Return the entry with other fields."""
@@ -98,12 +97,7 @@ def _entry(entry: JSON) -> Entry:
 
 def encode_entries(managed: Managed) -> list[JSON]:
     """Return the entries as objects carry them, in the server's order."""
-    return [_encode_entry(entry) for entry in sorted(managed.values(), key=_place)]
-
-
-def _place(entry: Entry) -> tuple[str, str, str, str, str]:
-    time = entry.time or ""
-    return entry.operation, time, entry.manager, entry.api_version, entry.subresource
+    return [_encode_entry(entry) for entry in sorted(managed.values(), key=Entry.place)]
 
 
 def _encode_entry(entry: Entry) -> JSON:
@@ -130,7 +124,7 @@ def cap_updates(managed: dict[Identity, Entry]) -> dict[Identity, Entry]:
         return managed
     found = dict(managed)
     first: dict[str, Entry] = {}
-    for entry in sorted(updates, key=lambda entry: (entry.time or "", _text(entry))):
+    for entry in sorted(updates, key=lambda entry: (entry.time or "", entry.manager)):
         if surplus <= 0:
             break
         oldest = first.setdefault(entry.api_version, entry)
@@ -145,8 +139,3 @@ def _merge_into_bucket(found: dict[Identity, Entry], oldest: Entry, entry: Entry
     kept = found.get(bucket.identity) or found.pop(oldest.identity)
     del found[entry.identity]
     found[bucket.identity] = bucket.with_fields(union(kept.fields, entry.fields))
-
-
-def _text(entry: Entry) -> str:
-    """Return what the server breaks ties by: the identity's JSON."""
-    return f'{{"manager":"{entry.manager}","operation":"{entry.operation}"'

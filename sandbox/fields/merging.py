@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from sandbox.fields.comparing import both_are
-from sandbox.fields.elements import SELF, item_element
 from sandbox.fields.managed import Entry
 from sandbox.fields.sets import (
     LEAF,
+    SELF,
     FieldSet,
     difference,
     intersection,
     is_member,
+    item_element,
     sorted_set,
     union,
     with_member,
@@ -80,23 +81,16 @@ class _ListMerge:
             if element not in self._applied:
                 self._found.append(item)
                 self._theirs.popleft()
-            elif element in self._taken or self._is_out_of_turn(element):
+            elif element in self._taken or (self._shared and self._shared[0] != element):
+                # Taken before, or the applied list has another shared item before this one.
                 self._theirs.popleft()
             else:
-                self._take_until(element)
+                while element not in self._taken:
+                    self._take()
+                self._theirs.popleft()
         while self._mine:
             self._take()
         return self._found
-
-    def _is_out_of_turn(self, element: str) -> bool:
-        """Whether the applied list has another shared item before this one."""
-        return bool(self._shared) and self._shared[0] != element
-
-    def _take_until(self, element: str) -> None:
-        """Take the applied items up to one that is live too."""
-        while element not in self._taken:
-            self._take()
-        self._theirs.popleft()
 
     def _take(self) -> None:
         element = self._mine.popleft()

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sandbox.fields.comparing import Comparison, compare
-from sandbox.fields.elements import ElementError
 from sandbox.fields.managed import (
     NOBODY,
     Entry,
@@ -26,6 +25,7 @@ from sandbox.fields.managed import (
 from sandbox.fields.sets import (
     EMPTY,
     LEAF,
+    ElementError,
     FieldSet,
     difference,
     intersection,
@@ -49,16 +49,14 @@ def assign_replicas(
         for identity, entry in managed.items()
         if intersection(entry.fields, REPLICAS) and entry.api_version == api_version
     }
-    found = {identity: entry for identity, entry in managed.items() if identity not in owners}
     kept = _read_back_entries(owners, live, new, manager, api_version)
+    found = dict(managed)
     for identity, entry in owners.items():
-        if identity in kept:
-            found[identity] = entry
-        elif rest := difference(entry.fields, REPLICAS):
-            found[identity] = entry.with_fields(rest)
-    for identity, entry in kept.items():
-        found.setdefault(identity, entry)
-    return found
+        if identity not in kept:
+            del found[identity]
+            if rest := difference(entry.fields, REPLICAS):
+                found[identity] = entry.with_fields(rest)
+    return {**kept, **found}
 
 
 def _read_back_entries(
@@ -80,7 +78,7 @@ def _read_back_entry(entry: Entry) -> tuple[Identity, Entry]:
     """Return an entry under the identity that it has on the Scale object."""
     if entry.operation is Operation.APPLY:
         return entry.identity, entry
-    identity = replace(entry.identity, api_version=SCALE_VERSION)
+    identity = replace(entry, api_version=SCALE_VERSION).identity
     return identity, replace(entry, fields=REPLICAS, time=None)
 
 
@@ -139,13 +137,7 @@ UNKNOWN_MANAGER = "unknown"
 
 
 def update_owners(
-    live: JSON | None,
-    new: JSON,
-    manager: str,
-    *,
-    now: str,
-    schema: Schema,
-    subresource: str = "",
+    live: JSON | None, new: JSON, manager: str, *, now: str, schema: Schema, subresource: str = ""
 ) -> JSON:
     """Return `new` with its managedFields after a write of a manager that does not apply.
 
@@ -159,12 +151,12 @@ def update_owners(
     manager = manager or UNKNOWN_MANAGER
     if live is not None and subresource == SCALE:
         return with_managed(new, assign_replicas(managed, live, new, manager, schema.api_version))
-    identity = Identity(manager, Operation.UPDATE, schema.api_version, subresource)
+    writer = Entry(manager, Operation.UPDATE, schema.api_version, subresource, now, EMPTY)
     try:
         comparison = compare_write(live or {}, new, schema, subresource)
     except ElementError:
         return with_managed(new, NOBODY)
-    found = cap_updates(assign_written_fields(managed, comparison, identity, now))
+    found = cap_updates(assign_written_fields(managed, comparison, writer))
     return with_managed(new, found)
 
 
@@ -180,24 +172,16 @@ def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Co
 
 
 def assign_written_fields(
-    managed: Managed, comparison: Comparison, identity: Identity, now: str
+    managed: Managed, comparison: Comparison, writer: Entry
 ) -> dict[Identity, Entry]:
     """Return who owns what after an update: what was written is the writer's alone."""
     fields = comparison.written
-    lost = union(fields, comparison.removed)
-    found = without_fields(managed, lost, identity.api_version)
+    found = without_fields(managed, union(fields, comparison.removed), writer.api_version)
     mine = difference(fields, NEVER_OWNED)
     if mine:
-        before = found.get(identity)
+        before = found.get(writer.identity)
         both = union(before.fields, mine) if before else mine
-        found[identity] = Entry(
-            identity.manager,
-            identity.operation,
-            identity.api_version,
-            identity.subresource,
-            now,
-            both,
-        )
+        found[writer.identity] = writer.with_fields(both)
     return found
 
 

@@ -77,14 +77,8 @@ class PullFailure(enum.StrEnum):
     TIMEOUT = "timeout"
 
 
-class Option(enum.StrEnum):
-    """What can stand after a clause's semicolons."""
-
-    CONTAINER = "container"
-    ONLY = "only"
-    NODE = "node"
-    WHY = "why"
-    CODE = "code"
+OPTIONS: Final = ("container", "only", "node", "why", "code")
+"""What can stand after a clause's semicolons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,26 +188,22 @@ def _parse_head(head: str) -> Clause:
 
 def _with_option(clause: Clause, text: str) -> Clause:
     name, _, value = (part.strip() for part in text.partition("="))
-    if name not in set(Option):
-        raise ValueError(f"no such option: {name}; there are {', '.join(Option)}")
-    match Option(name):
-        case Option.CONTAINER if value and clause.kind not in POD_KINDS:
+    if name not in OPTIONS:
+        raise ValueError(f"no such option: {name}; there are {', '.join(OPTIONS)}")
+    match name:
+        case "container" if value and clause.kind not in POD_KINDS:
             return replace(clause, container=value)
-        case Option.ONLY if value.isdecimal():
+        case "only" if value.isdecimal():
             return replace(clause, only=int(value))
-        case Option.NODE if value:
+        case "node" if value:
             return replace(clause, node=value)
-        case Option.WHY if clause.kind is Kind.IMAGE_PULL:
-            return replace(clause, why=_pull_failure(value))
-        case Option.CODE if value.isdecimal() and clause.kind in _WITH_CODE:
+        case "why" if clause.kind is Kind.IMAGE_PULL:
+            if value not in set(PullFailure):
+                raise ValueError(f"no such cause: {value}; there are {', '.join(PullFailure)}")
+            return replace(clause, why=PullFailure(value))
+        case "code" if value.isdecimal() and clause.kind in _WITH_CODE:
             return replace(clause, code=int(value))
     raise ValueError(f"{clause.kind} takes no {text}")
-
-
-def _pull_failure(name: str) -> PullFailure:
-    if name not in set(PullFailure):
-        raise ValueError(f"no such cause: {name}; there are {', '.join(PullFailure)}")
-    return PullFailure(name)
 
 
 def _parts(text: str, separator: str) -> Iterator[tuple[int, str]]:

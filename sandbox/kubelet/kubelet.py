@@ -15,19 +15,10 @@ from sandbox.controllers.nodes import NodeController
 from sandbox.failure import ApiError, bad_request, not_found
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import Source, container_names
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.logs import LogOptions, NoLogError
-from sandbox.kubelet.node_objects import node, node_status
-from sandbox.kubelet.nodes import ANNOTATION, NodeState, asked_state
-from sandbox.kubelet.requests import (
-    Author,
-    Bind,
-    PodRef,
-    Remove,
-    ReportStatus,
-    Request,
-    WriteEvent,
-)
-from sandbox.kubelet.states import Pace
+from sandbox.kubelet.nodes import NodeState, asked_state, node, node_status
+from sandbox.kubelet.requests import Author, Bind, PodRef, Remove, ReportStatus, Request, WriteEvent
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.storage.store import Change, Key
 from sandbox.times import Names, Timers
@@ -146,7 +137,7 @@ class Kubelet:
         self._nodes = nodes
         self._outbox = Outbox(api, timers, names)
         self._workers = PodWorkers(timers, self._outbox.put, nodes, pace)
-        self._lifecycle = NodeController(api, timers)
+        self._lifecycle = NodeController(api)
 
     def start(self) -> None:
         """Register the nodes, take on the pods that are there, listen for more."""
@@ -197,26 +188,6 @@ class Kubelet:
         self._api.patch(key, patch, node_writer(name), subresource="status")
         if is_ready:
             self._lifecycle.admit(name)
-
-    def join(self, name: str) -> None:
-        """Let a node join, or come back."""
-        if self._api.store.get(Key("nodes", "", name)) is None:
-            asked = NodeState.READY.value
-            self._api.create("nodes", "", node(name, asked=asked), node_writer(name))
-        else:
-            self._ask_node(name, NodeState.READY)
-
-    def silence(self, name: str) -> None:
-        """Let a node fall silent: its pods go on, and nobody hears of them; 404."""
-        self._ask_node(name, NodeState.DEAD)
-
-    def leave(self, name: str) -> None:
-        """Let a node go for good, and its pods with it; 404."""
-        self._api.delete(Key("nodes", "", name), node_writer(name))
-
-    def _ask_node(self, name: str, state: NodeState) -> None:
-        patch = Patch(PatchType.MERGE, {"metadata": {"annotations": {ANNOTATION: state.value}}})
-        self._api.patch(Key("nodes", "", name), patch, node_writer(name))
 
     def _hear_node(self, change: Change) -> None:
         """Listen to the store: play a node as it asks from now on, let one go that is deleted."""

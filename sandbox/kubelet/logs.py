@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sandbox.kubelet.container import Container, Phase
-from sandbox.kubelet.states import PULL_FAILED, Terminated, Waiting
+from sandbox.kubelet.container import PULL_FAILED, Container, Phase, Terminated, Waiting
 
 ANNOTATION: Final = "sandbox.rollout-gate.dev/logs"
 LONG_LINES: Final = 10_000

@@ -11,9 +11,18 @@ from typing import Final
 
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import START_KINDS, Behaviour, Clause, Kind
-from sandbox.kubelet.container import Conditions, Container, Why, not_initialized, not_ready
+from sandbox.kubelet.container import (
+    Conditions,
+    Container,
+    Note,
+    Pace,
+    Part,
+    Running,
+    Why,
+    not_initialized,
+    not_ready,
+)
 from sandbox.kubelet.scripts import script
-from sandbox.kubelet.states import Note, Pace, Part, Running
 
 NODE_IP: Final = "127.0.0.1"
 
@@ -22,7 +31,7 @@ _EVICTED: Final = (
 )
 _NO_NODE: Final = "0/1 nodes are available: 1 Insufficient cpu."
 _NO_VOLUME: Final = 'MountVolume.SetUp failed for volume "config" : configmap "config" not found'
-_ENDED: Final = {"Succeeded": Why("PodCompleted"), "Failed": Why("PodFailed")}
+_ENDED: Final[dict[str, Why]] = {"Succeeded": ("PodCompleted", ""), "Failed": ("PodFailed", "")}
 _CONFIGURATION: Final = {
     "secret": ("secretKeyRef", "secretRef"),
     "configmap": ("configMapKeyRef", "configMapRef"),
@@ -133,7 +142,7 @@ class Pod:
 
     def unschedulable(self, wall: str) -> tuple[JSON, Note]:
         """Return the status and the event of a pod for which there is no node."""
-        self._scheduling.fail(wall, Why("Unschedulable", _NO_NODE), "PodScheduled")
+        self._scheduling.set(wall, "PodScheduled", why=("Unschedulable", _NO_NODE))
         status = {"phase": "Pending", "conditions": self._scheduling.render()}
         return status, Note("FailedScheduling", _NO_NODE)
 
@@ -217,15 +226,12 @@ class Pod:
         undone = [each.part.name for each in self._init if not _let_others_start(each)]
         # Once an ordinary container was started, a sidecar that restarts undoes nothing.
         if undone and any(each in self._not_started for each in self._main):
-            self._conditions.fail(wall, not_initialized(undone), "Initialized")
+            self._conditions.set(wall, "Initialized", why=not_initialized(undone))
         else:
-            self._conditions.hold(wall, "Initialized")
+            self._conditions.set(wall, "Initialized")
         unready = [each.part.name for each in self._main if not each.ready]
-        if unready:
-            why = _ENDED.get(phase) or not_ready(unready)
-            self._conditions.fail(wall, why, "ContainersReady", "Ready")
-        else:
-            self._conditions.hold(wall, "ContainersReady", "Ready")
+        why = (_ENDED.get(phase) or not_ready(unready)) if unready else None
+        self._conditions.set(wall, "ContainersReady", "Ready", why=why)
 
 
 def _let_others_start(init_container: Container) -> bool:

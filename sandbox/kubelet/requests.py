@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass
 
 from sandbox.json import JSON
-from sandbox.kubelet.states import Note
+from sandbox.kubelet.container import Note
 
 
 class Author(enum.StrEnum):

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 from sandbox.kubelet.behaviour import Clause, Kind, PullFailure
-from sandbox.kubelet.states import (
+from sandbox.kubelet.container import (
     FOR_EVER,
     PULL_FAILED,
     Note,

@@ -24,6 +24,7 @@ from sandbox.kubelet.behaviour import (
     clauses_of,
     log_of,
 )
+from sandbox.kubelet.container import Note, Pace
 from sandbox.kubelet.logs import LogState
 from sandbox.kubelet.nodes import Nodes, NodeState
 from sandbox.kubelet.pod import Pod
@@ -36,7 +37,6 @@ from sandbox.kubelet.requests import (
     ReportStatus,
     Request,
 )
-from sandbox.kubelet.states import Note, Pace
 from sandbox.times import Timers
 
 Send = Callable[[Request, str], None]

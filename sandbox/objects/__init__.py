@@ -4,7 +4,7 @@ The order of a request, as the API server has it:
 
 1. `fill_defaults(resource, body)`: decodes (unknown fields and nulls go, types are checked) and
    fills in the defaults. Of every create, update and patch result. Raises `ApiError` 400.
-2. `strict_errors(resource, body, raw)`: unknown and duplicate fields of what was sent; by
+2. `strict_errors(resource, body)`: unknown fields of what was sent; by
    `fieldValidation` they are refused (`strict_refusal`), told as `Warning` headers, or ignored.
    A wrong type is told before them.
 3. `prepared_for_create(resource, body)` or `prepared_for_update(resource, old, new, subresource)`:

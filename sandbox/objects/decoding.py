@@ -34,13 +34,12 @@ class GoField:
 def structs() -> Mapping[str, Mapping[str, GoField]]:
     """Return the fields of every struct by its name; read once, on first use."""
     text = files("sandbox.objects").joinpath("gotypes.json").read_text(encoding="utf-8")
-    return {name: _fields(fields) for name, fields in json.loads(text).items()}
-
-
-def _fields(raw: Mapping[str, tuple[str, str]]) -> Mapping[str, GoField]:
     return {
-        name: GoField(kind, "p" in flags, "o" in flags, "z" in flags)
-        for name, (kind, flags) in raw.items()
+        struct: {
+            name: GoField(kind, "p" in flags, "o" in flags, "z" in flags)
+            for name, (kind, flags) in fields.items()
+        }
+        for struct, fields in json.loads(text).items()
     }
 
 
@@ -148,7 +147,7 @@ class Decoder:
         for key, field in fields.items():
             readers[key] = (self.reader(field.type), field.is_pointer or _is_always(field))
         always = [
-            (key, _nothing if field.is_pointer else self._zero_of(field.type))
+            (key, (lambda: None) if field.is_pointer else self._zero_of(field.type))
             for key, field in fields.items()
             if _is_always(field)
         ]
@@ -160,10 +159,6 @@ class Decoder:
             return lambda: reader({})
         zero = _ZEROS.get(kind.partition(" ")[0])
         return lambda: zero
-
-
-def _nothing() -> None:
-    return None
 
 
 def _read_fields(name: str, readers: Mapping[str, tuple[Reader, bool]], value: Any) -> JSON:
@@ -214,22 +209,14 @@ def _map_reader(kind: str, read: Reader, zero: Callable[[], Any]) -> Reader:
 MOST_ERRORS = 100
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object as it stands in the text: its keys in order, the repeated ones too."""
+def strict_errors(resource: Resource, body: JSON) -> list[str]:
+    """Return what strict decoding finds: `unknown field "spec.foo"`.
 
-
-def strict_errors(resource: Resource, body: JSON, raw: bytes | None = None) -> list[str]:
-    """Return what strict decoding finds: `unknown field "spec.foo"`, `duplicate field "spec.bar"`.
-
-    Duplicates are seen only in `raw`, the JSON of the request. To be asked where decoding goes
-    well: a wrong type is told before. The entries are the `Warning` headers of
-    `fieldValidation=Warn`; for `Strict` see `strict_refusal`.
+    To be asked where decoding goes well: a wrong type is told before. The entries are the
+    `Warning` headers of `fieldValidation=Warn`; for `Strict` see `strict_refusal`. Clients send
+    what they have decoded, so a field that is there twice is not looked for.
     """
-    found: dict[str, None] = {}
-    value = json.loads(raw, object_pairs_hook=_Pairs) if raw is not None else body
-    for error in _in_struct(structs()[root_of(resource)], value, ""):
-        found.setdefault(error)
-    return list(found)[:MOST_ERRORS]
+    return [*dict.fromkeys(_in_value(root_of(resource), body, ""))][:MOST_ERRORS]
 
 
 def strict_refusal(resource: Resource, errors: Sequence[str]) -> ApiError:
@@ -240,41 +227,18 @@ def strict_refusal(resource: Resource, errors: Sequence[str]) -> ApiError:
     )
 
 
-def _pairs(value: Any) -> Sequence[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return [*value.items()]
-    return value if isinstance(value, _Pairs) else ()
-
-
-def _in_struct(fields: Mapping[str, GoField], value: Any, path: str) -> Iterator[str]:
-    seen: set[str] = set()
-    for name, item in _pairs(value):
-        at = f"{path}.{name}" if path else name
-        if name not in fields:
-            yield f"unknown field {quote_text(at)}"
-            continue
-        if name in seen:
-            yield f"duplicate field {quote_text(at)}"
-        seen.add(name)
-        yield from _in_value(fields[name].type, item, at)
-
-
 def _in_value(kind: str, value: Any, path: str) -> Iterator[str]:
     if fields := structs().get(kind):
-        yield from _in_struct(fields, value, path)
-        return
-    element = element_of(kind)
-    if element is None:
-        return
-    if kind.startswith("[]"):
-        if isinstance(value, list) and not isinstance(value, _Pairs):
+        for name, item in value.items() if isinstance(value, dict) else ():
+            at = f"{path}.{name}" if path else name
+            if name in fields:
+                yield from _in_value(fields[name].type, item, at)
+            else:
+                yield f"unknown field {quote_text(at)}"
+    elif element := element_of(kind):
+        if kind.startswith("[]") and isinstance(value, list):
             for index, item in enumerate(value):
                 yield from _in_value(element, item, f"{path}[{index}]")
-        return
-    seen: set[str] = set()
-    for name, item in _pairs(value):
-        at = f"{path}.{name}"
-        if name in seen:
-            yield f"duplicate field {quote_text(at)}"
-        seen.add(name)
-        yield from _in_value(element, item, at)
+        elif not kind.startswith("[]") and isinstance(value, dict):
+            for name, item in value.items():
+                yield from _in_value(element, item, f"{path}.{name}")

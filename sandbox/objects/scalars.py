@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.objects.quantity import QuantityError, canonical, canonical_resource
-from sandbox.schema.spelling import json_type
+from sandbox.schema import json_type
 
 INT32 = 2**31
 INT64 = 2**63

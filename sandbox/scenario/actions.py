@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation, Writer
 from sandbox.json import JSON, dig
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.node_objects import node
 from sandbox.kubelet.nodes import ANNOTATION as NODE_ANNOTATION
-from sandbox.kubelet.nodes import NodeState
+from sandbox.kubelet.nodes import NodeState, node
 from sandbox.storage.store import Key
 
 QUOTA_NAME: Final = "scenario"

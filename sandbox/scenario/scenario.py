@@ -13,7 +13,7 @@ from sandbox.failure import SandboxError
 from sandbox.kubelet import behaviour
 from sandbox.kubelet.behaviour import BehaviourError, Clause
 from sandbox.kubelet.kubelet import NODES
-from sandbox.objects.validation.names import dns_subdomain
+from sandbox.objects.validation.errors import dns_subdomain
 from sandbox.scenario import actions
 from sandbox.scenario.actions import Action
 from sandbox.scenario.document import Node, Report, root

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from sandbox.access.reviews import REVIEWS
+from sandbox.access.authorizer import REVIEWS
 from sandbox.json import JSON
 from sandbox.kinds import RESOURCES, Resource
-from sandbox.schema.types import (
+from sandbox.schema import (
     definition_name,
     definitions,
     reference_of,
@@ -31,19 +31,6 @@ GROUPS = (
 """The named groups in the server's order, by which clients resolve what two groups call alike."""
 
 AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-
-REVIEWED = tuple(
-    Resource(
-        group=review.api_version.partition("/")[0],
-        version=review.api_version.partition("/")[2],
-        plural=review.plural,
-        kind=review.kind,
-        namespaced=False,
-        verbs=("create",),
-    )
-    for review in REVIEWS
-)
-"""Kinds that are answered and not kept."""
 
 _READ_WRITE = ["get", "patch", "update"]
 _SUBRESOURCES: Mapping[str, JSON] = {
@@ -82,13 +69,8 @@ def aggregate_groups(names: Iterable[str]) -> JSON:
     }
 
 
-def etag(document: JSON) -> str:
-    """Return what a client's cache compares."""
-    return f'"{hashlib.sha512(to_json(document)).hexdigest().upper()}"'
-
-
 def _all() -> tuple[Resource, ...]:
-    return (*RESOURCES, *REVIEWED)
+    return (*RESOURCES, *REVIEWS)
 
 
 def _aggregated_group(name: str) -> JSON:
@@ -150,11 +132,7 @@ def openapi_answer(request: Request) -> Answer:
     found = _documents().get(path)
     if found is None:
         return text_answer(404, "404 page not found\n")
-    tag = f'"{_hash(found)}"'
-    if request.headers.get("if-none-match") == tag:
-        return Answer(304, b"", {"etag": tag})
-    headers = {"content-type": JSON_TYPE, "etag": tag, "cache-control": "public, immutable"}
-    return Answer(200, found, headers)
+    return Answer(200, found, {"content-type": JSON_TYPE, "cache-control": "public, immutable"})
 
 
 @cache

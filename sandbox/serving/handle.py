@@ -9,17 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.access.authorizer import Authorizer, Identity, Target, Tokens, user
-from sandbox.access.reviews import answer as review
+from sandbox.access.authorizer import answer as review
 from sandbox.api.api import Api
-from sandbox.failure import ApiError, bad_request
+from sandbox.failure import ApiError, bad_request, not_served
+from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, Resource
-from sandbox.serving.bodies import check_size, decoded_object
-from sandbox.serving.discovery import is_group
-from sandbox.serving.fixed import fixed_answer, not_found_page
-from sandbox.serving.options import check_write, is_dry_run
-from sandbox.serving.rendering import answer, refusal
-from sandbox.serving.request import Answer, Request
-from sandbox.serving.routing import resolve_kind, target_of
+from sandbox.schema import server_version
+from sandbox.serving import discovery
+from sandbox.serving.discovery import is_group, openapi_answer
+from sandbox.serving.options import check_size, check_write, decoded_object, is_dry_run
+from sandbox.serving.rendering import answer, refusal, wants_aggregated_discovery
+from sandbox.serving.request import Answer, Request, text_answer
+from sandbox.serving.routing import no_such_method, resolve_kind, target_of
 from sandbox.serving.verbs import VERBS, Call, ReadLog
 
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
@@ -75,11 +76,7 @@ def identify_caller(request: Request, tokens: Tokens, authorizer: Authorizer) ->
 
 
 def answer_review(
-    authorizer: Authorizer,
-    identity: Identity,
-    request: Request,
-    resource: Resource,
-    now: str,
+    authorizer: Authorizer, identity: Identity, request: Request, resource: Resource, now: str
 ) -> Answer:
     """Answer a review; `now` is the time on the wall."""
     check_write(request)
@@ -87,11 +84,6 @@ def answer_review(
     found = review(authorizer, resource.kind, body, identity, now)
     return answer(201, found)
 
-
-MOST_WARNING_LETTERS = 4096
-LETTERS_OF_A_WARNING = 256
-WARNINGS_IN_FULL_HEADER = MOST_WARNING_LETTERS // LETTERS_OF_A_WARNING
-"""The server's own bounds (apiserver `filters/warning.go`); clients refuse headers without end."""
 
 _STANDING = {"cache-control": "no-cache, private"}
 
@@ -143,7 +135,7 @@ class Door:
             target=target,
             resource=resource,
             user=identity.user,
-            warn=lambda text: _add_once(warnings, text),
+            warn=warnings.append,
         )
         return VERBS[target.verb](call)
 
@@ -166,16 +158,9 @@ def _headers(answer: Answer, warnings: list[str]) -> dict[str, str]:
     headers = {**_STANDING, **answer.headers}
     if warnings:
         headers["warning"] = ", ".join(
-            f"299 - {_quote_warning(text)}" for text in _shorten_warnings(warnings)
+            f"299 - {_quote_warning(text)}" for text in dict.fromkeys(warnings)
         )
     return headers
-
-
-def _shorten_warnings(warnings: list[str]) -> list[str]:
-    """Return what of the warnings a header can hold: where they are too many, a part of each."""
-    if sum(map(len, warnings)) <= MOST_WARNING_LETTERS:
-        return warnings
-    return [text[:LETTERS_OF_A_WARNING] for text in warnings[:WARNINGS_IN_FULL_HEADER]]
 
 
 def _quote_warning(text: str) -> str:
@@ -184,6 +169,66 @@ def _quote_warning(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _add_once(warnings: list[str], text: str) -> None:
-    if text not in warnings:
-        warnings.append(text)
+HEALTH = ("/healthz", "/livez", "/readyz")
+BUILD = "rollout-sandbox"
+
+
+def fixed_answer(request: Request) -> Answer:
+    """Answer a path that names no resource; what is unknown gets the server's plain 404."""
+    path = request.path.rstrip("/") or "/"
+    if request.method not in ("GET", "HEAD"):
+        raise no_such_method()
+    if path in HEALTH:
+        return text_answer(200, "ok")
+    match path.strip("/").split("/"):
+        case ["version"]:
+            return answer(200, version())
+        case ["api" | "apis", *_] as parts:
+            return _answer_discovery(request, parts)
+        case ["openapi", "v3", *_]:
+            return openapi_answer(request)
+        case _:
+            return not_found_page()
+
+
+def not_found_page() -> Answer:
+    """Return what the server says of a path that nothing is registered for."""
+    return text_answer(404, "404 page not found\n")
+
+
+def version() -> JSON:
+    """Return the answer of `/version`: the server that is played, marked as played."""
+    played = server_version()
+    major, minor = played.removeprefix("v").split(".")[:2]
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"{played}+{BUILD}",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+    }
+
+
+def _answer_discovery(request: Request, parts: list[str]) -> Answer:
+    match parts:
+        case [root] if wants_aggregated_discovery(request.headers.get("accept", "")):
+            return _answer_aggregated(root)
+        case [_, group, _] if not discovery.is_group(group):
+            return not_found_page()
+        case [_, _, _, _, *_]:
+            return not_found_page()
+        case _:
+            raise not_served("discovery in parts: ask for the aggregated document")
+
+
+def _answer_aggregated(root: str) -> Answer:
+    document = discovery.aggregate_groups([""] if root == "api" else discovery.GROUPS)
+    return answer(200, document, {"content-type": discovery.AGGREGATED_TYPE, "vary": "Accept"})

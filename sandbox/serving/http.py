@@ -20,13 +20,13 @@ from urllib.parse import parse_qsl, unquote
 from aiohttp import web
 
 from sandbox.failure import SandboxError
-from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.kubeconfig import (
     check_kubeconfig,
     kubeconfig_text,
     self_signed,
     write_kubeconfig,
 )
+from sandbox.serving.options import MOST_BODY_BYTES
 from sandbox.serving.request import Answer, Request, Stream
 from sandbox.times import Timers
 
@@ -278,6 +278,5 @@ async def _listen(site: web.TCPSite, port: int) -> None:
             raise
         why = "is in use" if error.errno == errno.EADDRINUSE else "needs more rights"
         raise SandboxError(
-            f"port {port} on {HOST} {why}",
-            hint="choose another port, or 0 for a free one",
+            f"port {port} on {HOST} {why}", hint="choose another port, or 0 for a free one"
         ) from error

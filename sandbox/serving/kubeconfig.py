@@ -87,11 +87,7 @@ def kubeconfig_text(server: str, certificate: bytes, token: str, namespace: str 
     """Return a kubeconfig with one context; JSON is YAML, and needs no library."""
     authority = base64.b64encode(certificate).decode()
     extension = {"name": CONTEXT, "extension": {"process": os.getpid()}}
-    cluster = {
-        "server": server,
-        "certificate-authority-data": authority,
-        "extensions": [extension],
-    }
+    cluster = {"server": server, "certificate-authority-data": authority, "extensions": [extension]}
     context = {"cluster": CONTEXT, "user": CONTEXT, "namespace": namespace}
     document = {
         "apiVersion": "v1",

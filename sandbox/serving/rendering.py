@@ -13,7 +13,7 @@ from sandbox.failure import ApiError
 from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.serving.request import JSON_TYPE, Answer, to_json
-from sandbox.serving.tables.rows import layout_of, table
+from sandbox.serving.tables import table
 from sandbox.storage.watching import Watch
 
 _ANY = ("*/*", "application/*", JSON_TYPE)
@@ -78,7 +78,7 @@ _DETAILED = (403, 404, 405, 415)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How answers about a kind are shown, at a moment; `includes` as `tables.rows.table` has it."""
+    """How answers about a kind are shown, at a moment; `includes` as `tables.table` has it."""
 
     resource: Resource
     is_table: bool
@@ -109,8 +109,7 @@ class View:
         return {**event, "object": shown}
 
     def _table(self, objects: list[JSON], metadata: JSON) -> JSON:
-        layout = layout_of(self.resource.key)
-        return table(layout, objects, metadata, self.now, self.includes)
+        return table(self.resource.key, objects, metadata, self.now, self.includes)
 
 
 def answer(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Answer:
@@ -143,8 +142,11 @@ class WatchStream:
 
     def take(self) -> list[bytes]:
         """Return what has happened since the last call, a line each."""
-        events = self._events.take()
-        return [self._line(self._view(), event) for event in events]
+        lines = []
+        for event in self._events.take():
+            lines.append(to_json(self._view().event(event, first=self._is_first)) + b"\n")
+            self._is_first = False
+        return lines
 
     def on_data(self, hear: Callable[[], None]) -> None:
         """Have `hear` called when there may be lines, and at the end."""
@@ -153,7 +155,3 @@ class WatchStream:
     def close(self) -> None:
         """End it from the reader's side."""
         self._events.close()
-
-    def _line(self, view: View, event: JSON) -> bytes:
-        first, self._is_first = self._is_first, False
-        return to_json(view.event(event, first=first)) + b"\n"

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from sandbox.access.authorizer import Target
-from sandbox.api.api import Api, FieldValidation, Key, PatchType, Writer
-from sandbox.failure import bad_request, not_served
+from sandbox.api.api import Api, PatchType, WriteOptions, Writer
+from sandbox.failure import ApiError, bad_request, not_served
+from sandbox.json import JSON, dig
 from sandbox.kinds import Resource
 from sandbox.kubelet.logs import LogOptions
 from sandbox.objects import defaulted_type
-from sandbox.serving.bodies import decoded_object, decoded_patch, patch_type
-from sandbox.serving.followed_log import FollowedLog
 from sandbox.serving.options import (
     check_write,
+    decoded_object,
+    decoded_patch,
     delete_options,
     is_dry_run,
     is_forced,
     list_options,
     manager_of,
     number,
+    patch_type,
     read_options,
     strictness_of,
 )
-from sandbox.serving.rendering import View, WatchStream, answer, content_type, wants_table
+from sandbox.serving.rendering import View, WatchStream, answer, wants_table
 from sandbox.serving.request import JSON_TYPE, Answer, Request
 from sandbox.serving.routing import is_true
-from sandbox.storage.store import Store
+from sandbox.storage.selection import Selection, selection
+from sandbox.storage.store import Change, Key, Store
+from sandbox.storage.watching import no_reader
 
 HEADERS = {"content-type": "text/plain"}
 
@@ -97,16 +101,14 @@ class Call:
         """Who writes, and how managedFields names it."""
         return Writer(self.user, manager_of(self.request))
 
-    @property
-    def is_dry_run(self) -> bool:
-        """Whether nothing shall be kept."""
-        return is_dry_run(self.request)
+    def write_options(self) -> WriteOptions:
+        """Return what becomes of fields that the schema does not know, and whether to keep it."""
+        return WriteOptions(is_dry_run(self.request), strictness_of(self.request), self.warn)
 
-    def validation(self) -> FieldValidation:
-        """Return what becomes of fields that the schema does not know."""
-        is_json = content_type(self.request.headers.get("content-type", "")) in ("", JSON_TYPE)
-        raw = self.request.body if is_json else None
-        return FieldValidation(strictness_of(self.request), raw, self.warn)
+    def selection(self) -> Selection:
+        """Return which objects of the collection are meant; 400."""
+        labels, fields = map(self.request.read_parameter, ("labelSelector", "fieldSelector"))
+        return selection(self.resource.key, self.key.namespace, labels, fields)
 
     def view(self) -> View:
         """Return the form of the answer, as of now; 406."""
@@ -131,30 +133,15 @@ def get(call: Call) -> Answer:
 def list_(call: Call) -> Answer:
     """List a collection."""
     view = call.view()
-    asked = call.request
-    found = call.api.list(
-        call.resource.key,
-        call.key.namespace,
-        labels=asked.read_parameter("labelSelector"),
-        fields=asked.read_parameter("fieldSelector"),
-        options=list_options(asked),
-    )
+    found = call.api.list(call.selection(), list_options(call.request))
     return answer(200, view.many(found))
 
 
 def watch(call: Call) -> Answer:
     """Watch a collection."""
     call.view()
-    asked = call.request
-    events = call.api.watch(
-        call.resource.key,
-        call.key.namespace,
-        labels=asked.read_parameter("labelSelector"),
-        fields=asked.read_parameter("fieldSelector"),
-        options=list_options(asked),
-    )
-    stream = WatchStream(events, call.view)
-    return Answer(200, stream, {"content-type": JSON_TYPE})
+    events = call.api.watch(call.selection(), list_options(call.request))
+    return Answer(200, WatchStream(events, call.view), {"content-type": JSON_TYPE})
 
 
 def create(call: Call) -> Answer:
@@ -164,14 +151,8 @@ def create(call: Call) -> Answer:
     if call.target.subresource:
         return _evict(call)
     body = decoded_object(call.request, call.resource.api_version, call.resource.kind)
-    made = call.api.create(
-        call.resource.key,
-        call.key.namespace,
-        body,
-        call.writer,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
-    )
+    place = (call.resource.key, call.key.namespace)
+    made = call.api.create(*place, body, call.writer, call.write_options())
     return answer(201, view.one(made))
 
 
@@ -181,9 +162,9 @@ def _evict(call: Call) -> Answer:
     body = defaulted_type("policy/v1.Eviction", "Eviction", "v1", sent)
     if body["metadata"].get("name", "") != call.key.name:
         raise bad_request("name in URL does not match name in Eviction object")
-    options, is_dry_run = read_options(body.get("deleteOptions") or {})
-    found = call.api.evict(call.key, call.writer, options, dry_run=call.is_dry_run or is_dry_run)
-    return answer(201, found)
+    options = read_options(body.get("deleteOptions") or {})
+    options = replace(options, dry_run=options.dry_run or is_dry_run(call.request))
+    return answer(201, call.api.evict(call.key, call.writer, options))
 
 
 def update(call: Call) -> Answer:
@@ -196,9 +177,8 @@ def update(call: Call) -> Answer:
         call.key,
         body,
         call.writer,
+        call.write_options(),
         subresource=call.target.subresource,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
     )
     return answer(200 if was_there else 201, view.one(made))
 
@@ -213,9 +193,8 @@ def patch(call: Call) -> Answer:
         call.key,
         decoded_patch(call.request, force=is_forced(call.request)),
         call.writer,
+        call.write_options(),
         subresource=call.target.subresource,
-        dry_run=call.is_dry_run,
-        validation=call.validation(),
     )
     return answer(200 if was_there else 201, view.one(made))
 
@@ -223,8 +202,7 @@ def patch(call: Call) -> Answer:
 def delete(call: Call) -> Answer:
     """Delete an object, or begin to."""
     view = call.view()
-    options, dry_run = delete_options(call.request)
-    found = call.api.delete(call.key, call.writer, options, dry_run=dry_run)
+    found = call.api.delete(call.key, call.writer, delete_options(call.request))
     return answer(200, view.one(found))
 
 
@@ -242,3 +220,81 @@ VERBS: dict[str, Callable[[Call], Answer]] = {
 
 def _is_there(call: Call) -> bool:
     return call.api.store.get(call.key) is not None
+
+
+class FollowedLog:
+    """A log that grows with its pod; it ends when the attempt that writes it has ended."""
+
+    def __init__(
+        self, store: Store, pod: Key, container: str, read: Callable[[], bytes], text: bytes
+    ) -> None:
+        """Begin with `text`; `read` gives the whole log of the attempt at any later moment."""
+        self._pod = pod
+        self._container = container
+        self._read = read
+        self._pending = [text] if text else []
+        self._sent_bytes = len(read())
+        self._attempt = _attempt(store.get(pod), container)
+        self._hear: Callable[[], None] = no_reader
+        self._over = not _runs(store.get(pod), container)
+        self._stop = store.listen("pods", self._on_change)
+        if self._over:
+            self._stop()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the container has ended."""
+        return self._over
+
+    def take(self) -> list[bytes]:
+        """Return what was written since the last call."""
+        taken, self._pending = self._pending, []
+        return taken
+
+    def on_data(self, hear: Callable[[], None]) -> None:
+        """Have `hear` called when there is more, and at the end."""
+        self._hear = hear
+
+    def close(self) -> None:
+        """End it from the reader's side."""
+        self._over = True
+        self._stop()
+        self._hear()
+
+    def _on_change(self, change: Change) -> None:
+        if change.key != self._pod:
+            return
+        is_same = _attempt(change.after, self._container) == self._attempt
+        if is_same:
+            self._grow()
+        if not is_same or not _runs(change.after, self._container):
+            self.close()
+        else:
+            self._hear()
+
+    def _grow(self) -> None:
+        try:
+            text = self._read()
+        except ApiError:
+            return
+        if len(text) > self._sent_bytes:
+            self._pending.append(text[self._sent_bytes :])
+            self._sent_bytes = len(text)
+
+
+def _status(pod: JSON | None, container: str) -> JSON:
+    statuses = [
+        *(dig(pod, "status", "containerStatuses") or []),
+        *(dig(pod, "status", "initContainerStatuses") or []),
+    ]
+    named = [status for status in statuses if container in ("", status.get("name"))]
+    return named[0] if named else {}
+
+
+def _attempt(pod: JSON | None, container: str) -> tuple[str, int]:
+    uid = dig(pod, "metadata", "uid") or ""
+    return str(uid), int(_status(pod, container).get("restartCount", 0))
+
+
+def _runs(pod: JSON | None, container: str) -> bool:
+    return dig(_status(pod, container), "state", "running") is not None

@@ -7,80 +7,38 @@ selectors are as a query carries them (`app=web,tier in (a,b),!canary`, `labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
-from sandbox.failure import ApiError, bad_request
+from sandbox.failure import bad_request, not_served
 from sandbox.json import JSON, dig
 from sandbox.storage.store import Change, ChangeType, at_version
 
-Read = Callable[[JSON], str]
-_FIELD_TERM = re.compile(r"((?:[^\\,]|\\.)*)(?:,|$)", re.DOTALL)
-_ESCAPE = re.compile(r"\\([\\,=])")
-
-
-def _at(path: str) -> Read:
-    keys = path.split(".")
-
-    def read(body: JSON) -> str:
-        return _text(dig(body, *keys))
-
-    return read
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
-
-
-def _flag(path: str) -> Read:
-    read = _at(path)
-    return lambda body: read(body) or "false"
-
-
-def _plain(*paths: str) -> dict[str, Read]:
-    return {path: _at(path) for path in paths}
-
-
-METADATA = _plain("metadata.name", "metadata.namespace")
+METADATA = ("metadata.name", "metadata.namespace")
 """What can be selected of every kind."""
 
-FIELDS: Mapping[str, Mapping[str, Read]] = {
-    "pods": {
-        **_plain(
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "status.phase",
-            "status.podIP",
-            "status.nominatedNodeName",
-        ),
-        "spec.hostNetwork": _flag("spec.hostNetwork"),
-    },
-    "events": {
-        **_plain(
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "type",
-        ),
-    },
-    "namespaces": _plain("status.phase"),
-    "nodes": {"spec.unschedulable": _flag("spec.unschedulable")},
-    "secrets": _plain("type"),
-    "services": _plain("spec.clusterIP", "spec.type"),
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_OF_POD_SPEC = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName", "hostNetwork")
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "pods": (
+        *(f"spec.{name}" for name in _OF_POD_SPEC),
+        *(f"status.{name}" for name in ("phase", "podIP", "nominatedNodeName")),
+    ),
+    "events": (
+        *(f"involvedObject.{name}" for name in _INVOLVED),
+        *("reason", "reportingComponent", "type"),
+    ),
+    "namespaces": ("status.phase",),
+    "nodes": ("spec.unschedulable",),
+    "secrets": ("type",),
+    "services": ("spec.clusterIP", "spec.type"),
 }
 """What can be selected beside the metadata, by resource."""
+
+_FLAGS = ("spec.hostNetwork", "spec.unschedulable")
+_FIELD_TERM = re.compile(r"((?:[^\\,]|\\.)*)(?:,|$)", re.DOTALL)
+_COMPARISON = re.compile(r"(.*?)(!=|==|=)(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\([\\,=])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +47,15 @@ class FieldTerm:
 
     path: str
     value: str
-    equal: bool
-    read: Read
+    is_equal: bool
 
     def matches(self, body: JSON) -> bool:
-        """Tell whether an object fulfils the term."""
-        return (self.read(body) == self.value) is self.equal
+        """Tell whether an object fulfils the term; what is absent is its zero value."""
+        found = dig(body, *self.path.split("."))
+        if found is None:
+            found = False if self.path in _FLAGS else ""
+        text = str(found).lower() if isinstance(found, bool) else str(found)
+        return (text == self.value) is self.is_equal
 
 
 FieldSelector = tuple[FieldTerm, ...]
@@ -102,31 +63,17 @@ FieldSelector = tuple[FieldTerm, ...]
 
 def parse_fields(resource: str, text: str) -> FieldSelector:
     """Return the terms of a selector, none for an empty one; 400 for a field unknown to it."""
-    terms = [term for term in _FIELD_TERM.findall(text) if term]
-    return tuple(_parse_term(resource, text, term) for term in terms)
-
-
-def _parse_term(resource: str, text: str, term: str) -> FieldTerm:
-    path, operator, value = _split(term)
-    if not operator:
-        raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
-    read = METADATA.get(path) or FIELDS.get(resource, {}).get(path)
-    if read is None:
-        raise _unknown(resource, path)
-    return FieldTerm(path, _ESCAPE.sub(r"\1", value), operator != "!=", read)
-
-
-def _split(term: str) -> tuple[str, str, str]:
-    for position in range(len(term)):
-        for operator in ("!=", "==", "="):
-            if term.startswith(operator, position):
-                return term[:position], operator, term[position + len(operator) :]
-    return term, "", ""
-
-
-def _unknown(resource: str, path: str) -> ApiError:
-    known = ", ".join(sorted({*METADATA, *FIELDS.get(resource, {})}))
-    return bad_request(f"field label not supported: {path}; the sandbox has {known}")
+    known, found = (*METADATA, *FIELDS.get(resource, ())), []
+    for term in filter(None, _FIELD_TERM.findall(text)):
+        match = _COMPARISON.fullmatch(term)
+        if match is None:
+            raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
+        path, operator, value = match.groups()
+        if path not in known:
+            names = ", ".join(sorted(known))
+            raise bad_request(f"field label not supported: {path}; the sandbox has {names}")
+        found.append(FieldTerm(path, _ESCAPE.sub(r"\1", value), operator != "!="))
+    return tuple(found)
 
 
 _NAME = r"(?:[a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
@@ -140,58 +87,21 @@ _TERM = re.compile(
     )\s*(?:,(?=\s*\S)|$)""",
     re.VERBOSE,
 )
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
-
-
-class Operator(StrEnum):
-    """How a requirement compares."""
-
-    IN = "in"
-    NOT_IN = "notin"
-    EXISTS = "exists"
-    ABSENT = "!"
-    ABOVE = ">"
-    BELOW = "<"
-
-
-_BY_SIGN = {
-    "=": Operator.IN,
-    "==": Operator.IN,
-    "!=": Operator.NOT_IN,
-    ">": Operator.ABOVE,
-    "<": Operator.BELOW,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One term of a selector."""
+    """One term of a selector: a label has one of the values, or any (None), or it has not."""
 
     name: str
-    operator: Operator
-    values: frozenset[str] = frozenset()
+    values: frozenset[str] | None
+    is_wanted: bool
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Tell whether labels fulfil the term; a missing label is not among any values."""
         found = labels.get(self.name)
-        match self.operator:
-            case Operator.IN:
-                return found in self.values
-            case Operator.NOT_IN:
-                return found not in self.values
-            case Operator.EXISTS:
-                return found is not None
-            case Operator.ABSENT:
-                return found is None
-            case _:
-                return self._compares(found)
-
-    def _compares(self, found: str | None) -> bool:
-        (bound,) = self.values
-        if found is None or not _INTEGER.fullmatch(found):
-            return False
-        above = self.operator is Operator.ABOVE
-        return int(found) > int(bound) if above else int(found) < int(bound)
+        has = found is not None if self.values is None else found in self.values
+        return has is self.is_wanted
 
 
 LabelSelector = tuple[Requirement, ...]
@@ -204,28 +114,22 @@ def parse_labels(text: str) -> LabelSelector:
     while position < end:
         term = _TERM.match(text, position)
         if term is None:
-            raise _unreadable(text, position)
-        found.append(_requirement(term, text))
+            what = f'"{text}" is no label selector at {position}'
+            raise bad_request(f"unable to parse requirement: {what}")
+        found.append(_requirement(term))
         position = term.end()
     return tuple(found)
 
 
-def _requirement(term: re.Match[str], text: str) -> Requirement:
-    if term["absent"]:
-        return Requirement(term["missing"], Operator.ABSENT)
+def _requirement(term: re.Match[str]) -> Requirement:
     if term["set"]:
         values = (value.strip() for value in term["list"].strip("()").split(","))
-        return Requirement(term["of"], Operator(term["set"]), frozenset(values))
-    if not term["sign"]:
-        return Requirement(term["name"], Operator.EXISTS)
-    operator, value = _BY_SIGN[term["sign"]], term["value"]
-    if operator in (Operator.ABOVE, Operator.BELOW) and not _INTEGER.fullmatch(value):
-        raise _unreadable(text, term.start())
-    return Requirement(term["name"], operator, frozenset({value}))
-
-
-def _unreadable(text: str, position: int) -> ApiError:
-    return bad_request(f'unable to parse requirement: "{text}" is no label selector at {position}')
+        return Requirement(term["of"], frozenset(values), term["set"] == "in")
+    if term["absent"] or not term["sign"]:
+        return Requirement(term["missing"] or term["name"], None, not term["absent"])
+    if term["sign"] in "<>":
+        raise not_served("a label selector that compares numbers")
+    return Requirement(term["name"], frozenset({term["value"]}), term["sign"] != "!=")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ they began to listen, and must not write.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile, zip_longest
 from sys import intern
 from typing import Any
 
@@ -94,20 +95,10 @@ class History:
 
     def after(self, version: int) -> list[Change]:
         """Return the changes later than a version, oldest first; raise `Expired`."""
-        self._check(version)
-        if not self._changes or self._changes[-1].version <= version:
-            return []
-        return list(self._backwards(version))[::-1]
-
-    def _check(self, version: int) -> None:
         if version < self._complete_from:
             raise Expired(version, self._complete_from)
-
-    def _backwards(self, version: int) -> Iterator[Change]:
-        for change in reversed(self._changes):
-            if change.version <= version:
-                return
-            yield change
+        later = takewhile(lambda change: change.version > version, reversed(self._changes))
+        return [*later][::-1]
 
 
 INTERNED_LENGTH = 64
@@ -122,18 +113,13 @@ def share_parts(value: Any, like: Any) -> Any:
         known = like if type(like) is dict else {}
         return {intern(key): share_parts(item, known.get(key)) for key, item in value.items()}
     if type(value) is list:
-        return _shared_list(value, like if type(like) is list else [])
+        beside = like[: len(value)] if type(like) is list else []
+        pairs = zip_longest(value, beside)
+        return [share_parts(item, other) for item, other in pairs]
     if type(value) is str and len(value) <= INTERNED_LENGTH:
         return intern(value)
     return value
 
-
-def _shared_list(value: list[Any], like: list[Any]) -> list[Any]:
-    beside = [*like, *[None] * (len(value) - len(like))]
-    return [share_parts(item, other) for item, other in zip(value, beside, strict=False)]
-
-
-__all__ = ["Change", "ChangeType", "Expired", "Key", "Store"]
 
 Hear = Callable[[Change], None]
 
@@ -169,9 +155,20 @@ class Store:
     def items(self, resource: str, namespace: str = "") -> list[JSON]:
         """Return the objects of a resource sorted by namespace and name; of one or of all."""
         spaces = self._shelf(resource).namespaces
-        names = [namespace] if namespace else sorted(spaces, key=_before_slash)
+        # As the paths that they begin: `a-b/` stands before `a/`.
+        names = [namespace] if namespace else sorted(spaces, key="{}/".format)
         found = (sorted(spaces.get(space, {}).items()) for space in names)
         return [body for space in found for _, body in space]
+
+    def as_changes(self, resource: str) -> list[Change]:
+        """Return the objects of a resource as if each had just been added at its version."""
+        changes = []
+        for body in self.items(resource):
+            metadata = body["metadata"]
+            key = Key(resource, metadata.get("namespace", ""), metadata["name"])
+            version = int(metadata["resourceVersion"])
+            changes.append(Change(ChangeType.ADDED, key, None, body, version))
+        return changes
 
     def put(self, key: Key, body: JSON) -> JSON:
         """Keep an object at the next version; return it as kept."""
@@ -211,8 +208,3 @@ class Store:
         shelf.history.add(change)
         for hear in tuple(shelf.listeners):
             hear(change)
-
-
-def _before_slash(namespace: str) -> str:
-    """Order namespaces as the paths that they begin: `a-b/` stands before `a/`."""
-    return f"{namespace}/"

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 
-from sandbox.kubelet.node_objects import node
-from sandbox.kubelet.nodes import ANNOTATION, NodeState
+from sandbox.kubelet.nodes import ANNOTATION, NodeState, node
 from tests.cluster.kubelet.api import JSON, ApiError
 from tests.cluster.objects import Client, Objects, condition
 from tests.cluster.workloads import POOL

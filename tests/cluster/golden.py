@@ -86,7 +86,9 @@ def _answer(server: Server, case: Case) -> JSON:
     if case.validation:
         query["fieldValidation"] = case.validation
     if not case.is_update:
-        return _told(*server.ask("POST", f"{collection}?{urlencode(query)}", case.raw))
+        return _told(
+            *server.ask("POST", f"{collection}?{urlencode(query)}", json.dumps(case.body).encode())
+        )
     while (answer := _update(server, case, collection, urlencode(query)))["status"] == GONE:
         pass
     return answer
@@ -94,7 +96,7 @@ def _answer(server: Server, case: Case) -> JSON:
 
 def _update(server: Server, case: Case, collection: str, query: str) -> JSON:
     """Create what is updated, ask, and delete it again; 404 where the kubelet was faster."""
-    status, stored, _ = server.ask("POST", collection, case.raw)
+    status, stored, _ = server.ask("POST", collection, json.dumps(case.body).encode())
     if status != CREATED:
         raise SystemExit(f"{case.name}: {stored['message']}")
     path = f"{collection}/{stored['metadata']['name']}"

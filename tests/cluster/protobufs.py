@@ -12,9 +12,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from sandbox.access.authorizer import REVIEWS
 from sandbox.kinds import RESOURCES
-from sandbox.schema.types import definitions
-from sandbox.serving.discovery import REVIEWED
+from sandbox.schema import definitions
 from sandbox.serving.protobuf.messages import DATA, message_name
 from tests.cluster.programs import REPOSITORY
 
@@ -44,7 +44,7 @@ _COMMENT = re.compile(r"//.*$", re.MULTILINE)
 def main() -> None:
     """Write the data file of what the served kinds reach."""
     known = dict(_messages())
-    roots = [message_name(kind.api_version, kind.kind) for kind in (*RESOURCES, *REVIEWED)]
+    roots = [message_name(kind.api_version, kind.kind) for kind in (*RESOURCES, *REVIEWS)]
     reached = _reached(known, [*roots, *OTHERS])
     lines = [f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(reached)]
     path = REPOSITORY / "sandbox" / "serving" / "protobuf" / DATA

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.kinds import BY_KEY
-from sandbox.schema.types import definitions, server_version
+from sandbox.schema import definitions, server_version
 from tests.bed.lacking import lacks
 from tests.cluster.cluster import Cluster
 from tests.cluster.kubelet.api import JSON, ApiError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from gate.app.rehearsal.virtual_world import Handle
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
+from tests.bed.expectations import (
+    assert_refused,
+    assert_runs,
+    assert_usage,
+    changes,
+    warned,
+)
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, tidying, web
@@ -123,6 +130,40 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
+@pytest.mark.contract("B957", "B1071")
+def test_a_job_that_no_pod_runs_for_is_not_said_to_have_run(scene: Scene) -> None:
+    """One is asked for no completions, another one for no pods at a time."""
+    asked = scene.apply(job(completions=0))
+    assert ended(asked) == (0, "verified", "Vacuous")
+    assert warned(asked, "no completions were asked for, and no pod ran")
+    path = scene.manifest(job("held", parallelism=0))
+    said = scene.gate("apply", "-f", path, "--timeout", "12s").stdout
+    assert "job/held did not start, and may yet" in said
+    assert "kubectl delete job/held" in said
+    assert not re.search(r"\bran\b|\bstays\b", said)
+
+
+@pytest.mark.contract("B957")
+def test_what_changes_of_a_completed_job_does_not_run_it_again(scene: Scene) -> None:
+    """Its parallelism is written, and that is no second run."""
+    assert ended(scene.apply(job())) == (0, "verified", "Complete")
+    result = scene.apply(job(parallelism=2))
+    assert ended(result) == (0, "verified", "NoChange")
+    assert [one["action"] for one in result.document["objects"]] == ["changed"]
+
+
+@pytest.mark.contract("B1036")
+def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
+    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
+    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
+    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
+    own["action"] = "gone"
+    said = verdict_text(document, Style(width=200))
+    assert "so that the next apply runs it again" in " ".join(said.split())
+    for useless in ("kubectl logs", "replace-failed", "generateName"):
+        assert useless not in said
+
+
 @pytest.mark.contract("B956")
 def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -> None:
     """`FailureTarget` decides; a pod that takes 6 s to go keeps its configuration until then."""
@@ -198,6 +239,13 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert f'{REPLACE}: "true"' in refused.stderr
 
     better = job(annotations={REPLACE: "true"})
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": ["example.com/hold"]}})
+    held = scene.apply(better)
+    assert_refused(held, "Rejected", "its finalizer example.com/hold may hold up the deletion")
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": None}})
+    dry = scene.gate("apply", "-f", scene.manifest(better), "--dry-run")
+    assert "an apply would delete and create again job/migrate" in dry.stderr
+    assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == uid
     assert ended(scene.apply(better)) == (0, "verified", "Complete")
     now = scene.objects.get("jobs", "migrate")
     assert now["metadata"]["uid"] != uid
@@ -447,6 +495,43 @@ def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Sc
     assert "never written" not in said, said
     assert "not written" not in said, said
     assert "has not run" not in said, said
+
+
+@pytest.mark.contract("B530", "B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) -> None:
+    """Killed in the bake window: all was written and is complete, and the Job is not run again."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), job(ttlSecondsAfterFinished=0), web(2))
+    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
+        running.wait_for_line("baking +complete")
+        running.kill()
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (0, "verified", "Complete"), str(result)
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:2")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    assert "is gone since" in entry(result, "migrate")["message"]
+    assert not scene.objects.list_all("jobs")
+
+
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_smoke_test_that_may_have_gone_leaves_a_complete_version_in_doubt(scene: Scene) -> None:
+    """Nobody knows whether it passed: the version stays, and is not called verified."""
+    scene.serve(settings("one"), web())
+    smoke = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), web(2), smoke)
+    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
+        running.wait_for_line("baking +complete")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
+    said = verdict_text(result.document, Style(width=200))
+    assert "job/smoke is in doubt; what was applied stands, and is not verified" in said
 
 
 @pytest.mark.contract("B970")

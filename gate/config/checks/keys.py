@@ -276,10 +276,13 @@ class CountCompareKeys(Keys):
     """New against old by counts: what is worse, and what is not harmful."""
 
     test: Literal["counts"] = Field(description="by the counts of both versions")
+    baseline: values.PodsCompared = key(
+        "all pods of the old version, or only fresh ones: started within a minute of a new one"
+    )
     tolerance: values.Delta = key("worse is beyond the old rate and such a share of it")
     harm: values.Factor = key("not harmful is shown to be below so many times the old rate")
     negligible: values.RateIfSaid = key("nor is a rate that is shown to be below this")
-    min_delta: values.Delta = key("worse is also beyond the old rate by so much")
+    min_delta: values.RateIfSaid = key("worse is also beyond the old rate by so much")
     alpha: values.Alpha = key("how probable it may be to fail a version at the tolerance")
 
     def faults(self) -> Iterator[Fault]:
@@ -290,7 +293,7 @@ class CountCompareKeys(Keys):
         if harm <= 1 + tolerance:
             named = "harm" if self.harm is not None else "tolerance"
             text = f"harm ({harm:g}) has to be above 1 + tolerance ({1 + tolerance:g})"
-            yield Fault((named,), text, "between them nothing is decided")
+            yield Fault((named,), text, "or one version would be tolerated and harmful at once")
 
 
 class CountKeys(AnyCheckKeys):

@@ -62,7 +62,11 @@ def count_check(keys: CountKeys, interval_seconds: float) -> Check:
         keys.bad,
         keys.total,
         rule,
-        **_drop_unset(warm_up_seconds=keys.warm_up, scrape_seconds=keys.scrape_interval),
+        **_drop_unset(
+            warm_up_seconds=keys.warm_up,
+            scrape_seconds=keys.scrape_interval,
+            compared_pods=how.baseline if how is not None else None,
+        ),
     )
     schedule = Schedule(
         interval_seconds=interval_seconds if keys.interval is None else keys.interval,

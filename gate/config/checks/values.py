@@ -16,7 +16,7 @@ from gate.config.parsing import parse_duration, parse_limit, parse_text
 from gate.config.taking import DURATION_PATTERN
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.query_template import Query
-from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
+from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, ComparedPods, During, Reduce
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
@@ -114,6 +114,9 @@ Test = Annotated[
     Literal["mann-whitney", "counts"] | None,
     NOT_NULL,
     schema_of("string", enum=["mann-whitney"]),
+]
+PodsCompared = Annotated[
+    ComparedPods | None, NOT_NULL, schema_of("string", enum=list(ComparedPods))
 ]
 Method = Annotated[Literal["GET", "HEAD"] | None, NOT_NULL]
 Status = Annotated[

@@ -50,6 +50,7 @@ def record_of(plan: Plan) -> Record:
                 one.baseline.value if isinstance(one.baseline, Known) else None,
                 phase=one.phase,
                 is_replaced=one.ref in replaced,
+                pods_before=one.snapshot.own.before,
             )
             for one in plan.targets
         ),

@@ -7,13 +7,12 @@ from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import (
-    GONE_SINCE,
     MAY_HAVE_GONE,
+    end_awaited,
     end_late,
     end_unwritten,
     is_unwritten,
     may_have_gone,
-    was_awaited,
 )
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
@@ -65,14 +64,21 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
-    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`)."""
+    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`).
+
+    Those that ran it before the attempt are as they were.
+    """
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
     tried = written.after if written is not None else attempt.plan.trial(ref)
     if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
         return False
     body, snapshot = tried.workload.template.body, rollout.snapshot
     failed = (one for one in snapshot.list_owned() if one.template.body == body)
-    return any(snapshot.count_pods(one).created for one in failed)
+    return any(
+        snapshot.has_moved(track.pod, rollout.kind.key_of_revision(one))
+        for one in failed
+        for track in snapshot.pods_of(one)
+    )
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
@@ -80,8 +86,9 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if ref in attempt.result.failures:
         return failure
-    if was_awaited(attempt, ref):
-        return Ending(Outcome.VERIFIED, Reason.COMPLETE, GONE_SINCE)
+    awaited = end_awaited(attempt, ref)
+    if awaited is not None:
+        return awaited
     if may_have_gone(attempt, ref):
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=MAY_HAVE_GONE)
     if is_unwritten(attempt, ref):

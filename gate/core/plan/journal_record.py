@@ -6,6 +6,7 @@ what each object was, what our write makes of it, the policy, and which way it w
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from gate.core.model.body import Body, FrozenMap
@@ -18,6 +19,7 @@ from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Policy
 
 
@@ -62,6 +64,12 @@ class Kept:
     autoscaled: bool = False
     reach: Reach = field(default_factory=Reach)
 
+    @property
+    def goes_after_end(self) -> bool:
+        """Whether its controller deletes what was written some time after its end."""
+        wanted = self.expected.workload if isinstance(self.expected, LiveObject) else None
+        return wanted is not None and wanted.goes_after_end
+
 
 @dataclass(frozen=True, slots=True)
 class RemovedPod:
@@ -79,6 +87,7 @@ class Followed:
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
     they block it. `is_replaced` is whether what was there before is deleted for it to be created.
     `taken_back` is the key of the version that its way back takes back, "" on the way out.
+    `pods_before` is what its pods ran before the first write.
     """
 
     ref: Ref
@@ -88,6 +97,7 @@ class Followed:
     phase: Phase = Phase.MAIN
     is_replaced: bool = False
     taken_back: str = ""
+    pods_before: PodsBefore = field(default_factory=PodsBefore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,29 @@ class Record:
     attempt_id: str = ""
     origin: Origin = NO_ORIGIN
     target_set: TargetSet = field(default_factory=TargetSet)
+
+    def find_passed(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return the workloads that had completed, and are gone since: not `written` any more.
+
+        One of the phase `BEFORE` is awaited before any workload of another phase is written.
+        """
+        phases = {one.ref: one.phase for one in self.followed}
+        changed = [one.ref for one in self.objects if one.changes and one.ref in phases]
+        if not any(phases[one] is not Phase.BEFORE and one in written for one in changed):
+            return frozenset()
+        early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
+        return frozenset(ref for ref in early if ref not in written)
+
+    def find_perhaps_gone(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return what may have been written last, have come to its end and be gone: not `written`.
+
+        Empty unless all that is written before is `written`.
+        """
+        last = {one.ref for one in self.followed if one.phase is Phase.AFTER}
+        missing = [one for one in self.objects if one.changes and one.ref not in written]
+        missing = [one for one in missing if one.ref not in self.find_passed(written)]
+        may_be = all(one.ref in last and one.goes_after_end for one in missing)
+        return frozenset(one.ref for one in missing) if may_be else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,15 +74,25 @@ class CountEvidence:
         )
 
     @property
+    def served_ticks(self) -> int:
+        """How many ticks saw requests: between two scrapes there are none to see."""
+        return max(self.new.ticks, self.old.ticks)
+
+    @property
     def dispersion(self) -> float:
         """By how much the counts of ticks vary more than independent events; 1 if they do not.
 
         Events in bursts are worth fewer independent ones: counts are divided by it.
         """
-        degrees = max(0, self.new.ticks - 1) + max(0, self.old.ticks - 1)
-        if not degrees:
-            return 1.0
-        spread = self.new.unevenness + self.old.unevenness
-        if spread <= chi_squared_quantile(_UNEVEN, degrees):
-            return 1.0
-        return max(1.0, spread / chi_squared_quantile(_CAUTIOUS, degrees))
+        return dispersion_of(self.new, self.old)
+
+
+def dispersion_of(new: SideCounts, old: SideCounts) -> float:
+    """Return the dispersion of both sides' ticks together, at least 1."""
+    degrees = max(0, new.ticks - 1) + max(0, old.ticks - 1)
+    if not degrees:
+        return 1.0
+    spread = new.unevenness + old.unevenness
+    if spread <= chi_squared_quantile(_UNEVEN, degrees):
+        return 1.0
+    return max(1.0, spread / chi_squared_quantile(_CAUTIOUS, degrees))

@@ -24,6 +24,7 @@ from gate.core.protocol.effects import Effect, FindUsers, Read
 from gate.core.ssa import field_set
 from gate.core.writes.foreign_changes import (
     added_fields,
+    fields_of_others,
     foreign_fields,
     has_values_of_others,
     is_extended,
@@ -160,15 +161,15 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     if written is None or live is None:
         return send(attempt, head)
     foreign = foreign_fields(head, written, live)
-    if foreign is None:
-        return _send_with_added(attempt, head, written, live)
-    smaller = without_foreign(head, foreign, live)
+    smaller = head if foreign is None else without_foreign(head, foreign, live)
     if smaller is None:
         followed = head.ref in attempt.workloads.followed_before
         return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
-    dropped = tuple(f".{path}" for path in field_set.paths(foreign))
-    attempt = _with_dropped(attempt, head.ref, dropped)
-    return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
+    left = field_set.union(foreign, fields_of_others(head, written, live))
+    dropped = tuple(f".{path}" for path in field_set.paths(left))
+    attempt = _with_dropped(attempt, head.ref, dropped) if dropped else attempt
+    attempt = attempt if smaller is head else _with_head(attempt, smaller)
+    return _send_with_added(attempt, smaller, written, live)
 
 
 def _send_with_added(

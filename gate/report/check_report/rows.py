@@ -61,6 +61,8 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
     return {
         "new": {"bad": evidence.new.bad, "total": evidence.new.total},
         "old": {"bad": evidence.old.bad, "total": evidence.old.total},
+        "baseline": run.counts.counts.compared_pods.value,
+        "fresh_pods": sorted(run.counts.old_pods.fresh) if run.counts.compares_fresh else [],
         "ratio": found.ratio,
         "low": found.low,
         "high": finite(found.high),

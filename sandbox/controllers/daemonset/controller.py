@@ -7,73 +7,52 @@ from __future__ import annotations
 
 from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
-from sandbox.controllers.daemonset.pods import HASH_LABEL, in_order, is_wanted, new_pod
-from sandbox.controllers.daemonset.update import Plan, View, manage, roll
+from sandbox.controllers.daemonset.pods import (
+    HASH_LABEL,
+    Plan,
+    View,
+    in_order,
+    is_wanted,
+    manage,
+    new_pod,
+    roll,
+)
 from sandbox.controllers.history import History, Revisions, hash_of
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import DAEMON_SETS, controller_of, key_of
-from sandbox.controllers.pod_writes import Expectations, Failure, PodOwners, PodWrites
+from sandbox.controllers.pod_controller import Failure, PodController
 from sandbox.controllers.pods import ENDED, is_deleting, is_ready, phase
-from sandbox.controllers.queue import WorkQueue
-from sandbox.controllers.recorder import Recorder
-from sandbox.controllers.status import write_status
+from sandbox.controllers.queue import Informer
 from sandbox.json import JSON, dig
-from sandbox.objects.placement import target_node
-from sandbox.objects.selectors import is_empty
-from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
-
-WORK_SECONDS = 0.005
-"""How long a sync holds its DaemonSet: by then its cache has what the sync wrote."""
+from sandbox.objects.selectors import is_empty, target_node
+from sandbox.storage.store import Change, Key
 
 FIRST_BACK_OFF_SECONDS, LONGEST_BACK_OFF_SECONDS = 1.0, 900.0
 """How long a pod that failed waits for its replacement: doubled with each on that node."""
 
 
-class DaemonSetController:
+class DaemonSetController(PodController):
     """Syncs each DaemonSet that changed, or whose pods or nodes did."""
 
     def __init__(
-        self,
-        api: Api,
-        timers: Timers,
-        daemon_sets: Informer,
-        revisions: Informer,
-        pods: Informer,
-        nodes: Informer,
+        self, api: Api, daemon_sets: Informer, revisions: Informer, pods: Informer, nodes: Informer
     ) -> None:
-        self._api = api
-        self._timers = timers
-        self._expectations = Expectations(timers)
-        self._recorder = Recorder(api, DAEMON_SETS, timers, "daemonset-controller")
-        self._writes = PodWrites(api, DAEMON_SETS, self._recorder, self._expectations)
+        super().__init__(api, DAEMON_SETS, "daemonset-controller", daemon_sets, pods)
         self._history = History(api, DAEMON_SETS, revisions, HASH_LABEL)
-        self._daemon_sets = daemon_sets
-        self._pods = pods
         self._nodes = nodes
         self._back_offs: dict[tuple[str, int, str], tuple[float, float]] = {}
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
-        self._owners = PodOwners(daemon_sets, self._queue.add, self._expectations)
 
     def start(self) -> None:
         """Begin to follow changes."""
-        self._daemon_sets.watch(self._on_daemon_set)
-        self._pods.watch(self._owners.hear)
-        self._pods.watch(self._on_pod)
+        super().start()
         self._nodes.watch(self._on_node)
 
-    def _on_daemon_set(self, change: Change) -> None:
-        if change.type is ChangeType.DELETED and change.before is not None:
-            self._expectations.forget(change.key)
-            self._recorder.forget(change.before["metadata"]["uid"])
-        self._queue.add(change.key)
-
     def _on_pod(self, change: Change) -> None:
-        """Come back when a pod that has become ready is available, the new one of a surge too."""
-        key = self._owners.owner(change.key.namespace, controller_of(change.after))
+        """Come back, too, when a pod that is ready now is available, as the new one of a surge."""
+        super()._on_pod(change)
+        key = self._owner(change.key.namespace, controller_of(change.after))
         if key is None or not change.before or is_ready(change.before):
             return
-        seconds = dig(self._daemon_sets.get(key), "spec", "minReadySeconds")
+        seconds = dig(self._owners.get(key), "spec", "minReadySeconds")
         if seconds and is_ready(change.after or {}):
             self._queue.add_after(key, seconds + 1)
 
@@ -85,17 +64,17 @@ class DaemonSetController:
             for path in (("metadata", "labels"), ("spec", "taints"), ("metadata", "uid"))
         ):
             return
-        for each in self._daemon_sets.all():
+        for each in self._owners.all():
             should_run, may_go_on = is_wanted(each, node)
             pods = self._pods.controlled_by(each["metadata"]["uid"])
             has_pod = any(pod["spec"].get("nodeName") == change.key.name for pod in pods)
             is_counted_out = bool(dig(each, "status", "numberMisscheduled"))
             if (not may_go_on or is_counted_out) if has_pod else should_run:
-                self._queue.add(key_of(self._daemon_sets.resource, each))
+                self._queue.add(key_of(self._owners.resource, each))
 
     def _sync(self, key: Key) -> None:
-        daemon_set = self._daemon_sets.get(key)
-        if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
+        daemon_set = self._owners.get(key)
+        if daemon_set is None or is_deleting(daemon_set):
             return
         if is_empty(daemon_set["spec"].get("selector") or {}):
             return
@@ -103,7 +82,7 @@ class DaemonSetController:
         may_act = self._expectations.is_met(key)
         view = self._view(key, daemon_set, revisions)
         failure = self._act(key, view, revisions) if may_act else None
-        self._write_status(key, view, is_observed=may_act, collisions=revisions.collisions)
+        self._report(key, view, is_observed=may_act, collisions=revisions.collisions)
         if failure is not None:
             raise failure
 
@@ -133,7 +112,7 @@ class DaemonSetController:
 
     def _carry_out(self, key: Key, view: View, plan: Plan) -> Failure | None:
         new = [new_pod(view.daemon_set, node, view.revision_hash) for node in plan.nodes]
-        return self._writes.change(key, view.daemon_set, new, plan.old)
+        return self._change_pods(key, view.daemon_set, new, plan.old)
 
     def _list_ended_pods(self, key: Key, view: View) -> list[JSON]:
         """Return the pods that have ended and go now: one that failed may have to wait."""
@@ -167,17 +146,16 @@ class DaemonSetController:
         self._back_offs[about] = (now + seconds, seconds)
         return False
 
-    def _write_status(self, key: Key, view: View, *, is_observed: bool, collisions: int) -> None:
+    def _report(self, key: Key, view: View, *, is_observed: bool, collisions: int) -> None:
         daemon_set, before = view.daemon_set, view.daemon_set.get("status") or {}
         counts = _count(view)
-        generation = daemon_set["metadata"]["generation"]
-        observed = generation if is_observed else before.get("observedGeneration", 0)
+        generation, seen = daemon_set["metadata"]["generation"], before.get("observedGeneration", 0)
         is_same = all(before.get(name, 0) == count for name, count in counts.items())
-        if not is_same or before.get("observedGeneration", 0) < generation:
-            status = {**before, **counts, "observedGeneration": observed}
+        if not is_same or seen < generation:
+            status = {**before, **counts, "observedGeneration": generation if is_observed else seen}
             if collisions:
                 status["collisionCount"] = collisions
-            write_status(self._api, DAEMON_SETS, key, daemon_set, status)
+            self._write_status(key, daemon_set, status)
         seconds = daemon_set["spec"].get("minReadySeconds", 0)
         if seconds and counts["numberReady"] != counts["numberAvailable"]:
             self._queue.add_after(key, seconds)

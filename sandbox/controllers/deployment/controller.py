@@ -7,34 +7,42 @@ from __future__ import annotations
 
 from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
-from sandbox.controllers.deployment.facts import deadline_seconds, is_paused, is_rolling, size
-from sandbox.controllers.deployment.new_replica_set import NewReplicaSets, Sets
-from sandbox.controllers.deployment.scaling import scale, was_scaled
+from sandbox.controllers.deployment.facts import (
+    REPLICA_SETS,
+    RESOURCE,
+    Sets,
+    Writes,
+    deadline_seconds,
+    is_paused,
+    is_rolling,
+    size,
+)
+from sandbox.controllers.deployment.new_replica_set import NewReplicaSets
+from sandbox.controllers.deployment.scaling import (
+    clean_up,
+    empty_old,
+    grow_new,
+    old_pods_run,
+    scale,
+    shrink_old,
+    was_scaled,
+)
 from sandbox.controllers.deployment.status import (
     PROGRESSING,
     TIMED_OUT,
     calculate_rollout_status,
     calculate_status,
-    condition,
-    conditions_of,
     is_complete,
+    set_progress,
 )
-from sandbox.controllers.deployment.strategies import (
-    clean_up,
-    empty_old,
-    grow_new,
-    old_pods_run,
-    shrink_old,
-)
-from sandbox.controllers.deployment.writes import REPLICA_SETS, RESOURCE, Writes
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import DEPLOYMENTS, controller_of
-from sandbox.controllers.queue import WorkQueue
-from sandbox.controllers.recorder import Recorder, find, with_condition
+from sandbox.controllers.pods import is_deleting
+from sandbox.controllers.queue import Informer, WorkQueue
+from sandbox.controllers.recorder import Recorder
 from sandbox.json import JSON, copy_json
+from sandbox.objects.conditions import conditions_of, find
 from sandbox.objects.selectors import selects
 from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
 
 MOST_RETRIES = 15
 
@@ -47,23 +55,18 @@ class DeploymentController:
     """Syncs each Deployment that changed, or whose ReplicaSets did."""
 
     def __init__(
-        self,
-        api: Api,
-        timers: Timers,
-        deployments: Informer,
-        replica_sets: Informer,
-        pods: Informer,
+        self, api: Api, deployments: Informer, replica_sets: Informer, pods: Informer
     ) -> None:
         self._api = api
-        self._timers = timers
-        self._recorder = Recorder(api, DEPLOYMENTS, self._timers, "deployment-controller")
+        self._timers = api.timers
+        self._recorder = Recorder(api, DEPLOYMENTS, "deployment-controller")
         self._writes = Writes(api, self._recorder)
-        self.new = NewReplicaSets(api, self._timers, self._recorder, self._writes, replica_sets)
+        self.new = NewReplicaSets(api, self._recorder, self._writes, replica_sets)
         self._deployments = deployments
         self._replica_sets = replica_sets
         self._pods = pods
         self._queue: WorkQueue[Key] = WorkQueue(
-            timers, self._sync, most_retries=MOST_RETRIES, work_seconds=WORK_SECONDS
+            api.timers, self._sync, most_retries=MOST_RETRIES, work_seconds=WORK_SECONDS
         )
 
     def start(self) -> None:
@@ -124,24 +127,20 @@ class DeploymentController:
         if cached is None:
             return
         deployment = copy_json(cached)
-        owned = self._claim_replica_sets(key, deployment)
-        if "deletionTimestamp" in deployment["metadata"]:
+        owned = Claim(self._api, DEPLOYMENTS, key, deployment).of(self._replica_sets)
+        if is_deleting(deployment):
             sets = self.new.sorted_out(deployment, owned, create=False)
             self._write_counters(deployment, sets)
             return
         self._note_pause(deployment)
-        if is_paused(deployment):
-            self._resize(deployment, owned)
-            return
-        if was_scaled(deployment, self.new.sorted_out(deployment, owned, create=False)):
+        if is_paused(deployment) or was_scaled(
+            deployment, self.new.sorted_out(deployment, owned, create=False)
+        ):
             self._resize(deployment, owned)
         elif is_rolling(deployment):
             self._roll(key, deployment, owned)
         else:
             self._recreate(key, deployment, owned)
-
-    def _claim_replica_sets(self, key: Key, deployment: JSON) -> list[JSON]:
-        return Claim(self._api, DEPLOYMENTS, key, deployment).of(self._replica_sets)
 
     def _note_pause(self, deployment: JSON) -> None:
         """Write that progress is not judged while paused, and that it is again.
@@ -156,15 +155,8 @@ class DeploymentController:
         if paused == noted:
             return
         state = "paused" if paused else "resumed"
-        made = condition(
-            PROGRESSING,
-            "Unknown",
-            f"Deployment{state.capitalize()}",
-            f"Deployment is {state}",
-            now=self._timers.wall(),
-        )
-        conditions = with_condition(conditions_of(deployment), made)
-        deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
+        reason, message = f"Deployment{state.capitalize()}", f"Deployment is {state}"
+        set_progress(deployment, "Unknown", reason, message, now=self._timers.wall())
         self._writes.status(deployment)
 
     def _resize(self, deployment: JSON, owned: list[JSON]) -> None:
@@ -176,9 +168,8 @@ class DeploymentController:
 
     def _roll(self, key: Key, deployment: JSON, owned: list[JSON]) -> None:
         sets = self.new.sorted_out(deployment, owned, create=True)
-        moved = grow_new(self._writes, deployment, sets) or shrink_old(
-            self._writes, deployment, sets
-        )
+        writes = self._writes
+        moved = grow_new(writes, deployment, sets) or shrink_old(writes, deployment, sets)
         if not moved and is_complete(deployment, deployment.get("status") or {}):
             clean_up(self._writes, deployment, sets)
         self._write_progress(key, deployment, sets)
@@ -199,13 +190,12 @@ class DeploymentController:
         self._write_progress(key, deployment, sets)
 
     def _write_counters(self, deployment: JSON, sets: Sets) -> None:
-        stamp = self._timers.wall()
-        status = calculate_status(deployment, sets.new, sets.every, now=stamp)
+        status = calculate_status(deployment, sets, now=self._timers.wall())
         if status != deployment.get("status"):
             self._writes.status({**deployment, "status": status})
 
     def _write_progress(self, key: Key, deployment: JSON, sets: Sets) -> None:
-        status = calculate_rollout_status(deployment, sets.new, sets.every, self._timers)
+        status = calculate_rollout_status(deployment, sets, self._timers)
         if status == deployment.get("status"):
             self._check_deadline_later(key, deployment, status)
         else:

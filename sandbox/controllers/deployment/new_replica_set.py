@@ -15,45 +15,33 @@ from typing import Any, NoReturn
 
 from sandbox.api.api import Api
 from sandbox.controllers.deployment.facts import (
+    REPLICA_SETS,
     REVISION,
+    Sets,
+    Writes,
+    age_key,
     annotated_as_new,
     annotations_of,
-    by_age,
+    calculate_new_size,
     deadline_seconds,
     is_rolling,
-    limits_of,
-    new_size,
     replica_annotations,
     revision,
     size,
     total_size,
     with_annotations,
 )
-from sandbox.controllers.deployment.status import PROGRESSING, condition, conditions_of
-from sandbox.controllers.deployment.writes import REPLICA_SETS, Writes
-from sandbox.controllers.informer import Informer
+from sandbox.controllers.deployment.status import PROGRESSING, set_progress
 from sandbox.controllers.ownership import DEPLOYMENTS, controller_reference, controller_uid
-from sandbox.controllers.queue import is_terminating_namespace
-from sandbox.controllers.recorder import Recorder, find, with_condition
+from sandbox.controllers.queue import Informer, is_terminating_namespace
+from sandbox.controllers.recorder import Recorder
 from sandbox.failure import ApiError, not_found
-from sandbox.json import JSON
+from sandbox.json import JSON, dig
+from sandbox.objects.conditions import conditions_of, find
 from sandbox.storage.store import Key
-from sandbox.times import Timers, safe_letters
+from sandbox.times import fnv, safe_letters
 
 LABEL = "pod-template-hash"
-
-_FNV_OFFSET = 0x811C9DC5
-_FNV_PRIME = 0x01000193
-_32_BITS = 0xFFFFFFFF
-_NESTED = (dict, list)
-
-
-def canonical(template: JSON) -> str:
-    """Return a template's text without its hash label: equal texts are equal templates.
-
-    Empty maps of labels and annotations and fields without a value count as absent, as in Go.
-    """
-    return json.dumps(_bare(template), sort_keys=True, separators=(",", ":"))
 
 
 def same_template(one: JSON, other: JSON) -> bool:
@@ -63,17 +51,17 @@ def same_template(one: JSON, other: JSON) -> bool:
 
 def template_hash(template: JSON, collision_count: int | None) -> str:
     """Return the hash of a template, made another one by each collision that was counted."""
-    content = canonical(template).encode()
+    content = json.dumps(_bare(template), sort_keys=True, separators=(",", ":")).encode()
     if collision_count is not None:
         content += collision_count.to_bytes(8, "little")
-    found = _FNV_OFFSET
-    for byte in content:
-        found = ((found ^ byte) * _FNV_PRIME) & _32_BITS
-    return safe_letters(str(found))
+    return safe_letters(str(fnv(content, xor_first=True)))
 
 
 def _bare(template: JSON) -> Any:
-    """Return a template without its hash label, and without what counts as absent."""
+    """Return a template without its hash label, and without what counts as absent.
+
+    Empty maps of labels and annotations and fields without a value do, as in Go.
+    """
     metadata = _without_empty(template.get("metadata") or {})
     labels = {key: value for key, value in metadata.get("labels", {}).items() if key != LABEL}
     return _without_null({**template, "metadata": _without_empty({**metadata, "labels": labels})})
@@ -85,34 +73,17 @@ def _without_empty(metadata: JSON) -> JSON:
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: _without_null(each) if isinstance(each, _NESTED) else each
-            for key, each in value.items()
-            if each is not None and each != []
-        }
+        kept = {key: each for key, each in value.items() if each is not None and each != []}
+        return {key: _without_null(each) for key, each in kept.items()}
     if isinstance(value, list):
         return [_without_null(item) for item in value]
     return value
 
 
 LONGEST_NAME = 253
-ALREADY_EXISTS = "AlreadyExists"
 
 Hash = Callable[[JSON, int | None], str]
 """From a template and the collisions so far to the short name of a ReplicaSet."""
-
-
-@dataclass(slots=True)
-class Sets:
-    """The ReplicaSets of a Deployment as its controller sees them in one sync."""
-
-    new: JSON | None
-    old: list[JSON]
-
-    @property
-    def every(self) -> list[JSON]:
-        """All of them, the new one last."""
-        return [*self.old, self.new] if self.new is not None else [*self.old]
 
 
 @dataclass(slots=True)
@@ -120,7 +91,6 @@ class NewReplicaSets:
     """Finds and creates; `hashed` can be replaced, to make templates collide."""
 
     api: Api
-    timers: Timers
     recorder: Recorder
     writes: Writes
     cached: Informer
@@ -132,7 +102,7 @@ class NewReplicaSets:
         `deployment` is the sync's own copy: its annotations and status are changed in place. Of
         several ReplicaSets with the template the oldest is the new one.
         """
-        aged = by_age(replica_sets)
+        aged = sorted(replica_sets, key=age_key)
         template = deployment["spec"]["template"]
         found = next((rs for rs in aged if same_template(rs["spec"]["template"], template)), None)
         old = [rs for rs in aged if rs is not found]
@@ -166,7 +136,7 @@ class NewReplicaSets:
         try:
             created = self.api.create(REPLICA_SETS, namespace, wanted, DEPLOYMENTS)
         except ApiError as error:
-            if error.reason != ALREADY_EXISTS:
+            if error.reason != "AlreadyExists":
                 self._fail_creation(deployment, name, error)
             created = self._own_or_collision(deployment, name, error)
             existed = True
@@ -186,8 +156,9 @@ class NewReplicaSets:
     def _build_replica_set(self, deployment: JSON, old: list[JSON], next_revision: int) -> JSON:
         spec, metadata = deployment["spec"], deployment["metadata"]
         template, selector = spec["template"], spec["selector"]
-        suffix = self.hashed(template, (deployment.get("status") or {}).get("collisionCount"))
-        labels = {**(template["metadata"].get("labels") or {}), LABEL: suffix}
+        suffix = self.hashed(template, dig(deployment, "status", "collisionCount"))
+        own = template["metadata"]
+        labels = {**(own.get("labels") or {}), LABEL: suffix}
         matched = {**(selector.get("matchLabels") or {}), LABEL: suffix}
         body = {
             "apiVersion": "apps/v1",
@@ -200,7 +171,9 @@ class NewReplicaSets:
             },
             "spec": _without_zero(
                 {
-                    "replicas": _first_size(deployment, old),
+                    "replicas": calculate_new_size(deployment, 0, total_size(old))
+                    if is_rolling(deployment)
+                    else size(deployment),
                     "minReadySeconds": spec.get("minReadySeconds", 0),
                     "selector": {**selector, "matchLabels": matched},
                     "template": {
@@ -242,9 +215,7 @@ class NewReplicaSets:
         raise error
 
     def _set_progress(self, deployment: JSON, status: str, reason: str, message: str) -> None:
-        made = condition(PROGRESSING, status, reason, message, now=self.timers.wall())
-        conditions = with_condition(conditions_of(deployment), made)
-        deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
+        set_progress(deployment, status, reason, message, now=self.api.timers.wall())
 
 
 def _set_revision(deployment: JSON, number: str) -> bool:
@@ -252,19 +223,9 @@ def _set_revision(deployment: JSON, number: str) -> bool:
     found = annotations_of(deployment)
     if found.get(REVISION) == number:
         return False
-    deployment["metadata"] = {
-        **deployment["metadata"],
-        "annotations": {**found, REVISION: number},
-    }
+    annotations = {**found, REVISION: number}
+    deployment["metadata"] = {**deployment["metadata"], "annotations": annotations}
     return True
-
-
-def _first_size(deployment: JSON, old: list[JSON]) -> int:
-    replicas = size(deployment)
-    if not is_rolling(deployment):
-        return replicas
-    surge = limits_of(deployment).surge
-    return new_size(replicas=replicas, surge=surge, new=0, everything=total_size(old))
 
 
 def _without_zero(spec: JSON) -> JSON:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sandbox.controllers.deployment.facts import (
+    Sets,
     count,
     deadline_seconds,
     limits_of,
@@ -16,11 +17,10 @@ from sandbox.controllers.deployment.facts import (
     total,
     total_size,
 )
-from sandbox.controllers.recorder import Conditions, find, with_condition, without
-from sandbox.json import JSON
+from sandbox.json import JSON, dig
+from sandbox.objects.conditions import Conditions, conditions_of, find, with_condition, without
 from sandbox.times import Timers
 
-AVAILABLE = "Available"
 PROGRESSING = "Progressing"
 REPLICA_FAILURE = "ReplicaFailure"
 
@@ -40,15 +40,16 @@ def condition(kind: str, status: str, reason: str, message: str, *, now: str) ->
     }
 
 
-def conditions_of(deployment: JSON) -> Conditions:
-    """Return the conditions of an object's status."""
-    return (deployment.get("status") or {}).get("conditions") or []
+def set_progress(deployment: JSON, status: str, reason: str, message: str, *, now: str) -> None:
+    """Set the condition of progress in a sync's own copy of a Deployment."""
+    made = condition(PROGRESSING, status, reason, message, now=now)
+    conditions = with_condition(conditions_of(deployment), made)
+    deployment["status"] = {**(deployment.get("status") or {}), "conditions": conditions}
 
 
-def calculate_status(
-    deployment: JSON, new: JSON | None, every: Sequence[JSON], *, now: str
-) -> JSON:
+def calculate_status(deployment: JSON, sets: Sets, *, now: str) -> JSON:
     """Return the counters of now and the conditions there were, with that of availability."""
+    new, every = sets.new, sets.every
     available = total(every, "availableReplicas")
     status = {
         "observedGeneration": deployment["metadata"]["generation"],
@@ -63,25 +64,24 @@ def calculate_status(
     if terminating is not None:
         found["terminatingReplicas"] = terminating
     enough = available >= size(deployment) - limits_of(deployment).unavailable
-    found["conditions"] = with_condition(conditions_of(deployment), _availability(enough, now))
-    collisions = (deployment.get("status") or {}).get("collisionCount")
+    made = _condition_of_availability(now, is_available=enough)
+    found["conditions"] = with_condition(conditions_of(deployment), made)
+    collisions = dig(deployment, "status", "collisionCount")
     if collisions is not None:
         found["collisionCount"] = collisions
     return found
 
 
-def calculate_rollout_status(
-    deployment: JSON, new: JSON | None, every: Sequence[JSON], timers: Timers
-) -> JSON:
+def calculate_rollout_status(deployment: JSON, sets: Sets, timers: Timers) -> JSON:
     """Return the status in the midst of a rollout: the counters and what they say of progress."""
-    status = calculate_status(deployment, new, every, now=timers.wall())
+    status = calculate_status(deployment, sets, now=timers.wall())
     conditions: Conditions = status["conditions"]
     seconds = deadline_seconds(deployment)
     if seconds is None:
         conditions = without(conditions, PROGRESSING)
     elif not _is_settled(deployment, status):
-        conditions = _judge_progress(deployment, new, status, timers)
-    failure = _failure(new, every)
+        conditions = _judge_progress(deployment, sets.new, status, timers)
+    failure = _failure(sets)
     if failure is None:
         conditions = without(conditions, REPLICA_FAILURE)
     else:
@@ -109,12 +109,10 @@ def _terminating(every: Sequence[JSON]) -> int | None:
     return ending
 
 
-def _availability(enough: bool, now: str) -> JSON:  # noqa: FBT001 - the fact itself
-    if enough:
-        message = "Deployment has minimum availability."
-        return condition(AVAILABLE, "True", "MinimumReplicasAvailable", message, now=now)
-    message = "Deployment does not have minimum availability."
-    return condition(AVAILABLE, "False", "MinimumReplicasUnavailable", message, now=now)
+def _condition_of_availability(now: str, *, is_available: bool) -> JSON:
+    reason = "MinimumReplicasAvailable" if is_available else "MinimumReplicasUnavailable"
+    message = f"Deployment {'has' if is_available else 'does not have'} minimum availability."
+    return condition("Available", str(is_available), reason, message, now=now)
 
 
 def _is_settled(deployment: JSON, status: JSON) -> bool:
@@ -128,12 +126,12 @@ def _judge_progress(deployment: JSON, new: JSON | None, status: JSON, timers: Ti
     """Return the conditions with that of progress: complete, going on, timed out or as it was."""
     conditions: Conditions = status["conditions"]
     now = timers.wall()
-    what = _name_subject(deployment, new)
+    subject = deployment if new is None else new
+    what = f'{"Deployment" if new is None else "ReplicaSet"} "{subject["metadata"]["name"]}"'
     if is_complete(deployment, status):
         message = f"{what} has successfully progressed."
-        return with_condition(
-            conditions, condition(PROGRESSING, "True", COMPLETE, message, now=now)
-        )
+        done = condition(PROGRESSING, "True", COMPLETE, message, now=now)
+        return with_condition(conditions, done)
     if _has_progressed(deployment.get("status") or {}, status):
         message = f"{what} is progressing."
         going = condition(PROGRESSING, "True", "ReplicaSetUpdated", message, now=now)
@@ -143,12 +141,6 @@ def _judge_progress(deployment: JSON, new: JSON | None, status: JSON, timers: Ti
         late = condition(PROGRESSING, "False", TIMED_OUT, message, now=now)
         return with_condition(conditions, late)
     return conditions
-
-
-def _name_subject(deployment: JSON, new: JSON | None) -> str:
-    if new is None:
-        return f'Deployment "{deployment["metadata"]["name"]}"'
-    return f'ReplicaSet "{new["metadata"]["name"]}"'
 
 
 def _with_renewed_progress(conditions: Conditions, going: JSON) -> Conditions:
@@ -163,16 +155,13 @@ def _with_renewed_progress(conditions: Conditions, going: JSON) -> Conditions:
 
 
 def _has_progressed(before: JSON, after: JSON) -> bool:
-    def rose(field: str) -> bool:
-        return bool(after.get(field, 0) > before.get(field, 0))
-
-    fewer_old = _old(after) < _old(before)
-    return fewer_old or any(map(rose, ("updatedReplicas", "readyReplicas", "availableReplicas")))
-
-
-def _old(status: JSON) -> int:
-    found: int = status.get("replicas", 0) - status.get("updatedReplicas", 0)
-    return found
+    old_before, old_after = (
+        each.get("replicas", 0) - each.get("updatedReplicas", 0) for each in (before, after)
+    )
+    grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
+    return bool(old_after < old_before) or any(
+        after.get(name, 0) > before.get(name, 0) for name in grown
+    )
 
 
 def _has_timed_out(deployment: JSON, conditions: Conditions, timers: Timers) -> bool:
@@ -186,15 +175,12 @@ def _has_timed_out(deployment: JSON, conditions: Conditions, timers: Timers) -> 
     return timers.seconds_until(current["lastUpdateTime"], seconds) < 0
 
 
-def _failure(new: JSON | None, every: Sequence[JSON]) -> JSON | None:
+def _failure(sets: Sets) -> JSON | None:
     """Return a ReplicaSet's failure as the Deployment's; the new one's goes before."""
-    for replica_set in ([new] if new is not None else []) + [*every]:
+    for replica_set in (sets.new, *sets.old):
         failed = find(conditions_of(replica_set), REPLICA_FAILURE)
         if failed is not None:
-            since = failed["lastTransitionTime"]
-            return {
-                **condition(REPLICA_FAILURE, failed["status"], "", "", now=since),
-                "reason": failed.get("reason", ""),
-                "message": failed.get("message", ""),
-            }
+            status, since = failed["status"], failed["lastTransitionTime"]
+            reason, message = failed.get("reason", ""), failed.get("message", "")
+            return condition(REPLICA_FAILURE, status, reason, message, now=since)
     return None

@@ -10,82 +10,59 @@ from functools import partial
 
 from sandbox.api.api import Api, DeleteOptions, Patch, PatchType, Propagation
 from sandbox.controllers.adoption import Claim
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.job.pods import TRACKING, is_tracked
 from sandbox.controllers.job.sync import Backoff, JobSync, finished_at
 from sandbox.controllers.ownership import FINISHED, JOBS, controller_of, key_of
-from sandbox.controllers.pod_writes import Expectations, Failure, PodOwners, PodWrites
-from sandbox.controllers.queue import WorkQueue
-from sandbox.controllers.recorder import Recorder
+from sandbox.controllers.pod_controller import Failure, PodController
+from sandbox.controllers.pods import is_deleting
+from sandbox.controllers.queue import Informer, WorkQueue
 from sandbox.failure import forgiving_absence
-from sandbox.json import JSON
-from sandbox.storage.store import Change, ChangeType, Key
-from sandbox.times import Timers
+from sandbox.json import JSON, dig
+from sandbox.storage.store import Change, Key
 
 BATCH_SECONDS = 1.0
 """How long the controller collects what happens to pods (`SyncJobBatchPeriod`)."""
 
-WORK_SECONDS = 0.005
-"""How long a sync holds its Job: by then its cache has what the sync wrote."""
 
-
-class JobController:
+class JobController(PodController):
     """Syncs each Job that changed, or whose pods did; deletes those whose time is over."""
 
-    def __init__(self, api: Api, timers: Timers, jobs: Informer, pods: Informer) -> None:
-        self._api = api
-        self._timers = timers
-        self._expectations = Expectations(timers)
-        self._recorder = Recorder(api, JOBS, timers, "job-controller")
-        self._writes = PodWrites(api, JOBS, self._recorder, self._expectations)
+    def __init__(self, api: Api, jobs: Informer, pods: Informer) -> None:
+        super().__init__(api, JOBS, "job-controller", jobs, pods)
         self._backoffs: dict[Key, Backoff] = {}
-        self._jobs = jobs
-        self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
-        self._over: WorkQueue[Key] = WorkQueue(timers, self._delete_finished)
-        self._owners = PodOwners(jobs, self._wake, self._expectations)
+        self._over: WorkQueue[Key] = WorkQueue(api.timers, self._delete_finished)
 
-    def start(self) -> None:
-        """Begin to follow changes."""
-        self._jobs.watch(self._on_job)
-        self._pods.watch(self._owners.hear)
-        self._pods.watch(self._on_pod)
+    def _wake(self, owner: Key) -> None:
+        self._queue.add_after(owner, BATCH_SECONDS)
 
-    def _wake(self, key: Key) -> None:
-        self._queue.add_after(key, BATCH_SECONDS)
-
-    def _on_job(self, change: Change) -> None:
+    def _on_owner(self, change: Change) -> None:
         job, before = change.after, change.before
-        if change.type is ChangeType.DELETED or job is None:
-            self._expectations.forget(change.key)
+        if job is None:
+            super()._on_owner(change)
             self._backoffs.pop(change.key, None)
-            if before is not None:
-                self._recorder.forget(before["metadata"]["uid"])
-                for pod in self._pods.controlled_by(before["metadata"]["uid"]):
-                    self._release(pod)
+            for pod in self._pods.controlled_by(dig(before, "metadata", "uid") or ""):
+                self._release(pod)
             return
         if finished_at(job) is not None:
             self._over.add(change.key)
             return
-        generations = {
-            each["metadata"].get("generation") for each in (job, before or {"metadata": {}})
-        }
-        if len(generations) > 1:
+        if dig(before, "metadata", "generation") != job["metadata"].get("generation"):
             self._queue.add(change.key)
         else:
             self._wake(change.key)
 
     def _on_pod(self, change: Change) -> None:
-        """Let a pod go whose Job is gone, or let go of it."""
+        """Let a pod go, too, whose Job is gone, or let go of it."""
+        super()._on_pod(change)
         pod = change.after
         if pod is not None and is_tracked(pod):
             reference = controller_of(pod)
             is_ours = reference is None or reference["kind"] == "Job"
-            if is_ours and self._owners.owner(change.key.namespace, reference) is None:
+            if is_ours and self._owner(change.key.namespace, reference) is None:
                 self._release(pod)
 
     def _sync(self, key: Key) -> None:
-        job = self._jobs.get(key)
+        job = self._owners.get(key)
         if job is None or finished_at(job) is not None:
             return
         may_act = self._expectations.is_met(key)
@@ -97,10 +74,10 @@ class JobController:
         failure: Failure | None = None
         if sync.finished is not None:
             if sync.active:
-                failure = self._writes.change(key, job, (), sync.active)
+                failure = self._change_pods(key, job, (), sync.active)
             sync.note_deleted(sync.active, is_done=failure is None and may_act)
         else:
-            if may_act and "deletionTimestamp" not in job["metadata"]:
+            if may_act and not is_deleting(job):
                 failure = self._manage(key, sync)
             sync.conclude(said=partial(self._recorder.normal, job))
         self._track(key, sync)
@@ -113,7 +90,7 @@ class JobController:
         for pod in old:
             self._release(pod)
         if old:
-            failure = self._writes.change(key, sync.job, (), old)
+            failure = self._change_pods(key, sync.job, (), old)
             sync.note_deleted(old, is_done=failure is None)
             return failure
         new = sync.missing()
@@ -123,7 +100,7 @@ class JobController:
         if wait > 0:
             self._queue.add_after(key, wait)
             return None
-        failure = self._writes.change(key, sync.job, new, ())
+        failure = self._change_pods(key, sync.job, new, ())
         sync.created = len(new) if failure is None else 0
         return failure
 
@@ -172,7 +149,7 @@ class JobController:
         left = self._timers.seconds_until(ended, seconds)
         if left > 0:
             self._over.add_after(key, left)
-        elif "deletionTimestamp" not in job["metadata"]:
+        elif not is_deleting(job):
             uid = job["metadata"]["uid"]
             options = DeleteOptions(propagation=Propagation.BACKGROUND, uid=uid)
             with forgiving_absence():

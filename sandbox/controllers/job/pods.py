@@ -6,7 +6,7 @@ Limits by index and success policies are not played.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 
 from sandbox.controllers.pods import from_template, is_deleting, phase
@@ -88,24 +88,22 @@ def _pod(job: JSON) -> JSON:
 
 def _indexed_pod(job: JSON, index: int) -> JSON:
     pod, number = _pod(job), str(index)
-    metadata, name = pod["metadata"], f"{job['metadata']['name']}-{index}"
-    metadata["generateName"] = f"{name}-"
+    metadata, host = pod["metadata"], f"{job['metadata']['name']}-{index}"
+    metadata["generateName"] = f"{host}-"
+    pod["spec"] = {**pod["spec"], "hostname": host}
     for part in ("annotations", "labels"):
         metadata[part] = {**metadata.get(part, {}), INDEX: number}
     field = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
-    variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": field}
-    spec = pod["spec"] = {**pod["spec"], "hostname": name}
+    spec, variable = pod["spec"], {"name": "JOB_COMPLETION_INDEX", "valueFrom": field}
     for kind in ("containers", "initContainers"):
         if kind in spec:
-            spec[kind] = [
-                {**each, "env": [*_without(each.get("env", ()), variable["name"]), variable]}
-                for each in spec[kind]
-            ]
+            spec[kind] = [_with_variable(each, variable) for each in spec[kind]]
     return pod
 
 
-def _without(variables: Iterable[JSON], name: object) -> Iterator[JSON]:
-    return (each for each in variables if each["name"] != name)
+def _with_variable(container: JSON, variable: JSON) -> JSON:
+    others = [each for each in container.get("env", ()) if each["name"] != variable["name"]]
+    return {**container, "env": [*others, variable]}
 
 
 def match_policy(job: JSON, pod: JSON) -> tuple[str, bool]:

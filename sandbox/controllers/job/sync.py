@@ -20,9 +20,9 @@ from sandbox.controllers.job.pods import (
     restarts,
 )
 from sandbox.controllers.pods import is_active, is_ready, is_terminating, phase
-from sandbox.controllers.recorder import find
-from sandbox.controllers.replicaset.deletion_order import in_deletion_order
+from sandbox.controllers.replica_sets import in_deletion_order
 from sandbox.json import JSON, copy_json
+from sandbox.objects.conditions import conditions_of, find
 from sandbox.times import Timers
 
 FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 10.0, 600.0
@@ -33,7 +33,7 @@ _FIRST = {COMPLETE: "SuccessCriteriaMet", FAILED: "FailureTarget"}
 
 def finished_at(job: JSON) -> str | None:
     """Return when a Job completed or failed for good, None where it goes on."""
-    for condition in (job.get("status") or {}).get("conditions") or ():
+    for condition in conditions_of(job):
         if condition["type"] in _FIRST and condition["status"] == "True":
             return str(condition["lastTransitionTime"])
     return None
@@ -252,13 +252,12 @@ class JobSync:
             self._note(pod)
         if is_indexed(self.job):
             self._write_indexes()
-        if self.finished is not None and not find(self._conditions(), _FIRST[self.finished.type]):
+        if self.finished is not None and not find(
+            self.status.get("conditions") or [], _FIRST[self.finished.type]
+        ):
             end = self.finished
             self._set(_FIRST[end.type], "True", end.reason, end.message)
         return ended
-
-    def _conditions(self) -> list[JSON]:
-        return self.status.get("conditions") or []
 
     def _note(self, pod: JSON) -> None:
         """Note a pod that has ended, once; an ignored failure and one without a number never."""

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from sandbox.api.api import Api
 from sandbox.controllers.adoption import Claim
 from sandbox.controllers.history import History, Revisions
-from sandbox.controllers.informer import Informer
 from sandbox.controllers.ownership import STATEFUL_SETS, key_of
-from sandbox.controllers.pod_writes import Expectations, PodOwners
+from sandbox.controllers.pod_controller import PodController
 from sandbox.controllers.pods import ENDED, is_available, is_deleting, next_available_seconds
-from sandbox.controllers.queue import WorkQueue
+from sandbox.controllers.queue import Informer
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.statefulset.pods import (
     claim_owners,
@@ -34,49 +34,28 @@ from sandbox.controllers.statefulset.pods import (
     revision_of,
     serves,
 )
-from sandbox.controllers.status import write_status
 from sandbox.failure import ApiError
 from sandbox.json import JSON
-from sandbox.storage.store import Change, ChangeType, Key
+from sandbox.storage.store import Key
 from sandbox.times import Timers
 
 CLAIMS = "persistentvolumeclaims"
-NOT_FOUND = 404
 ALREADY_EXISTS = "AlreadyExists"
 HASH_LABEL = "controller.kubernetes.io/hash"
 
-WORK_SECONDS = 0.005
-"""How long a sync holds its StatefulSet: by then its cache has what the sync wrote."""
 
-
-class StatefulSetController:
+class StatefulSetController(PodController):
     """Syncs each StatefulSet that changed, or whose pods did."""
 
     def __init__(
-        self, api: Api, timers: Timers, stateful_sets: Informer, revisions: Informer, pods: Informer
+        self, api: Api, stateful_sets: Informer, revisions: Informer, pods: Informer
     ) -> None:
-        self._api = api
-        self._timers = timers
-        self._recorder = Recorder(api, STATEFUL_SETS, timers, "statefulset-controller")
+        super().__init__(api, STATEFUL_SETS, "statefulset-controller", stateful_sets, pods)
         self._history = History(api, STATEFUL_SETS, revisions, HASH_LABEL)
         self._writes = Writes(api, self._recorder)
-        self._stateful_sets = stateful_sets
-        self._pods = pods
-        self._queue: WorkQueue[Key] = WorkQueue(timers, self._sync, work_seconds=WORK_SECONDS)
-
-    def start(self) -> None:
-        """Begin to follow changes."""
-        self._stateful_sets.watch(self._on_stateful_set)
-        owners = PodOwners(self._stateful_sets, self._queue.add, Expectations(self._timers))
-        self._pods.watch(owners.hear)
-
-    def _on_stateful_set(self, change: Change) -> None:
-        if change.type is ChangeType.DELETED and change.before is not None:
-            self._recorder.forget(change.before["metadata"]["uid"])
-        self._queue.add(change.key)
 
     def _sync(self, key: Key) -> None:
-        stateful_set = self._stateful_sets.get(key)
+        stateful_set = self._owners.get(key)
         if stateful_set is None:
             return
         name = stateful_set["metadata"]["name"]
@@ -92,7 +71,7 @@ class StatefulSetController:
             failure = error
         status = sync.status()
         if _differs(status, stateful_set.get("status") or {}):
-            write_status(self._api, STATEFUL_SETS, key, stateful_set, status)
+            self._write_status(key, stateful_set, status)
         self._truncate(stateful_set, sync, pods)
         if failure is not None:
             raise failure
@@ -151,7 +130,7 @@ class Writes:
         try:
             self._api.delete(key_of("pods", pod), STATEFUL_SETS)
         except ApiError as error:
-            if error.status != NOT_FOUND:
+            if error.status != HTTPStatus.NOT_FOUND:
                 self._say(stateful_set, "Delete", f"Pod {_name(pod)}", error)
                 raise
         self._say(stateful_set, "Delete", f"Pod {_name(pod)}")
@@ -241,7 +220,7 @@ class _Sync:
 
     def work(self, writes: Writes) -> None:
         """Create, condemn, update: each only once what comes before it is done."""
-        if "deletionTimestamp" in self.stateful_set["metadata"]:
+        if is_deleting(self.stateful_set):
             return
         in_order = self.stateful_set["spec"]["podManagementPolicy"] != "Parallel"
         for pod in self.replicas:

@@ -10,16 +10,10 @@ from sandbox.failure import bad_request
 from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.decoding import Decoder, root_of
-from sandbox.objects.defaults import pod, simple, workload
+from sandbox.objects.defaults import pod, simple
 from sandbox.objects.scalars import Mismatch
 
-_DECODER = Decoder(
-    {
-        **pod.DEFAULTS,
-        **simple.DEFAULTS,
-        **workload.DEFAULTS,
-    }
-)
+_DECODER = Decoder({**pod.DEFAULTS, **simple.DEFAULTS, **pod.WORKLOAD_DEFAULTS})
 
 
 def fill_defaults(resource: Resource, body: JSON) -> JSON:

@@ -97,11 +97,7 @@ def prepared_for_create(resource: Resource, body: JSON, taken: Collection[str] =
 
 
 def prepared_for_update(
-    resource: Resource,
-    old: JSON,
-    new: JSON,
-    subresource: str = "",
-    taken: Collection[str] = (),
+    resource: Resource, old: JSON, new: JSON, subresource: str = "", taken: Collection[str] = ()
 ) -> JSON:
     """Return `new` with what an update that does not say otherwise keeps of `old`.
 

@@ -16,13 +16,14 @@ from sandbox.json import JSON
 from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import Found
 from sandbox.objects.validation.fixed import check_fixed_fields
-from sandbox.objects.validation.jobs import check_cron_job, check_job
 from sandbox.objects.validation.metadata import check_metadata, check_metadata_update
 from sandbox.objects.validation.pod.spec import check_pod
 from sandbox.objects.validation.workloads import (
+    check_cron_job,
     check_daemon_set,
     check_deployment,
     check_disruption_budget,
+    check_job,
     check_replica_set,
     check_revision,
     check_stateful_set,

@@ -12,20 +12,18 @@ from sandbox.kinds import Resource
 from sandbox.objects.validation.errors import (
     IMMUTABLE,
     Found,
-    check_messages,
-    forbidden,
-    invalid,
-    make_required_error,
-    too_long,
-)
-from sandbox.objects.validation.names import (
     Messages,
+    check_messages,
     dns_label,
     dns_subdomain,
+    forbidden,
+    invalid,
     label_key,
     label_value,
+    make_required_error,
     mask_trailing_dash,
     path_segment,
+    too_long,
 )
 
 SETS = ("In", "NotIn")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.logs import LogOptions
 from sandbox.kubelet.requests import Request
-from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from tests.cluster.kubelet.agenda import Agenda
 from tests.cluster.kubelet.api import Api

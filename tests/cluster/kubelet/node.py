@@ -5,8 +5,8 @@ from __future__ import annotations
 import http
 from datetime import UTC, datetime
 
-from sandbox.kubelet.node_objects import node, node_status
-from sandbox.objects.placement import own_taints
+from sandbox.kubelet.nodes import node, node_status
+from sandbox.objects.selectors import own_taints
 from tests.cluster.kubelet.api import MERGE_PATCH, Api, ApiError
 
 LEASE_SECONDS = 40

@@ -256,10 +256,7 @@ def test_a_pause_that_is_refused_is_no_failed_rollback() -> None:
     player = crashing(policy=Policy(response=Response(on_failure=OnFailure.PAUSE)))
     player.run_to(State.RECORDING, Leg.BACK)
     no = CleanText("no right to patch")
-    player.bend(
-        Write,
-        lambda p, e: WriteRejected(p.attempt.now, e.effect_id, Reason.FORBIDDEN, no),
-    )
+    player.bend(Write, lambda p, e: WriteRejected(p.attempt.now, e.effect_id, Reason.FORBIDDEN, no))
     attempt = player.run()
     assert ends(attempt)[0] == 6
     assert attempt.result.ending is not None

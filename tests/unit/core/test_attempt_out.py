@@ -10,12 +10,7 @@ from gate.core.model.fact import Absent, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.protocol.events import (
-    AccessGranted,
-    ContactLost,
-    LeaseLost,
-    ReadBack,
-)
+from gate.core.protocol.events import AccessGranted, ContactLost, LeaseLost, ReadBack
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from tests.unit.core.leaves import config, manifest

@@ -24,7 +24,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.stage import run_of
+from tests.unit.report.stage import Stage, run_of
 
 RUN: Final = Run(RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 12.0))
 HOSTILE: Final = (
@@ -79,16 +79,20 @@ MEASURED: Final[CheckHistory] = {
 }  # fmt: skip
 
 
+def result_of_stage(stage: Stage) -> Result:
+    """Return the document of a stage as a pipeline reads it: through JSON."""
+    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
+    return found
+
+
 @functools.cache
-def _told(name: str) -> str:
-    stage = ENDINGS[name]()
-    return json.dumps(document(stage.attempt, run_of(stage)))
+def _of_ending(name: str) -> Result:
+    return result_of_stage(ENDINGS[name]())
 
 
 def example(name: str) -> Result:
     """Return the document of an ending."""
-    found: Result = json.loads(_told(name))
-    return found
+    return copy.deepcopy(_of_ending(name))
 
 
 def with_checks(name: str) -> Result:
@@ -96,10 +100,7 @@ def with_checks(name: str) -> Result:
     return {
         **example(name),
         "checks": copy.deepcopy(CHECKS),
-        "history": {
-            "pods": example(name)["history"]["pods"],
-            "checks": [copy.deepcopy(MEASURED)],
-        },
+        "history": {"pods": example(name)["history"]["pods"], "checks": [copy.deepcopy(MEASURED)]},
     }
 
 

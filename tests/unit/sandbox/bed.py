@@ -17,8 +17,8 @@ from sandbox.api.api import (
 from sandbox.cluster import Controllers
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import ANNOTATION
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.kubelet import Kubelet
-from sandbox.kubelet.states import Pace
 from sandbox.times import Names, Timers
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ class Bed:
     def __init__(self) -> None:
         self.timers = Timers(STARTED)
         self.api = Api(self.timers)
-        self.controllers = Controllers(self.api, self.timers)
+        self.controllers = Controllers(self.api)
         self.controllers.start()
         self.kubelet = Kubelet(self.api, self.timers, Names(1), pace=Pace.SHORT)
         self.kubelet.start()

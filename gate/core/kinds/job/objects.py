@@ -51,6 +51,11 @@ class Job(Workload):
         return 1 if self.completions is None else self.completions
 
     @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no pod was to succeed."""
+        return "no completions were asked for, and no pod ran"
+
+    @property
     def goes_after_end(self) -> bool:
         """Whether the controller deletes it some time after its end."""
         return self.has_time_to_live

@@ -93,6 +93,10 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         """Return the name of a pod's revision."""
         return pod.revision_label
 
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return its name: the pod that replaces it has the same."""
+        return pod.name
+
     def count_pods(self, view: View[ControllerRevision], revision: ControllerRevision) -> PodCounts:
         """Return the pods of a revision; the status counts those of the new one alone."""
         pods = [

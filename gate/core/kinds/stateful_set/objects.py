@@ -62,6 +62,11 @@ class StatefulSet(Workload):
         return self.on_delete
 
     @property
+    def old_pods_kept(self) -> int:
+        """How many pods its partition holds, or all of them with OnDelete."""
+        return self.replicas - self.to_update
+
+    @property
     def remedy(self) -> Remedy:
         """What brings its pods to the live template where its controller replaces none."""
         if self.partition and not self.on_delete:
@@ -73,6 +78,19 @@ class StatefulSet(Workload):
         if isinstance(failed, StatefulSet) and not (self.on_delete or failed.on_delete):
             return f"the partition {self.partition}" if self.partition > failed.partition else ""
         return Workload.strategy_put_back(self, failed)
+
+    @property
+    def updates_all_pods(self) -> bool:
+        """Whether its controller brings each pod to a new version by itself."""
+        return self.to_update == self.replicas
+
+    @property
+    def holds_last_complete(self) -> bool:
+        """Whether it has a partition, below which a pod comes back at the current revision.
+
+        The controller makes that the new one as soon as all pods run it (`completeRollingUpdate`).
+        """
+        return bool(self.partition) and not self.on_delete
 
     @property
     def strategy(self) -> str:

@@ -10,18 +10,20 @@ from sandbox.objects.validation.errors import (
     check_at_least_zero,
     check_messages,
     check_one_of,
+    check_relative_path,
     check_required,
+    dns_label,
     duplicate,
     forbidden,
+    header_name,
     invalid,
     make_required_error,
     not_found,
     not_supported,
+    port_name,
+    port_number,
 )
-from sandbox.objects.validation.names import dns_label, header_name, port_name, port_number
-from sandbox.objects.validation.pod.environment import check_env, check_env_from
-from sandbox.objects.validation.pod.resources import check_requirements
-from sandbox.objects.validation.pod.volumes import check_relative_path
+from sandbox.objects.validation.pod.environment import check_env, check_env_from, check_requirements
 
 _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")

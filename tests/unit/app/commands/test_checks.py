@@ -13,9 +13,11 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from gate.report.schema.json_schema import checks_schema
+from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, Unreachable, asked_of
+from tests.unit.app.preflight.test_check_trial import COUNTERS, counters
 from tests.unit.app.server import Server
 
 UP = "up: sum(up) >= 1"
@@ -177,6 +179,17 @@ def test_a_deployment_that_is_not_there_is_refused(gate: Gate, metrics: Metrics)
     assert (ended.code, ended.document["reason"], metrics.asked) == (3, "NotFound", [])
 
 
+@pytest.mark.contract("B457")
+def test_a_workload_of_another_kind_is_named_with_it(
+    gate: Gate, server: Server, metrics: Metrics
+) -> None:
+    """It is read as what it is."""
+    server.put(stateful_set())
+    metrics.answers(1)
+    ended = asked(gate, "statefulset/db", checks=('up: sum(up{set="${statefulset}"}) >= 1',))
+    assert (ended.code, metrics.asked) == (0, ['sum(up{set="db"})']), ended.err
+
+
 COMPARING = {"name": "slow", "query": QUERY, "max": 0.5, "compare": {"max-ratio": 2}}
 
 
@@ -190,6 +203,20 @@ def test_one_version_is_compared_with_nothing(gate: Gate, server: Server, servin
     assert check["message"] == "only one version runs, so there is nothing to compare it with"
     serving.answers(0.9)
     assert gate("checks", ("web",), prometheus_url=BASE, checks=[COMPARING]).code == 6
+
+
+@pytest.mark.contract("B1162")
+def test_counters_of_one_version_are_said_to_be_seen(
+    gate: Gate, server: Server, serving: Metrics
+) -> None:
+    """How many there are, although nothing can be compared."""
+    server.put(web("2"))
+    counters(serving, total=100)
+    check = only(gate("checks", ("web",), prometheus_url=BASE, checks=[COUNTERS]))
+    assert check["message"] == (
+        "1 series of total, 0 of bad, which counts as 0;"
+        " only one version runs, so there is nothing to compare it with"
+    )
 
 
 @pytest.mark.contract("B457")

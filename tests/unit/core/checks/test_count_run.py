@@ -10,10 +10,27 @@ import pytest
 from gate.core.checks.bake_window import least_bake_seconds, least_counting_seconds
 from gate.core.checks.count_run import look_once
 from gate.core.checks.measurement import Kind
+from gate.core.checks.old_pods import OldPods
 from gate.core.checks.query_template import Query
-from gate.core.checks.questions import Answers, Counted, Form, MetricQuestion, Samples, Series
+from gate.core.checks.questions import (
+    Answers,
+    Counted,
+    Form,
+    MetricQuestion,
+    Questions,
+    Samples,
+    Series,
+)
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
-from gate.core.checks.spec import Check, Counts, During, Schedule, share_alpha, without_comparison
+from gate.core.checks.spec import (
+    Check,
+    ComparedPods,
+    Counts,
+    During,
+    Schedule,
+    share_alpha,
+    without_comparison,
+)
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import CleanText
@@ -103,12 +120,15 @@ def test_both_versions_are_asked_one_question_each_for_one_time() -> None:
 
 @pytest.mark.contract("B1158")
 def test_counting_starts_from_what_was_there_within_the_last_hour() -> None:
-    """A target that is not scraped at that moment has not begun at 0."""
+    """A target that is not scraped at that moment has not begun at 0; others start at that time."""
     questions = ask(counts(), 100.0, SUBJECT, During.BAKE, begins=True)
     assert not isinstance(questions, Unaskable)
     assert isinstance(questions.value, MetricQuestion)
-    assert questions.value.query.startswith("last_over_time((label_replace((")
-    assert questions.value.query.endswith("\n)[1h:30s])")
+    now = ask(counts(), 100.0, SUBJECT, During.BAKE)
+    assert isinstance(now, Questions)
+    assert isinstance(now.value, MetricQuestion)
+    text = now.value.query
+    assert questions.value.query == f"({text}\n) or last_over_time(({text}\n)[1h:30s])"
     run = started()
     assert run.begins
     assert not steady(run, 1, (0, 0), (0, 0)).begins
@@ -223,6 +243,67 @@ def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
     assert said.message.endswith("; the old version no longer serves")
+
+
+@pytest.mark.contract("B1220")
+def test_between_two_scrapes_no_version_is_gone_and_none_is_judged() -> None:
+    """Looks each second at counters that are scraped every fifteen: one scrape decides nothing."""
+    brisk = counts(scrape_seconds=30.0)
+    run = started(replace(brisk, schedule=replace(brisk.schedule, interval_seconds=1.0)))
+    for look in range(130):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        scrapes = look // 15
+        new = samples(1000 + 300 * scrapes, 10_000 + 1000 * scrapes)
+        run = run.after_answer(
+            tick, now, both(new, samples(1000 + scrapes, 10_000 + 1000 * scrapes))
+        )
+        assert not run.settled
+    assert not run.finished
+    run = steady(run, 20, (300, 1000), (1, 1000))
+    assert run.finished
+
+
+@pytest.mark.contract("B1221")
+@each("side", ["new", "old"])
+def test_a_computed_bad_without_series_is_not_zero(side: str) -> None:
+    """Unequal labels lose all bad events of one version: it neither passes nor makes the other."""
+    bad = Query.parse('n{pod="${replicaset}"} - b{pod="${replicaset}",le="0.5"}', BUILT_IN)
+    plain = counts()
+    assert isinstance(plain.probe, Counts)
+    for probe, ends in (
+        (replace(plain.probe, bad=bad), {INCONCLUSIVE}),
+        (plain.probe, {PASS, FAIL}),
+    ):
+        run = started(replace(plain, probe=probe))
+        for look in range(60):
+            now = run.wake_at
+            run, tick = ticked(run, now)
+            with_bad, without = samples(5.0 * look, 1000.0 * look), samples(None, 1000.0 * look)
+            sides = (without, with_bad) if side == "new" else (with_bad, without)
+            run = run.after_answer(tick, now, both(*sides))
+            if run.finished:
+                break
+        said = conclude(run)
+        assert said.kind in ends
+        why = "bad gives no series although total does" if ends == {INCONCLUSIVE} else "counts as 0"
+        assert why in said.message
+        assert f"the {side} version" in said.message
+
+
+@pytest.mark.contract("B1154")
+def test_a_gauge_decides_nothing() -> None:
+    """Not even what it seemed to show before it gave itself away."""
+    run = started()
+    for look in range(40):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new = samples(900 + 90 * (look % 2), 10_000 + 1000 * look)
+        run = run.after_answer(tick, now, both(new, samples(1000 + look, 10_000 + 100 * look)))
+    assert not run.finished
+    said = conclude(run)
+    assert (said.kind, said.reason) == (INCONCLUSIVE, Reason.CHECK_ERROR)
+    assert said.message.startswith("bad: a series fell")
 
 
 @pytest.mark.contract("B1152", "B1162")
@@ -342,3 +423,95 @@ def test_one_look_at_two_versions_compares_nothing() -> None:
     assert isinstance(probe, Counts)
     found = look_once(probe, both(samples(1, 10), samples(1, 10)))
     assert (found.kind, "one look compares nothing" in found.message) == (Kind.NO_DATA, True)
+
+
+# -- with fresh pods alone -------------------------------------------------------------------------
+
+
+def fresh(during: During = During.BAKE) -> Check:
+    """Return a comparison with fresh pods."""
+    return counts(during, compared_pods=ComparedPods.FRESH)
+
+
+def of_pods(**read: Reading) -> Samples:
+    """Return the counters of pods by their names."""
+    sides = {pod: samples(*counted).series for pod, counted in read.items()}
+    return Samples(
+        Form.VECTOR,
+        tuple(
+            replace(each, pod=pod, identity=pod) for pod, found in sides.items() for each in found
+        ),
+    )
+
+
+def look(run: CheckRun, old_pods: OldPods, new: Reading, **old: Reading) -> CheckRun:
+    """Look once, at a new pod and at old ones."""
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    return run.after_answer(tick, now, both(of_pods(new=new), of_pods(**old)), old_pods)
+
+
+def counted_old(run: CheckRun) -> Reading:
+    """Return what is compared with."""
+    assert run.counts is not None
+    old = run.counts.evidence.old
+    return old.bad, old.total
+
+
+@pytest.mark.contract("B1206")
+def test_fresh_pods_alone_are_compared_with() -> None:
+    """From when they are fresh; what one counted last is read after it is gone."""
+    run = look(started(fresh()), OldPods(frozenset({"a"})), (0, 0), a=(1, 100), b=(5, 900))
+    run = look(run, OldPods(frozenset({"a"})), (1, 50), a=(2, 150), b=(9, 999))
+    assert counted_old(run) == (1, 50)
+    both_fresh = OldPods(frozenset({"a", "b"}))
+    run = look(run, both_fresh, (2, 100), a=(3, 200), b=(10, 1010), c=(7, 70))
+    assert counted_old(run) == (1 + 1 + 1, 50 + 50 + 11)
+    run = look(run, OldPods(frozenset({"b"})), (3, 150), a=(4, 230), b=(10, 1010))
+    assert counted_old(run) == (4, 141)
+    run = look(run, OldPods(frozenset({"b"}), frozenset({"a"})), (3, 150), a=(9, 300), b=(10, 1010))
+    assert counted_old(run) == (4, 141)
+    assert "of 1 fresh old pod 4 of 141" in conclude(run).message
+
+
+@pytest.mark.contract("B1207")
+def test_without_a_fresh_pod_it_is_inconclusive() -> None:
+    """However bad the new version is beside all the others; only a negligible rate passes."""
+    others = OldPods(others=frozenset({"a"}))
+    for bad, kind in ((9, INCONCLUSIVE), (0, PASS)):
+        run = started(fresh())
+        for number in range(61):
+            grown = (1.0 * number, 200.0 * number)
+            run = look(run, others, (bad * number, 200.0 * number), a=grown)
+        said = conclude(run)
+        assert said.kind is kind
+    worse = look(look(started(fresh()), others, (0, 0), a=(0, 0)), others, (9, 10), a=(0, 10))
+    assert conclude(worse).message.endswith("; no old pod was started within 60s of a new one")
+
+
+@pytest.mark.contract("B1207")
+def test_counters_without_the_label_pod_are_an_error() -> None:
+    """In a rollout, and before one, where the version that serves is looked at."""
+    run = started(fresh())
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    run = run.after_answer(tick, now, both(of_pods(new=(0, 0)), samples(1, 10)))
+    assert run.last is not None
+    assert (run.last.kind, "has no label pod" in run.last.message) == (Kind.ERROR, True)
+    alone = without_comparison(fresh()).probe
+    assert isinstance(alone, Counts)
+    found = look_once(alone, Answers(samples(1, 10)))
+    assert (found.kind, found.permanent) == (Kind.ERROR, True)
+    assert look_once(alone, Answers(of_pods(new=(1, 10)))).kind is Kind.PASS
+
+
+@pytest.mark.contract("B1207")
+def test_fresh_pods_that_are_gone_are_said_to_be() -> None:
+    """Not that the whole old version is."""
+    run = started(fresh())
+    pods = OldPods(frozenset({"a"}))
+    for number in range(14):
+        old = min(number, 3)
+        run = look(run, pods, (2.0 * number, 100.0 * number), a=(2.0 * old, 100.0 * old))
+    assert run.settled
+    assert conclude(run).message.endswith("; the fresh old pods no longer serve")

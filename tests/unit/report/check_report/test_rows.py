@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gate.core.checks.spec import Check, Counts, During, Schedule
+from gate.core.checks.questions import Samples
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
@@ -17,11 +18,15 @@ from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
 from gate.report.schema.check_verdict import CheckResult
 from gate.report.style.style import Style
+from tests.table import each
 from tests.unit.core.checks.test_count_run import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
+
+OLD_POD = "web-1-p0"
+NOON = "2026-11-21T12:00:00Z"
 
 
 class Measured(Stage):
@@ -55,13 +60,18 @@ def ended(
     return stage
 
 
-def roll_out(stage: Measured) -> None:
-    """Play a good rollout, through its bake window."""
+def roll_out(stage: Measured, old_pod_since: str = "") -> None:
+    """Play a good rollout, through its bake window; an old pod may be left, created then."""
     stage.web.revision = 2
     stage.web.counted(2, 4, 5)
     stage.web.fill("shop/web:2", 2, 2)
     stage.show(4.0)
     stage.web.serving("shop/web:2", 2)
+    if old_pod_since:
+        stage.web.fill("shop/web:1", 1, 1)
+        for name, pod in stage.web.pods.items():
+            created_at = old_pod_since if name == OLD_POD else NOON
+            pod["metadata"]["creationTimestamp"] = created_at
     stage.show(5.0)
     stage.wait_out()
 
@@ -111,13 +121,14 @@ class Counting(Measured):
         if not isinstance(effect, Ask):
             return super()._answer(effect)
         look = effect.tick.number
-        sides = (samples(share * look, 100 * look) for share in self.shares)
-        return Answered(self.attempt.now, effect.effect_id, both(*sides))
+        new, old = (samples(share * look, 100 * look) for share in self.shares)
+        of_old = Samples(old.form, tuple(replace(each, pod=OLD_POD) for each in old.series))
+        return Answered(self.attempt.now, effect.effect_id, both(new, of_old))
 
 
-def compared(new: int, old: int) -> CheckResult:
+def compared(new: int, old: int, old_pod_since: str = "", **how: Any) -> CheckResult:
     """Return the row of a comparison whose window has twelve looks."""
-    probe = counts().probe
+    probe = counts(**how).probe
     assert isinstance(probe, Counts)
     same = replace(probe, bad=query("bad"), total=query("total"))
     check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
@@ -127,7 +138,7 @@ def compared(new: int, old: int) -> CheckResult:
         response=Response(on_failure=OnFailure.KEEP),
     )
     stage = Counting(new, old, policy)
-    roll_out(stage)
+    roll_out(stage, old_pod_since)
     (found,) = document(stage.attempt, run_of(stage))["checks"]
     return found
 
@@ -151,6 +162,30 @@ def test_a_comparison_has_its_counts_and_its_interval() -> None:
     unseen = compared(0, 0)["comparison"]
     assert unseen is not None
     assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)
+
+
+@pytest.mark.contract("B1206", "B1208")
+@each(
+    ("old_pod_since", "verdict", "pods", "total"),
+    [
+        ("2026-11-21T12:00:50Z", "fail", [OLD_POD], 900),
+        ("2026-11-21T11:00:00Z", "inconclusive", [], 0),
+    ],
+)
+def test_a_comparison_says_with_which_pods(
+    old_pod_since: str, verdict: str, pods: list[str], total: float
+) -> None:
+    """With fresh ones of the old version, if that is asked for; in a whole rollout."""
+    found = compared(9, 2, old_pod_since, compared_pods=ComparedPods.FRESH)
+    assert found["comparison"] is not None
+    assert found["verdict"] == verdict
+    assert (found["comparison"]["baseline"], found["comparison"]["fresh_pods"]) == ("fresh", pods)
+    assert found["comparison"]["old"]["total"] == total
+    words = "of 1 fresh old pod 18 of 900" if pods else "no old pod was started within 60s"
+    assert words in found["message"]
+    every = compared(3, 2, old_pod_since)["comparison"]
+    assert every is not None
+    assert (every["baseline"], every["fresh_pods"], every["old"]["total"]) == ("all", [], 1100)
 
 
 def row(name: str, verdict: str, message: str = "", **over: Any) -> CheckResult:

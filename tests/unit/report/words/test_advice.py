@@ -15,10 +15,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
-from gate.report.schema.result import (
-    Result,
-    RollbackResult,
-)
+from gate.report.schema.result import Result, RollbackResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload
@@ -54,8 +51,7 @@ def words(result: Result) -> str:
 @each("name", ENDINGS)
 def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     """At most four steps; what is to be copied is a valid line of a shell."""
-    stage = ENDINGS[name]()
-    steps = next_steps(document(stage.attempt, run_of(stage)))
+    steps = next_steps(example(name))
     assert len(steps) <= 4
     lines = [shlex.split(step.command) for step in steps if step.command]
     assert all(lines)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.access.authorizer import ADMIN, Authorizer, Identity, Target, allows, user
+from sandbox.access.authorizer import ADMIN, Authorizer, Identity, Target, allows, answer, user
 from sandbox.access.bootstrap import found_access
-from sandbox.access.reviews import answer
 from sandbox.api.api import Api
 from sandbox.failure import ApiError
 from sandbox.json import JSON

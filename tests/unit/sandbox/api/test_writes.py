@@ -11,11 +11,11 @@ from sandbox.api.api import (
     Api,
     ApiError,
     DeleteOptions,
-    FieldValidation,
     Key,
     Patch,
     PatchType,
     Strictness,
+    WriteOptions,
     Writer,
 )
 from sandbox.json import JSON, copy_json, dig
@@ -178,10 +178,10 @@ def refusal(api: Api, key: Key, patch: Patch, by: Writer = ME, **options: Any) -
 def test_unknown_fields_of_a_patch_are_treated_as_asked(api: Api, web: Key, live: JSON) -> None:
     """Refused when strict, told when warned about."""
     patch, warnings = Patch(PatchType.MERGE, {"spec": {"foo": 1}}), list[str]()
-    warned = FieldValidation(Strictness.WARN, warn=warnings.append)
-    assert api.patch(web, patch, ME, validation=warned) is live
+    warned = WriteOptions(strictness=Strictness.WARN, warn=warnings.append)
+    assert api.patch(web, patch, ME, options=warned) is live
     assert warnings == ['unknown field "spec.foo"']
-    found = refusal(api, web, patch, validation=FieldValidation(Strictness.STRICT))
+    found = refusal(api, web, patch, options=WriteOptions(strictness=Strictness.STRICT))
     assert found.status == 422
     assert found.message.endswith('strict decoding error: unknown field "spec.foo"')
 

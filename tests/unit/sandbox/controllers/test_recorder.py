@@ -19,7 +19,7 @@ ABOUT: JSON = {
 @pytest.fixture
 def recorder(bed: Bed) -> Recorder:
     """A recorder of its own on the bed's API."""
-    return Recorder(bed.api, REPLICA_SETS, bed.timers, "replicaset-controller")
+    return Recorder(bed.api, REPLICA_SETS, "replicaset-controller")
 
 
 def events(bed: Bed) -> list[JSON]:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sandbox.api.api import Patch, PatchType, Propagation
-from sandbox.controllers import informer
+from sandbox.controllers import queue as informer
 from sandbox.controllers.adoption import Claim
 from sandbox.controllers.ownership import REPLICA_SETS
-from sandbox.controllers.pod_writes import Expectations
+from sandbox.controllers.pod_controller import Expectations
 from sandbox.controllers.queue import SyncError
-from sandbox.controllers.replicaset.deletion_order import DELETION_COST, in_deletion_order
+from sandbox.controllers.replica_sets import DELETION_COST, in_deletion_order
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers, since_epoch

@@ -9,8 +9,8 @@ import pytest
 from sandbox.api.api import ApiError, DeleteOptions, Key, Patch, PatchType
 from sandbox.json import JSON, dig
 from sandbox.kubelet.behaviour import ANNOTATION
-from sandbox.kubelet.node_objects import node
 from sandbox.kubelet.nodes import ANNOTATION as NODE_ANNOTATION
+from sandbox.kubelet.nodes import node
 from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed
 
 STATEFUL_SET, DAEMON_SET, JOB = "statefulsets.apps", "daemonsets.apps", "jobs.batch"

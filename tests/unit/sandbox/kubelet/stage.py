@@ -9,8 +9,8 @@ from typing import Any
 
 from sandbox.json import JSON, copy_json
 from sandbox.kubelet import behaviour, logs
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.requests import Bind, Remove, ReportStatus, Request, WriteEvent
-from sandbox.kubelet.states import Pace
 from sandbox.kubelet.workers import PodWorkers
 from sandbox.times import Timers
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.api.asked import Admission
+from sandbox.api.registry import Admission
 from sandbox.failure import ApiError
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import ANNOTATION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.json import JSON
-from sandbox.kubelet.node_objects import node
+from sandbox.kubelet.nodes import node
 from sandbox.kubelet.requests import ReportStatus
 from sandbox.storage.store import Key
 from tests.unit.sandbox.bed import TEAM, Bed

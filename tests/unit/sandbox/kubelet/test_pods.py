@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from sandbox.json import JSON
+from sandbox.kubelet.container import Pace
 from sandbox.kubelet.logs import HOSTILE, LogOptions, NoLogError
-from sandbox.kubelet.states import Pace
 from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
 
 MIGRATE: JSON = {"name": "migrate", "image": "shop/migrate:1"}

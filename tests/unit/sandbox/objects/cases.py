@@ -27,7 +27,6 @@ class Case:
     base: str
     resource: Resource
     body: JSON
-    raw: bytes
     validation: str = ""
     update: Mapping[str, Any] | None = None
     update_drop: Sequence[str] = ()
@@ -60,14 +59,12 @@ def _case(row: JSON) -> Case:
     for name, count in (("big", 300_000), ("huge", 1_100_000)):
         if name in row:
             body = changed(body, {row[name]: "x" * count}, ())
-    raw = row.get("raw")
     updates = "update" in row or "update_drop" in row
     return Case(
         name=row["case"],
         base=row["base"].removesuffix("-full"),
         resource=BY_KIND[base["apiVersion"], base["kind"]],
-        body=json.loads(raw) if raw else body,
-        raw=(raw or json.dumps(body)).encode(),
+        body=body,
         validation=row.get("validation", ""),
         update=row.get("update", {}) if updates else None,
         update_drop=row.get("update_drop", ()),

@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from sandbox.schema.types import server_version
+from sandbox.schema import server_version
 from tests.cluster.schemas import text
 
 DATA = files("sandbox.schema").joinpath("openapi.json")

@@ -18,8 +18,8 @@ import yaml
 
 from gate.signals import delivered_to
 from sandbox.failure import SandboxError
-from sandbox.serving.bodies import MOST_BODY_BYTES
 from sandbox.serving.http import Endpoint, ServeOptions, serve, serve_until_signalled
+from sandbox.serving.options import MOST_BODY_BYTES
 from sandbox.serving.request import Answer, Request, text_answer
 from sandbox.times import Timers
 

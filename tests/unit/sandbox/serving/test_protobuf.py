@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.access.authorizer import REVIEWS
 from sandbox.kinds import RESOURCES
-from sandbox.serving.discovery import REVIEWED
 from sandbox.serving.protobuf.messages import (
     MAGIC,
     OPTIONS,
@@ -84,7 +84,7 @@ def test_a_deployment_is_read() -> None:
 
 def test_every_kind_has_its_message() -> None:
     """What is served can be sent as protobuf."""
-    for kind in (*RESOURCES, *REVIEWED):
+    for kind in (*RESOURCES, *REVIEWS):
         assert message_name(kind.api_version, kind.kind) in _messages()
     assert OPTIONS in _messages()
 

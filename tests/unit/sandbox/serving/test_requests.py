@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.failure import ApiError
-from sandbox.serving.bodies import (
+from sandbox.serving.options import (
     MOST_BODY_BYTES,
     check_size,
     decoded_object,

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.json import JSON
-from sandbox.serving.tables.column import human
-from sandbox.serving.tables.pods import cells
-from sandbox.serving.tables.rows import LAYOUTS
+from sandbox.serving.pod_rows import human
+from sandbox.serving.tables import LAYOUTS
 from tests.table import each
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -123,7 +122,7 @@ def ended(code: int, **fields: Any) -> JSON:
 )
 def test_the_one_word_for_a_pod(status: JSON, reason: str) -> None:
     """What holds a pod up is named, the first trouble first."""
-    assert cells(pod(**status), NOW)[2] == reason
+    assert LAYOUTS["pods"].cells(pod(**status), NOW)[2] == reason
 
 
 def test_restarts_tell_when_the_last_one_was() -> None:
@@ -138,4 +137,4 @@ def test_restarts_tell_when_the_last_one_was() -> None:
             {"name": "a", "restartCount": 2, "lastState": last, "state": {"running": {}}}
         ],
     }
-    assert cells(pod(**statuses), NOW)[1:4] == ["1/2", "Pending", "3 (10s ago)"]
+    assert LAYOUTS["pods"].cells(pod(**statuses), NOW)[1:4] == ["1/2", "Pending", "3 (10s ago)"]

@@ -1,1 +1,0 @@
-"""The ReplicaSet controller: as many pods of a template as are asked for."""

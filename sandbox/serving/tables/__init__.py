@@ -1,1 +1,0 @@
-"""Tables: the rows that `kubectl get` prints."""

@@ -1,4 +1,4 @@
-"""Read a configuration file into entries with their lines; YAML, with limits as for a manifest."""
+"""Read a configuration file into entries with their places; YAML, with limits as for a manifest."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ _LIMITS: Final = Limits(
 )
 
 
+Mark = tuple[int, int]
+"""A line and a column, both from 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A value as it was given, and how a message names its place.
 
     Only a value from a file has a `file` (its name), a `key` (the option's) and a `node`, which
-    knows the lines of its parts.
+    knows where its parts are.
     """
 
     value: Any
@@ -40,14 +44,14 @@ class Entry:
         """Return the place without the key."""
         return self.place.removesuffix(f": {self.key}")
 
-    def line_of(self, path: Path) -> int:
-        """Return the line of the deepest part of the value that exists along `path`, or 0."""
-        return (_line_of(self.node, path) if self.node is not None else None) or 0
+    def mark_of(self, path: Path) -> Mark:
+        """Return where the deepest part of the value that exists along `path` is, or two zeros."""
+        return (_mark_of(self.node, path) if self.node is not None else None) or (0, 0)
 
     def place_of(self, path: Path) -> str:
         """Return the place of a part of the value; the value's own place if that is unknown."""
-        line = self.line_of(path)
-        return f"{Source(self.file, line)}: {self.key}" if line else self.place
+        mark = self.mark_of(path)
+        return f"{Source(self.file, *mark)}: {self.key}" if any(mark) else self.place
 
 
 def read(path: str) -> dict[str, Entry]:
@@ -79,42 +83,42 @@ def _entries(root: Node, content: bytes) -> dict[str, Entry]:
 
 
 def _entry(file: str, key: str, node: Node, found: tuple[int, yaml.Node] | None) -> Entry:
-    line, composed = found or (node.at.line, None)
+    (line, _), composed = found or ((node.at.line, 0), None)
     return Entry(plain(node), f"{Source(file, line)}: {key}", file, key, composed)
 
 
-def _nodes_of_keys(content: bytes) -> dict[str, tuple[int, yaml.Node]]:
-    """Return each key's line, which can be lines above its value, and the value's node."""
+def _nodes_of_keys(content: bytes) -> dict[str, tuple[Mark, yaml.Node]]:
+    """Return where each key is, which can be lines above its value, and the value's node."""
     root = yaml.compose(content, Loader=yaml.CSafeLoader)
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
-    return {str(key.value): (_line(key), value) for key, value in pairs}
+    return {str(key.value): (_mark(key), value) for key, value in pairs}
 
 
-def _line_of(node: yaml.Node, path: Path) -> int | None:
-    """Return the line of what is at the longest prefix of `path` that exists, or None."""
-    line = None
+def _mark_of(node: yaml.Node, path: Path) -> Mark | None:
+    """Return where the longest prefix of `path` that exists is, or None."""
+    mark = None
     for step in path:
         found = _step(node, step)
         if found is None:
-            return line
-        line, node = found
-    return line
+            return mark
+        mark, node = found
+    return mark
 
 
-def _step(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
+def _step(node: yaml.Node, step: str | int) -> tuple[Mark, yaml.Node] | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        return _line(node.value[step]), node.value[step]
+        return _mark(node.value[step]), node.value[step]
     if not isinstance(node, yaml.MappingNode):
         return None
-    inherited: list[tuple[int, yaml.Node]] = []
+    inherited: list[tuple[Mark, yaml.Node]] = []
     for key, value in node.value:
         if key.value == str(step):
-            return _line(key), value
+            return _mark(key), value
         if key.value == "<<":
             merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
             inherited += [found for each in merged if (found := _step(each, step))]
     return inherited[0] if inherited else None
 
 
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+def _mark(node: yaml.Node) -> Mark:
+    return int(node.start_mark.line) + 1, int(node.start_mark.column) + 1

@@ -162,7 +162,7 @@ def _wrong(layer: Layer) -> Iterator[_Problem]:
     except BadValuesError as error:
         for name, cause in error.wrong.items():
             entry = layer[name]
-            by_line = sorted(cause.faults, key=lambda fault: entry.line_of(fault.path))
+            by_line = sorted(cause.faults, key=lambda fault: entry.mark_of(fault.path))
             yield from (_problem(entry, fault) for fault in by_line)
 
 

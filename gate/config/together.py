@@ -117,14 +117,19 @@ def _samples(settings: Settings) -> Iterator[Conflict]:
 def _looks(settings: Settings) -> Iterator[Conflict]:
     """Yield a complaint for each comparison by counts whose phase has too few looks to decide."""
     for index, check in enumerate(settings.checks):
-        if not isinstance(check.probe, Counts) or check.schedule.during is During.BOTH:
+        if not isinstance(check.probe, Counts):
             continue
         option, phase = _phase_seconds(settings, check)
+        bounds = f"{option} is"
+        if check.schedule.during is During.BOTH and phase is not None:
+            # A slow rollout may give it the looks that the window is too short for.
+            phase = None if settings.timeout is None else settings.timeout + phase
+            bounds = "timeout and bake together are"
         seconds = least_counting_seconds(check)
         if phase is not None and phase < seconds:
             text = (
                 f"{check.name}: {LEAST_TICKS} looks take {format_seconds(seconds)} with what is"
-                f" left out at the beginning, and {option} is {format_seconds(phase)}: nothing"
+                f" left out at the beginning, and {bounds} {format_seconds(phase)}: nothing"
                 " could be decided"
             )
             hint = f"a shorter interval, or --{option} {format_seconds(least_phase_seconds(check))}"

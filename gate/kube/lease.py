@@ -62,7 +62,12 @@ class Held:
     @property
     def is_blank(self) -> bool:
         """Whether its first holder still has it, and it remembers nothing."""
-        return not (self.transitions or self.record or self.history)
+        return not self.transitions and self.remembers_nothing
+
+    @property
+    def remembers_nothing(self) -> bool:
+        """Whether it has neither the record of an attempt nor a history."""
+        return not (self.record or self.history)
 
 
 class Leases:

@@ -24,6 +24,7 @@ from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Budgets, Policy, Requirement, Response
 from gate.wire import decode
 from gate.wire.kept import encode_kept, kept_of, ref, ref_of
@@ -135,6 +136,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "phase": one.phase.value,
                 "replaced": one.is_replaced,
                 "taken_back": one.taken_back,
+                "pods_before": _pods_before(one.pods_before),
             }
             for one in record.followed
         ],
@@ -184,7 +186,9 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     baseline = _baseline_of(value["baseline"])
     is_replaced = bool(value.get("replaced"))
     taken_back = clean_line(value.get("taken_back", ""))
-    return Followed(ref_of(value["ref"]), baseline, why, removed, phase, is_replaced, taken_back)
+    before = _pods_before_of(value.get("pods_before") or {})
+    name = ref_of(value["ref"])
+    return Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
@@ -252,6 +256,24 @@ def _limits() -> Mapping[str, Mapping[str, Any]]:
 
 
 # -- parts -----------------------------------------------------------------------------------------
+
+
+def _pods_before(before: PodsBefore) -> dict[str, Any]:
+    """Return what pods ran; the places of each version stand together, which packs well."""
+    others: dict[str, list[str]] = {}
+    for place, key in before.others.items():
+        others.setdefault(key, []).append(place)
+    return {"usual": before.usual, "others": others}
+
+
+def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
+    """Read what pods ran; an older gate did not say it."""
+    others = (
+        (clean_line(place), clean_line(key))
+        for key, places in (value.get("others") or {}).items()
+        for place in places
+    )
+    return PodsBefore(clean_line(value.get("usual", "")), FrozenMap(others))
 
 
 def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:

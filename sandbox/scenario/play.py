@@ -1,7 +1,8 @@
-"""A scenario while it plays: its times count from the moment at which it is started."""
+"""A scenario while it plays: its times count from the moment at which it begins."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -13,6 +14,7 @@ from sandbox.kubelet.behaviour import Clause
 from sandbox.kubelet.kubelet import Kubelet
 from sandbox.scenario.actions import Actor
 from sandbox.scenario.scenario import Event, Measurement, Scenario
+from sandbox.storage.store import Change, Key
 
 DIGITS: Final = 6
 
@@ -40,10 +42,12 @@ class Play:
     ) -> None:
         self.outranks_annotations = outranks_annotations
         self._scenario = scenario
+        self._api = api
         self._timers = api.timers
         self._kubelet = kubelet
         self._actor = Actor(api, kubelet, namespace)
-        self._zero = 0.0
+        self._started_at = 0.0
+        self._zero = math.inf
         self._happened: list[Happening] = []
 
     @property
@@ -56,10 +60,31 @@ class Play:
         """The events that have not taken place yet."""
         return self._scenario.events[len(self._happened) :]
 
+    @property
+    def waited_seconds(self) -> float:
+        """How long it waited to begin once it was started; infinity while it waits."""
+        return self._zero - self._started_at
+
     def start(self) -> None:
         """Let it begin now: second 0 of the scenario."""
-        self._zero = self._timers.now()
+        self._started_at = self._timers.now()
         self._kubelet.follow(self)
+        self._begin()
+
+    def start_with(self, key: Key) -> None:
+        """Let it begin once the spec of an object is written next; until then nothing happens."""
+        self._started_at = self._timers.now()
+        self._kubelet.follow(self)
+
+        def hear(change: Change) -> None:
+            if change.key == key and _generation(change.after) > _generation(change.before):
+                end()
+                self._begin()
+
+        end = self._api.store.listen(key.resource, hear)
+
+    def _begin(self) -> None:
+        self._zero = self._timers.now()
         for at in self._scenario.images.times:
             self._timers.call_at(self._zero + at, self._kubelet.reconsider)
         for event in self._scenario.events:
@@ -87,5 +112,15 @@ class Play:
         self._happened.append(Happening(event.at, event.text, refusal))
 
     def _count_elapsed_seconds(self) -> float:
-        """Return the seconds since the start; rounded, since a sum of floats can fall short."""
+        """Return the seconds since second 0, negative infinity before it.
+
+        They are rounded, since a sum of floats can fall short.
+        """
+        if self._zero == math.inf:
+            return -math.inf
         return round(self._timers.now() - self._zero, DIGITS)
+
+
+def _generation(body: JSON | None) -> int:
+    """Return which version of its spec an object has, 0 without an object (`metadata`)."""
+    return int(body["metadata"].get("generation", 0)) if body is not None else 0

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.cluster.kubelet.api import Api
 from tests.cluster.kubelet.watch import Change, ChangeKind, Watch
 from tests.cluster.objects import is_ready
-from tests.engines.traffic import Load, Traffic
+from tests.engines.traffic import Counted, Load, Traffic
 
 
 class Application:
@@ -48,6 +48,23 @@ class Application:
         """Ask each serving pod of a version that much from now on."""
         self._traffic.direct(namespace, image, load)
 
+    def restart(self, namespace: str, image: str) -> None:
+        """Let the process of each pod of a version begin anew: its counters begin at 0."""
+        self._traffic.restart(namespace, image)
+
+    def counted(self, namespace: str, image: str) -> Counted:
+        """Return what all pods of a version have counted since they were there."""
+        return self._traffic.counted(namespace, image)
+
+    @contextmanager
+    def unreachable(self) -> Iterator[None]:
+        """Answer no scrape within the block; what is asked of the pods goes on."""
+        self._server.is_reachable = False
+        try:
+            yield
+        finally:
+            self._server.is_reachable = True
+
     def _take(self, change: Change) -> None:
         metadata, spec = change.object["metadata"], change.object["spec"]
         if change.kind is ChangeKind.GONE:
@@ -66,6 +83,7 @@ class _Exporter(ThreadingHTTPServer):
     def __init__(self, traffic: Traffic) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.traffic = traffic
+        self.is_reachable = True
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -73,6 +91,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        if not self.server.is_reachable:
+            self.send_error(503)
+            return
         body = self.server.traffic.exposition().encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

@@ -30,9 +30,28 @@ class Load:
 QUIET = Load(requests_per_second=0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many requests were counted, and how many of them failed."""
+
+    failed: int = 0
+    asked: int = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        """Return the sum."""
+        return Counted(self.failed + other.failed, self.asked + other.asked)
+
+    def __sub__(self, other: Counted) -> Counted:
+        """Return what was counted since."""
+        return Counted(self.failed - other.failed, self.asked - other.asked)
+
+
 @dataclass(slots=True)
 class _Pod:
-    """A pod's counters: of each status, how many requests took at most as long as each bucket."""
+    """A pod's counters: of each status, how many requests took at most as long as each bucket.
+
+    `before` is what its earlier processes counted.
+    """
 
     namespace: str
     name: str
@@ -40,6 +59,18 @@ class _Pod:
     serving: bool = False
     counts: dict[str, list[float]] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)
+    before: Counted = field(default_factory=Counted)
+
+    def counted(self) -> Counted:
+        """Return what it has counted, earlier processes included."""
+        by_status = {status: int(counts[-1]) for status, counts in self.counts.items()}
+        return self.before + Counted(by_status.get(_FAILED, 0), sum(by_status.values()))
+
+    def restart(self) -> None:
+        """Begin with a new process, whose counters have counted nothing."""
+        self.before = self.counted()
+        self.counts.clear()
+        self.sums.clear()
 
     def serve(self, load: Load, seconds: float) -> None:
         """Let the counters grow by what it is asked in that time."""
@@ -79,6 +110,7 @@ class Traffic:
         """Begin without any pod and without any load."""
         self._lock = threading.Lock()
         self._pods: dict[str, _Pod] = {}
+        self._gone: dict[tuple[str, str], Counted] = {}
         self._loads: dict[tuple[str, str], Load] = {}
         self._at = time.monotonic()
 
@@ -98,7 +130,24 @@ class Traffic:
         """Take note that a pod is gone, and its counters with it."""
         with self._lock:
             self._advance()
-            self._pods.pop(uid, None)
+            gone = self._pods.pop(uid, None)
+            if gone is not None:
+                version = gone.namespace, gone.image
+                self._gone[version] = self._gone.get(version, Counted()) + gone.counted()
+
+    def restart(self, namespace: str, image: str) -> None:
+        """Let the process of each pod of a version begin anew."""
+        with self._lock:
+            self._advance()
+            for pod in self._of_version(namespace, image):
+                pod.restart()
+
+    def counted(self, namespace: str, image: str) -> Counted:
+        """Return what all pods of a version have counted, those that are gone included."""
+        with self._lock:
+            self._advance()
+            found = self._gone.get((namespace, image), Counted())
+            return sum((pod.counted() for pod in self._of_version(namespace, image)), found)
 
     def exposition(self) -> str:
         """Return the samples of all pods in Prometheus' text format."""
@@ -108,6 +157,10 @@ class Traffic:
             up = [pod.up() for pod in self._pods.values() if pod.serving]
         types = f"# TYPE {METRIC} histogram", "# TYPE up gauge"
         return "".join(f"{line}\n" for line in (types[0], *lines, types[1], *up))
+
+    def _of_version(self, namespace: str, image: str) -> Iterator[_Pod]:
+        version = namespace, image
+        return (pod for pod in self._pods.values() if (pod.namespace, pod.image) == version)
 
     def _advance(self) -> None:
         now = time.monotonic()

@@ -251,3 +251,68 @@ def test_what_comes_last_is_not_run_behind_a_workload_of_others(
     text = in_one_line(verdict_text(result.document, Style(width=200)))
     assert "job/smoke was never written" in text, text
     assert f"not written job/smoke {reason}" in text, text
+
+
+@pytest.mark.contract("B1246", "B32")
+@pytest.mark.parametrize(
+    ("words", "end", "advice"),
+    [
+        (("set", "image", "deployment/web", "web=shop/web:3"), "Superseded", "kubectl-set"),
+        (("delete", "deployment/web"), "Deleted", ""),
+        (("scale", "deployment/web", "--replicas=3"), "ApplyRejected", "kubectl"),
+    ],
+    ids=["changed", "deleted", "scaled"],
+)
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_what_others_do_to_a_deployment_that_waits_for_a_job(
+    scene: Scene, words: tuple[str, ...], end: str, advice: str
+) -> None:
+    """Nothing goes back, since the Job alone was written: it completed, and is said to have."""
+    scene.serve(web())
+    with scene.applying(job(behaviour="complete=5"), web(2)) as running:
+        running.wait_for_line("deployment/web waits for job/migrate")
+        scene.kubectl(*words, check=True)
+        result = running.wait()
+    outcome = (6, "failed") if end == "ApplyRejected" else (8, "superseded")
+    assert ended(result) == (*outcome, end), str(result)
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], migrate["reason"]) == ("verified", "Complete")
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "did not complete" not in text
+    assert "correct what the server names" not in text
+    assert (f"--take-over {advice}" in text) is bool(advice), text
+
+
+@pytest.mark.contract("B1247")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scene: Scene) -> None:
+    """The gate died while it ran; then it completed, and its time to live was over."""
+    scene.serve(settings("one"), web())
+    passing = job(behaviour="complete=5", ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), passing, web(2))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("1 pod running")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], entry(result, "web")["outcome"]) == ("inconclusive", "refused")
+    assert migrate["message"].startswith("it is not there: whether it was written")
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "; whether job/migrate was written is not known" in text
+    assert "not written job/migrate" not in text
+
+
+@pytest.mark.contract("B1252")
+@pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
+def test_a_signal_names_every_rollout_that_it_left(scene: Scene) -> None:
+    """Not the first one alone."""
+    scene.serve(web(), web(name="api"))
+    slow = [web(2, name=name, behaviour="never-ready") for name in ("web", "api")]
+    with scene.gate.start("apply", "-f", scene.manifest(*slow)) as running:
+        running.wait_for_line("deployment/api: 0 of 2 new pods available")
+        running.send(signal.SIGTERM)
+        result = running.wait()
+    said = "by SIGTERM; the rollout of deployment/web, deployment/api was left as it is"
+    assert said in in_one_line(result.stdout)

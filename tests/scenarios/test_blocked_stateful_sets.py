@@ -6,7 +6,8 @@ import pytest
 
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, changes
 from tests.bed.pods import behave, image_of
-from tests.bed.scene import OURS, Scene
+from tests.bed.quotas import enforce
+from tests.bed.scene import OURS, Scene, quota
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import is_ready
@@ -62,10 +63,16 @@ def test_the_way_back_replaces_the_pod_that_blocks_it(scene: Scene, audit: Trail
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
+@pytest.mark.contract("B1235")
 def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> None:
-    """A good version over a broken one is held up by the same pod."""
+    """A good version over a broken one is held up by the same pod; the log says until when."""
     broken(scene)
-    assert_verified(scene.apply(db(3), flags=SOON))
+    result = scene.apply(db(3), flags=SOON)
+    assert_verified(result)
+    awaited = (
+        "is in the way; the gate evicts it once it cannot recover, or nothing has moved for 3 s"
+    )
+    assert result.stderr.count(awaited) == 1, result.stderr
     assert all_run(scene, 3)
     assert changes(audit) == [WRITTEN, EVICTED]
 
@@ -118,6 +125,18 @@ def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: T
     assert "disruption budget" in result.stdout
     assert image_of(pod_of(scene, 2)) == "shop/db:2"
     assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]
+
+
+@pytest.mark.contract("B1236")
+def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> None:
+    """The pod in the way has gone, and the server does not let another one in."""
+    scene.serve(db(1))
+    with scene.applying(db(2, behaviour="crash=2"), flags=("--rollback-timeout", "30s")) as running:
+        scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+        enforce(scene.objects, quota({"pods": "2"}))
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert "exceeded quota" in causes(ended)["PodCreateDenied"]
 
 
 def test_a_pod_that_goes_already_is_waited_for(scene: Scene, audit: Trail) -> None:

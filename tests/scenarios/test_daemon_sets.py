@@ -19,6 +19,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.nodes import Nodes, NodeState
+from tests.bed.pods import behave
 from tests.bed.scene import OURS, Scene, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
@@ -139,6 +140,23 @@ def test_the_strategy_on_delete_rolls_nothing(agents: Agents, audit: Trail) -> N
     assert "3 nodes run another revision until somebody deletes its pods" in said(result)
     assert agents.images() == dict.fromkeys(agents.names, OLD)
     assert changes(audit) == [WRITTEN]
+
+
+@waits
+@pytest.mark.contract("B946")
+def test_on_delete_leaves_nothing_unsaid_of_a_pod_that_is_not_available(agents: Agents) -> None:
+    """The old pods do not all run: that is not as applied, and `status` does not call it so."""
+    agents.serve(updateStrategy={"type": "OnDelete"})
+    broken = agents.scene.objects.list_all("pods")[0]
+    behave(agents.scene, [broken], "never-ready")
+    agents.scene.objects.wait_for(
+        "daemonsets", "agent", lambda found: found["status"].get("numberAvailable") == 2
+    )
+    body = agents.version(2, updateStrategy={"type": "OnDelete"})
+    result = agents.apply(body, *IMPATIENT)
+    assert result.exit_code == 5, str(result)
+    assert "the strategy is OnDelete; 2 of 3 nodes have an available pod" in result.stderr
+    assert "applied" not in agents.scene.gate("status", "ds/agent").stdout
 
 
 @pytest.mark.contract("B946")

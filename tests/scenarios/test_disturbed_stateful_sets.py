@@ -54,6 +54,25 @@ def test_a_stateful_set_that_exists_again_is_called_one(scene: Scene) -> None:
     assert ended["message"] == "the StatefulSet was deleted and created again"
 
 
+@pytest.mark.contract("B922")
+def test_a_partition_raised_by_others_is_counted_by_the_pods_that_were_replaced(
+    scene: Scene,
+) -> None:
+    """Two run the new version by then: two stay, although the partition keeps three."""
+    scene.serve(stateful_set(replicas=4))
+    slow = stateful_set(image="shop/db:2", replicas=4, behaviour="ready=5")
+    with scene.applying(slow) as running:
+        scene.objects.wait_for(
+            "statefulsets", "db", lambda found: found["status"].get("updatedReplicas") == 2
+        )
+        raised = {"updateStrategy": {"rollingUpdate": {"partition": 3}}}
+        scene.objects.patch("statefulsets", "db", {"spec": raised})
+        result = running.wait()
+    assert_ended(result, 0, "verified", "Partitioned", running="mixed")
+    (ended,) = result.document["workloads"]
+    assert ended["message"].startswith("2 of 2 new pods available, 2 pods stay at db-")
+
+
 @pytest.mark.contract("B1050")
 def test_an_undo_that_no_pod_takes_has_left_no_version(scene: Scene) -> None:
     """With OnDelete the pods run on what the undo went back from: `history` calls it not left."""

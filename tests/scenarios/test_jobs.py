@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from gate.app.rehearsal.virtual_world import Handle
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from sandbox.face import Answer, Request
-from tests.bed.expectations import assert_refused, assert_runs, assert_usage, changes
+from tests.bed.expectations import (
+    assert_refused,
+    assert_runs,
+    assert_usage,
+    changes,
+    warned,
+)
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
 from tests.bed.scene import Scene, settings, tidying, web
@@ -123,6 +130,40 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
+@pytest.mark.contract("B957", "B1071")
+def test_a_job_that_no_pod_runs_for_is_not_said_to_have_run(scene: Scene) -> None:
+    """One is asked for no completions, another one for no pods at a time."""
+    asked = scene.apply(job(completions=0))
+    assert ended(asked) == (0, "verified", "Vacuous")
+    assert warned(asked, "no completions were asked for, and no pod ran")
+    path = scene.manifest(job("held", parallelism=0))
+    said = scene.gate("apply", "-f", path, "--timeout", "12s").stdout
+    assert "job/held did not start, and may yet" in said
+    assert "kubectl delete job/held" in said
+    assert not re.search(r"\bran\b|\bstays\b", said)
+
+
+@pytest.mark.contract("B957")
+def test_what_changes_of_a_completed_job_does_not_run_it_again(scene: Scene) -> None:
+    """Its parallelism is written, and that is no second run."""
+    assert ended(scene.apply(job())) == (0, "verified", "Complete")
+    result = scene.apply(job(parallelism=2))
+    assert ended(result) == (0, "verified", "NoChange")
+    assert [one["action"] for one in result.document["objects"]] == ["changed"]
+
+
+@pytest.mark.contract("B1036")
+def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
+    """Its `ttlSecondsAfterFinished` took it with its pods: the next apply runs it again."""
+    document = scene.apply(settings("two"), job(behaviour=CRASH)).document
+    (own,) = (one for one in document["objects"] if one["kind"] == "Job")
+    own["action"] = "gone"
+    said = verdict_text(document, Style(width=200))
+    assert "so that the next apply runs it again" in " ".join(said.split())
+    for useless in ("kubectl logs", "replace-failed", "generateName"):
+        assert useless not in said
+
+
 @pytest.mark.contract("B956")
 def test_configuration_goes_back_only_when_the_pods_have_stopped(scene: Scene) -> None:
     """`FailureTarget` decides; a pod that takes 6 s to go keeps its configuration until then."""
@@ -198,6 +239,13 @@ def test_one_that_failed_before_is_not_applied_again_unless_it_may_be_replaced(
     assert f'{REPLACE}: "true"' in refused.stderr
 
     better = job(annotations={REPLACE: "true"})
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": ["example.com/hold"]}})
+    held = scene.apply(better)
+    assert_refused(held, "Rejected", "its finalizer example.com/hold may hold up the deletion")
+    scene.objects.patch("jobs", "migrate", {"metadata": {"finalizers": None}})
+    dry = scene.gate("apply", "-f", scene.manifest(better), "--dry-run")
+    assert "an apply would delete and create again job/migrate" in dry.stderr
+    assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == uid
     assert ended(scene.apply(better)) == (0, "verified", "Complete")
     now = scene.objects.get("jobs", "migrate")
     assert now["metadata"]["uid"] != uid
@@ -346,6 +394,22 @@ def test_no_lock_is_left_of_what_was_never_written(scene: Scene) -> None:
     assert ended(result) == (4, "rolled-back", "JobFailed")
     names = [one["metadata"]["name"] for one in scene.objects.list_all("leases")]
     assert names == ["rollout-gate.deployment.web"]
+
+
+@pytest.mark.contract("B1254")
+@pytest.mark.sandbox_only("what a lock remembers")
+def test_no_lock_is_left_of_what_a_dead_gate_never_wrote(scene: Scene) -> None:
+    """Once its record is gone, the locks that lead to it lead nowhere."""
+    scene.serve(settings("one"), web(), web(name="zone"))
+    path = scene.manifest(settings("two"), job(behaviour="ready"), web(2), web(2, name="zone"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("1 pod running")
+        running.kill()
+    assert len(scene.objects.list_all("leases")) == 2
+    result = scene.gate("recover", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    left = {one["metadata"]["name"] for one in scene.objects.list_all("leases")}
+    assert left == set()
 
 
 @pytest.mark.contract("B1063")

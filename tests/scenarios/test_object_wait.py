@@ -56,6 +56,21 @@ def test_a_load_balancer_without_an_address_takes_the_apply_back(scene: Scene) -
     assert_verified(scene.apply(*bodies, flags=("--wait-for", "workloads")))
 
 
+@pytest.mark.contract("B1233")
+def test_what_is_not_ready_any_more_is_waited_for_again(scene: Scene) -> None:
+    """A load balancer that loses its address during the window gets it back."""
+    scene.serve(web())
+    with scene.applying(balancer(), web(2), flags=("--bake", "5s")) as running:
+        running.wait_for_line("awaiting +waiting for service/web")
+        scene.objects.patch("services", "web", ADDRESS, subresource="status")
+        running.wait_for_line("baking +")
+        none = {"status": {"loadBalancer": {"ingress": None}}}
+        scene.objects.patch("services", "web", none, subresource="status")
+        running.wait_for_line(r" [5-9]\.\ds +awaiting +waiting for service/web .its load balancer")
+        scene.objects.patch("services", "web", ADDRESS, subresource="status")
+        assert_verified(running.wait())
+
+
 @pytest.mark.contract("B985")
 def test_a_signal_ends_the_wait_for_objects(scene: Scene) -> None:
     """What was written stays, as after any rollout that nothing was found against."""

@@ -24,6 +24,8 @@ STRATEGIES = [
 MIXED = ["shop/db:1", "shop/db:2", "shop/db:2"]
 waits = pytest.mark.sandbox_only("it waits until clocks run out")
 SHORT = ("--rollback-timeout", "40s")
+A_MOMENT_SECONDS = 60
+"""By default a way back has a quarter of an hour."""
 SOON = (*SHORT, "--progress-deadline", "20s")
 
 
@@ -123,32 +125,37 @@ def test_pods_of_a_daemon_set_that_work_go_one_by_one(scene: Scene, nodes: Nodes
     assert images(scene, "agent") == ["shop/agent:1"] * 3
 
 
-def raise_partition_behind(scene: Scene) -> None:
-    """Bring all but one pod to version 2, and raise the partition behind one of them."""
-    scene.apply_as(OURS, db(2, partition=1))
-    for name in ("db-2", "db-1"):
+def raise_partition_behind(scene: Scene, replicas: int = 3) -> None:
+    """Bring the two highest pods to version 2, and raise the partition behind one of them."""
+    held = replicas - 2
+    scene.apply_as(OURS, db(2, partition=held, replicas=replicas))
+    for name in (f"db-{held + 1}", f"db-{held}"):
         scene.objects.wait_for("pods", name, lambda pod: image_of(pod) == "shop/db:2")
     scene.objects.wait_for(
         "statefulsets",
         "db",
         lambda one: (
-            one["status"]["availableReplicas"] == 3 and one["status"]["updatedReplicas"] == 2
+            one["status"]["availableReplicas"] == replicas and one["status"]["updatedReplicas"] == 2
         ),
     )
-    scene.apply_as(OURS, db(2, partition=2))
+    scene.apply_as(OURS, db(2, partition=held + 1, replicas=replicas))
     scene.objects.wait_for(
         "statefulsets",
         "db",
         lambda one: one["status"]["observedGeneration"] == one["metadata"]["generation"],
     )
-    assert images(scene) == MIXED
+    assert images(scene)[-3:] == MIXED
 
 
 @waits
-@pytest.mark.contract("B1104")
+@pytest.mark.contract("B1104", "B1230")
 @pytest.mark.parametrize(
     "over",
-    [pytest.param({}, id="unchanged"), pytest.param({"minReadySeconds": 1}, id="same-template")],
+    [
+        pytest.param({}, id="unchanged"),
+        pytest.param({"minReadySeconds": 1}, id="same-template"),
+        pytest.param({"partition": 1}, id="lowered-to-what-it-was"),
+    ],
 )
 def test_pods_that_the_attempt_did_not_roll_out_stay(
     scene: Scene, audit: Trail, over: JSON
@@ -157,9 +164,49 @@ def test_pods_that_the_attempt_did_not_roll_out_stay(
     scene.serve(db(1), web(1))
     raise_partition_behind(scene)
     bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
-    result = scene.apply(db(2, partition=2, **over), bad)
+    result = scene.apply(db(2, **{"partition": 2, **over}), bad)
     assert result.exit_code == 4, str(result)
     assert images(scene) == MIXED
+    assert evicted(audit) == []
+
+
+@pytest.mark.contract("B1230")
+@pytest.mark.parametrize("dies", [False, True], ids=["", "recovered"])
+def test_a_pod_that_ran_the_version_before_stays_below_the_partition(
+    scene: Scene, audit: Trail, *, dies: bool
+) -> None:
+    """The partition was raised by hand: only the pod that the attempt brought there goes."""
+    scene.serve(db(1, replicas=4))
+    raise_partition_behind(scene, replicas=4)
+    bad = db(2, partition=0, replicas=4, minReadySeconds=5)
+    with scene.applying(bad, flags=SOON) as running:
+        scene.objects.wait_for("pods", "db-1", lambda pod: image_of(pod) == "shop/db:2")
+        behave(scene, [scene.objects.get("pods", "db-1")], "crash=0.1")
+        if dies:
+            running.wait_for_line("restored +statefulset/db")
+            running.kill()
+        result = scene.gate("recover", "sts/db", "--output", "json") if dies else running.wait()
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == ["shop/db:1", *MIXED]
+    assert evicted(audit) == ["db-1"]
+
+
+@waits
+@pytest.mark.contract("B1230")
+def test_a_version_that_ran_all_along_is_not_held_against_the_way_back(
+    scene: Scene, audit: Trail
+) -> None:
+    """Version 1 is applied again to pods that a partition held at it, and all is as before."""
+    scene.serve(db(1), web(1))
+    scene.apply_as(OURS, db(2, partition=2))
+    scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+    scene.objects.wait_for(
+        "statefulsets", "db", lambda one: one["status"]["availableReplicas"] == 3
+    )
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    result = scene.apply(db(1, partition=0), bad)
+    assert result.exit_code == 4, str(result)
+    assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
     assert evicted(audit) == []
 
 
@@ -231,14 +278,14 @@ def test_what_a_budget_forbids_is_advised_otherwise(scene: Scene, audit: Trail) 
 
 
 @waits
-@pytest.mark.contract("B1092")
+@pytest.mark.contract("B1092", "B1232")
 def test_pods_that_would_come_back_at_the_failed_version_are_named(
     scene: Scene, audit: Trail
 ) -> None:
     """It was complete: below the partition of before each of its pods comes back as it is."""
     scene.serve(db(1, partition=3), web(1))
     bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
-    result = scene.apply(db(2, partition=0), bad, flags=SHORT)
+    result = scene.apply(db(2, partition=0), bad)
     assert result.exit_code == 5, str(result)
     (ended,) = (one for one in result.document["workloads"] if one["name"] == "db")
     assert ended["outcome"] == "rollback-failed"
@@ -246,10 +293,23 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
     assert "below the partition 3" in cause["message"]
     assert (cause["remedy"], cause["subject"]) == ("lower-partition", "")
     assert evicted(audit) == []
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
 
 
 @waits
-@pytest.mark.contract("B1101")
+@pytest.mark.contract("B1232")
+def test_pods_that_are_left_to_people_are_not_waited_for(scene: Scene) -> None:
+    """With `never` nobody but a person replaces the pod, and the end says at once which."""
+    scene.serve(db(1, **ON_DELETE))
+    flags = ("--replace-blocked-pods", "never")
+    result = scene.apply(db(2, behaviour="crash=0.1", **ROLLING), flags=flags)
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-2"]
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
+
+
+@waits
+@pytest.mark.contract("B1101", "B1237")
 @pytest.mark.parametrize(
     "theirs",
     [
@@ -257,15 +317,21 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
         pytest.param({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}, id="partition"),
     ],
 )
+@pytest.mark.parametrize("dies", [False, True], ids=["", "recovered"])
 def test_pods_that_somebody_holds_meanwhile_are_theirs(
-    scene: Scene, audit: Trail, theirs: JSON
+    scene: Scene, audit: Trail, theirs: JSON, *, dies: bool
 ) -> None:
-    """What the way back restored replaces pods: whoever ends that wants them as they are."""
+    """What the way back restored replaces pods: whoever ends that wants them as they are.
+
+    Also between the death of the gate and `recover`, which finds only what is there now.
+    """
     scene.serve(db(1))
     with scene.applying(db(2, behaviour="never-ready"), flags=SOON) as running:
         running.wait_for_line("restored +statefulset/db")
+        if dies:
+            running.kill()
         scene.objects.patch("statefulsets", "db", {"spec": {"updateStrategy": theirs}})
-        result = running.wait()
+        result = scene.gate("recover", "sts/db", "--output", "json") if dies else running.wait()
     assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded")
     (cause,) = (
         one for one in result.document["workloads"][0]["causes"] if one["reason"] == "BlockedByPod"
@@ -275,7 +341,7 @@ def test_pods_that_somebody_holds_meanwhile_are_theirs(
     assert images(scene) == ["shop/db:1", "shop/db:1", "shop/db:2"]
 
 
-@pytest.mark.contract("B1093")
+@pytest.mark.contract("B1093", "B1231")
 @pytest.mark.parametrize(("before", "failed"), STRATEGIES)
 def test_what_becomes_of_the_pods_is_said_before_the_first_write(
     scene: Scene, before: JSON, failed: JSON
@@ -284,7 +350,10 @@ def test_what_becomes_of_the_pods_is_said_before_the_first_write(
     scene.serve(db(1, **before))
     said = "with which its controller leaves pods of the failed version as they are"
     flags = ["--dry-run"]
-    assert warned(scene.apply(db(2, **failed), flags=flags), said, "the gate evicts them")
+    forecast = scene.apply(db(2, **failed), flags=flags)
+    assert warned(forecast, said, "the gate evicts them")
+    once_complete = warned(forecast, "but if all pods ran the failed version", "exit 5")
+    assert once_complete == ("partition" in before)
     never = [*flags, "--replace-blocked-pods", "never"]
     assert warned(scene.apply(db(2, **failed), flags=never), said, "they are left to you")
     assert not warned(scene.apply(db(2, **before), flags=flags), said)

@@ -265,6 +265,6 @@ def test_a_failure_returns_to_the_0_replicas_of_before(scene: Scene) -> None:
     kept = scene.apply(web(2), flags=["--replicas", "keep"])
     assert_verified(kept, "Vacuous", running="none")
     result = scene.apply(web(3, behaviour=CRASH), flags=["--replicas", "apply"])
-    assert "a failure returns to revision 2 (shop/web:2), scaled to 0" in result.stderr
+    assert "a failure returns to revision 2 (shop/web:2), which runs no pod" in result.stderr
     assert_rolled_back(result, "CrashLoop", running="none")
     assert_runs(scene.objects, "shop/web:2", replicas=0)

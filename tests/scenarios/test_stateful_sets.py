@@ -258,6 +258,21 @@ def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) ->
 
 
 @waits
+@pytest.mark.contract("B109", "B926")
+def test_a_pod_that_still_terminates_at_the_timeout_is_named(scene: Scene) -> None:
+    """The controller has acted: it is not called idle, and no pod is called new before it is."""
+    pod = {"terminationGracePeriodSeconds": 90}
+    scene.serve(stateful_set(behaviour="slow-termination=80s", pod=pod, replicas=2))
+    limits = ("--progress-deadline", "20s", "--timeout", "40s", "--rollback-timeout", "35s")
+    body = stateful_set(image="shop/db:2", replicas=2)
+    result = scene.apply(body, flags=limits)
+    assert result.exit_code == 5, str(result)
+    assert "1 of 2 old pods available, pod/db-1 is terminating" in result.stdout
+    for untrue in ("ControllerNotObserving", "kube-controller-manager", "new pod remains"):
+        assert untrue not in result.stdout + result.stderr
+
+
+@waits
 @pytest.mark.contract("B925")
 def test_a_disruption_budget_that_forbids_it_is_reported_and_not_forced(
     scene: Scene, audit: Trail
@@ -428,6 +443,37 @@ def test_a_strategy_without_updates_can_be_waited_for(scene: Scene) -> None:
             scene.objects.delete("pods", name)
         assert_verified(running.wait())
     assert images(scene) == all_run(2)
+
+
+@pytest.mark.contract("B1238")
+def test_an_undo_returns_to_what_all_pods_run(scene: Scene) -> None:
+    """Nobody ran it when it was applied; the undo before rolled nothing, and this one is done."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    for image in ("shop/db:1", "shop/db:2"):
+        assert scene.apply(stateful_set(image=image, **on_delete)).exit_code == 0
+    for name in all_run(1):
+        scene.objects.delete("pods", name)
+        scene.objects.wait_for("pods", name, lambda pod: _image(pod) == "shop/db:2")
+    scene.wait_done("statefulsets", "db")
+    undo = ("undo", "sts/db", "--output", "json")
+    assert_ended(scene.gate(*undo), 0, "applied", "NoRollout")
+    assert_verified(scene.gate(*undo))
+    assert images(scene) == all_run(2)
+
+
+@pytest.mark.contract("B1234")
+def test_a_version_that_nobody_brought_to_its_pods_is_not_remembered_as_failed(
+    scene: Scene,
+) -> None:
+    """The wait of `--on-delete wait` is over, and nothing speaks against what was applied."""
+    on_delete: JSON = {"updateStrategy": {"type": "OnDelete"}}
+    scene.serve(stateful_set(**on_delete))
+    new = stateful_set(image="shop/db:2", **on_delete)
+    result = scene.apply(new, flags=("--on-delete", "wait", *SOON))
+    assert_ended(result, 4, "rolled-back", DEADLINE)
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    (new_one,) = (one for one in shown if one["images"] == ["shop/db:2"])
+    assert (new_one["verdict"], new_one["reason"]) == ("not judged", "NoRollout")
 
 
 @pytest.mark.contract("B926")

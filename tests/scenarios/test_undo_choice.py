@@ -35,13 +35,13 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     assert "no verification" not in result.stderr
 
 
-@pytest.mark.contract("B1017")
+@pytest.mark.contract("B1017", "B1253")
 def test_undo_of_a_restart_does_not_say_that_nothing_changes(scene: Scene) -> None:
     """It takes the annotation over and away: pods are replaced, and a failure returns to them."""
     assert_verified(scene.apply(web()))
     assert_verified(scene.gate("restart", "web", *DOCUMENT))
     tried = scene.gate("undo", "web")
-    said = "deployment/web: a failure returns to revision 2 (shop/web:1)"
+    said = "deployment/web: a failure of this undo returns to revision 2 (shop/web:1)"
     assert said in tried.stderr
     assert "nothing changes" not in tried.stderr
 

@@ -278,10 +278,23 @@ def test_a_foreign_key_leaves_the_others_to_return(scene: Scene, theirs: str) ->
     expected: JSON = {**before, **changes[theirs]}
     data = {key: value for key, value in expected.items() if value is not None}
     assert scene.objects.get("configmaps", "settings")["data"] == data
-    if theirs != "added":
-        assert warned(result, "data.level")
+    assert warned(result, "data.more" if theirs == "added" else "data.level")
     actions = {each["kind"]: each["action"] for each in result.document["objects"]}
     assert actions == {"ConfigMap": "restored", "Deployment": "restored"}
+
+
+@pytest.mark.contract("B140")
+def test_a_field_that_others_added_to_a_workload_is_named(scene: Scene) -> None:
+    """No manifest of ours has it: it stays, and whoever reads the report knows of it."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=5")) as running:
+        running.wait_for_line(UNDER_WAY)
+        theirs = {"metadata": {"labels": {"team": "a"}}, "spec": {"revisionHistoryLimit": 7}}
+        scene.objects.patch("deployments", "web", theirs)
+        result = running.wait()
+    assert_rolled_back(result, "CrashLoop")
+    assert scene.objects.get("deployments", "web")["spec"]["revisionHistoryLimit"] == 7
+    assert warned(result, "metadata.labels.team", "spec.revisionHistoryLimit")
 
 
 @pytest.mark.contract("B711", "B146", "B147")

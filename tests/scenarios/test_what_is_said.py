@@ -65,7 +65,7 @@ def test_a_rollback_to_nought_does_not_say_that_anything_serves(scene: Scene) ->
     for form in ("text", "markdown", "html"):
         assert "scaled to 0; nothing serves" in " ".join(forms[form].split()), forms[form]
     assert "complete without a pod" in forms["text"]
-    assert "a failure returns to revision 1 (shop/web:1), scaled to 0" in result.stderr
+    assert "a failure returns to revision 1 (shop/web:1), which runs no pod" in result.stderr
 
 
 @pytest.mark.contract("B720")

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gate.core.checks.query_template import Query
+from gate.core.checks.spec import Check, Counts, share_alpha
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.statistics.count_decision import CountRule
 from tests.statistics.scrapes import Scrapes
 from tests.statistics.traffic import Traffic
@@ -44,8 +47,15 @@ class Cell:
 
     @property
     def own_rule(self) -> CountRule:
-        """The rule of each of its checks."""
-        return replace(self.rule, split=max(self.checks, self.rule.split))
+        """The rule of each of its checks, as the gate shares alpha among them."""
+        if self.checks == 1:
+            return self.rule
+        bad, total = (Query.parse(text, BUILT_IN) for text in ("bad", "total"))
+        check = Check("compared", Counts(bad, total, self.rule))
+        shared = share_alpha([check] * self.checks)[0].probe
+        if not isinstance(shared, Counts):
+            raise TypeError(shared)
+        return shared.rule
 
 
 FALSE_ALARMS: Final = Bound("failed", most=0.01)

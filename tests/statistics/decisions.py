@@ -1,6 +1,6 @@
 """The decision for many rollouts at once: the gate's rules again, in arrays and with SciPy.
 
-It shares no code with the gate's decision, which is held equal to it on a sample of each cell. The
+It shares no code with the gate's own check, which is held equal to it on a sample of each cell. The
 dispersion, the exact test and the e-process are written anew; the constants are the gate's.
 """
 
@@ -14,23 +14,28 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 from scipy.stats import chi2
 
+from gate.core.checks.count_run import CountRun
+from gate.core.checks.measurement import Kind
+from gate.core.checks.query_template import Query
+from gate.core.checks.questions import Answers, Counted, Form, Samples, Series
+from gate.core.checks.spec import Counts as Probe
+from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.statistics.count_decision import (
     EARLY_SHARE,
     LEAST_TICKS,
     PASS_ALPHA,
     PASS_ALPHA_AT_ANY_TIME,
     CountRule,
-    End,
-    judge,
 )
-from gate.core.statistics.count_evidence import CountTick
-from tests.statistics.traffic import Counts, Numbers
+from tests.statistics.traffic import TICK_SECONDS, Counts, Numbers
 
 Flags: TypeAlias = NDArray[np.bool_]
 NEVER = 10**9
 _TINY = 1e-12
 _ALTERNATIVES = 24
 _REACH = 6.4
+_COUNTED_BEFORE = (10_000.0, 1_000_000.0)
+"""By each version before its first reading: bad ones and all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,14 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         delta = bad_new / total_new - bad_old / total_old > rule.min_delta
     worse &= delta & (bad_new > 0)
-    worse[:, : LEAST_TICKS - 1] = False
+    worse &= _served_ticks(counts) >= LEAST_TICKS
     return Ends(_first(worse), _first(harmless & seen | below))
+
+
+def _served_ticks(counts: Counts) -> Numbers:
+    """Return how many ticks so far had requests, of the version that had more of them."""
+    served = [np.cumsum(total > 0, axis=1) for total in (counts.total_new, counts.total_old)]
+    return np.maximum(*served).astype(float)
 
 
 def _first(flags: Flags) -> NDArray[np.int64]:
@@ -129,16 +140,38 @@ def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) ->
 
 
 def decide_by_the_gate(rule: CountRule, counts: Counts) -> Ends:
-    """Return the same by the gate's own decision, one rollout and one tick after the other."""
-    runs, ticks = counts.bad_new.shape
-    worse, harmless = np.full(runs, NEVER), np.full(runs, NEVER)
-    for run in range(runs):
-        evidence = rule.begin()
+    """Return the same by the gate's own check, one rollout and one tick after the other.
+
+    It reads counters, which have counted before, and computes the increases itself.
+    """
+    runs = range(counts.bad_new.shape[0])
+    found = [_decide_one(rule, counts, run) for run in runs]
+    return Ends(np.array([worse for worse, _ in found]), np.array([passed for _, passed in found]))
+
+
+def _decide_one(rule: CountRule, counts: Counts, run: int) -> tuple[int, int]:
+    """Return at which tick a rollout fails and at which it passes, as `Ends` counts them."""
+    queries = [Query.parse(text, BUILT_IN) for text in ("bad", "total")]
+    judged, worse, passed = CountRun.start(Probe(*queries, rule), TICK_SECONDS), NEVER, NEVER
+    values = np.array([*_COUNTED_BEFORE, *_COUNTED_BEFORE])
+    judged, _ = judged.after_answers(_answers(values))
+    ticks = counts.bad_new.shape[1]
+    for tick in range(1, ticks + 1):
         sides = (counts.bad_new, counts.total_new, counts.bad_old, counts.total_old)
-        for tick in range(ticks):
-            evidence = evidence.plus(CountTick(*(float(side[run, tick]) for side in sides)))
-            found = judge(rule, evidence, at_the_end=tick == ticks - 1)
-            first = {End.WORSE: worse, End.NOT_HARMFUL: harmless}.get(found)
-            if first is not None and first[run] == NEVER:
-                first[run] = tick + 1
-    return Ends(worse, harmless)
+        values = values + [side[run, tick - 1] for side in sides]
+        judged, said = judged.after_answers(_answers(values))
+        if said.kind is not Kind.FAIL and tick == ticks:
+            said = judged.at_the_end()
+        worse = min(worse, tick if said.kind is Kind.FAIL else NEVER)
+        passed = min(passed, tick if judged.passed else NEVER)
+    return worse, passed
+
+
+def _answers(values: Numbers) -> Answers:
+    """Return the answers about both versions, of one pod each: bad and all of new, then of old."""
+    return Answers(_samples(values[0], values[1]), baseline=_samples(values[2], values[3]))
+
+
+def _samples(bad: float, total: float) -> Samples:
+    said = ((Counted.BAD, bad), (Counted.TOTAL, total))
+    return Samples(Form.VECTOR, tuple(Series(float(one), counted=what) for what, one in said))

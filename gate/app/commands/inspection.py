@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from gate.app.command_context import connect
 from gate.app.locks.command_locks import recall_history
@@ -16,6 +17,7 @@ from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.workload_names import argument_of
 from gate.config import Settings
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
@@ -31,7 +33,7 @@ from gate.core.versions.obstacles import obstacle
 from gate.core.versions.undo_choice import choose_version
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import lacking_now
-from gate.report.document.status_document import status_document
+from gate.report.document.status_document import call_verdict, status_document
 from gate.report.kinds.registry import of_ref
 from gate.report.live.attempts import status_view
 from gate.report.views.history import Course, Returns, Revision, age, history_table
@@ -67,8 +69,8 @@ def status(start: CommandStart, name: str) -> int:
         why = _why_empty(session, rollout)
         style = console.uncut(settings)
         console.write(status_tree(rollout, now, style, why))
-        if recovery:
-            console.write(f"{style.printable(recovery)}\n")
+        if next_line := recovery or _describe_next(session, rollout, now):
+            console.write(f"{style.printable(next_line)}\n")
     return stopped or EXIT_OF.get(rollout.verdict(now).kind, EXIT_CODES[Outcome.INCONCLUSIVE])
 
 
@@ -141,6 +143,26 @@ class _Trees:
         if text != self._shown:
             self._console.write(f"\n{text}" if self._shown else text)
         self._shown = text
+
+
+_NEXT: Final = {
+    "failed": ("its logs, and what to do about it", "verify"),
+    "applied": ("how its pods come to the live template", "verify"),
+    "progressing": ("to see how it goes on", "status", "--watch"),
+    "held": ("to end the pause, once whoever paused it agrees", "resume"),
+}
+"""What to do next by the word for a verdict: what for, and the gate's command with its flags."""
+
+
+def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
+    """Say what leads on from here, with the command to copy; "" where nothing is to be done."""
+    found = _NEXT.get(call_verdict(rollout.verdict(now)))
+    if found is None or rollout.snapshot.live is None:
+        return ""
+    why, command, *flags = found
+    words = ("rollout-gate", command, argument_of(rollout.ref), *flags)
+    place = session.connection.cluster.command(*words, namespace=rollout.ref.namespace)
+    return f"{why}: {place}"
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:

@@ -42,6 +42,17 @@ def useful_rights(
     return looking_around(_kinds(namespace, names, selector))
 
 
+def name_rights(namespace: str, names: tuple[str, ...], selector: str | None) -> str:
+    """Return what the rights are for, with the kinds unless they are what a name alone means.
+
+    Rights for other kinds under the same name would take these away (`gate.kube.role`).
+    """
+    kinds = _kinds(namespace, names, selector)
+    if kinds == (registry.DEFAULT,):
+        return "verify"
+    return "-".join(["verify", *(kind.watched.kind.lower() for kind in kinds)])
+
+
 def find_workloads(session: Session, names: tuple[str, ...], selector: str | None) -> set[Ref]:
     """Return what is named, and what has the labels; RefusedError if there is nothing."""
     namespace = session.namespace

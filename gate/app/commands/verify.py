@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from gate.app.command_context import CommandContext, connect
 from gate.app.commands.verified_workloads import (
     find_workloads,
+    name_rights,
     needed_rights,
     require_selector,
     useful_rights,
@@ -47,9 +47,6 @@ from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
 from gate.errors import GateError
 from gate.kube.access import Permission
-
-_ABOUT: Final = "verify"
-"""The name for its Role, which is the same for every workload of a namespace."""
 
 
 class UnexpectedImage(GateError):
@@ -101,15 +98,15 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     first_questions.check_cluster(context, [session.namespace])
     asked_for = (session.namespace, names, settings.selector)
     needs, wished = needed_rights(*asked_for), _wished_rights(context, names)
-    first_questions.check_access(session, _ABOUT, needs, wished)
+    first_questions.check_access(session, name_rights(*asked_for), needs, wished)
     return tuple(sorted(find_workloads(session, names, settings.selector)))
 
 
 def role(context: CommandContext, names: tuple[str, ...]) -> str:
     """Return the Role that `verify` needs for this: to read, and to hold locks if used."""
-    needs = needed_rights(context.session.namespace, names, context.settings.selector)
-    wanted = {*needs, *_wished_rights(context, names)}
-    return first_questions.printed_role(context, _ABOUT, wanted)
+    asked_for = (context.session.namespace, names, context.settings.selector)
+    wanted = {*needed_rights(*asked_for), *_wished_rights(context, names)}
+    return first_questions.printed_role(context, name_rights(*asked_for), wanted)
 
 
 def _wished_rights(context: CommandContext, names: tuple[str, ...]) -> set[Permission]:

@@ -374,15 +374,21 @@ class Keeper:
         self._held.insist(lock, lambda it: self._leases.release(it, annotations, wall), frees=True)
 
     def _give_back(self) -> None:
-        """Release the locks as they are, including an open record."""
+        """Release the locks as they are, including an open record.
+
+        Where none is open, the locks that a dead gate made and that remember nothing lead nowhere.
+        """
+        is_open = any(self._held.get(lock).record for lock in self._held.locks)
         for lock in self._held.ours:
-            if not self._delete_blank(lock):
+            if not self._delete_blank(lock, whoever_made_it=not is_open):
                 self._end(lock, {}, stays=False)
         self._left = True
 
-    def _delete_blank(self, lock: Lock) -> bool:
-        """Delete a lock that this run created and that remembers nothing; False for all others."""
-        if not self._held.get(lock).is_blank or self._secrets.are_beside(lock):
+    def _delete_blank(self, lock: Lock, *, whoever_made_it: bool = False) -> bool:
+        """Delete a lock that remembers nothing, and that this run created; False for all others."""
+        held = self._held.get(lock)
+        is_blank = held.remembers_nothing if whoever_made_it else held.is_blank
+        if not is_blank or self._secrets.are_beside(lock):
             return False
         try:
             self._held.delete(lock)

@@ -25,7 +25,7 @@ from gate.config.limits import all_checks
 from gate.core.checks.measurement import Kind
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.questions import Questions
-from gate.core.checks.spec import Check, Http, without_comparison
+from gate.core.checks.spec import Check, Counts, Http, without_comparison
 from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason
@@ -161,6 +161,8 @@ def _judge(tried: list[tuple[_Trial, AskedCheck]], settings: Settings, console: 
     for trial, asked in tried:
         for warning in _warnings(trial, asked, settings):
             console.warn(warning)
+        if isinstance(trial.check.probe, Counts) and asked.measurement.kind is Kind.PASS:
+            _note(console, trial.check.name, asked.measurement.message)
     deciding = [(trial, asked) for trial, asked in tried if trial.check.decides]
     queries = [asked for trial, asked in deciding if trial.check.queries]
     wrong = [asked for asked in queries if is_unfit(asked)]

@@ -13,6 +13,7 @@ from gate.app.preflight.plan import Surroundings, read_surroundings
 from gate.app.preflight.replicas import scalable_namespaces
 from gate.app.preflight.runs import replaceable
 from gate.app.runtime.session import Session
+from gate.app.runtime.workload_names import argument_of
 from gate.config import Settings
 from gate.core.kinds.registry import locks_of
 from gate.core.model.fact import Absent, Known
@@ -65,9 +66,9 @@ def _wished_for_old_pods(found: Surroundings, removes: BlockedPods) -> Iterator[
 
 
 def _about(manifest: Manifest) -> str:
-    """Return a name for the manifest: that of its first Deployment, else of its first object."""
+    """Return a name for the manifest: that of its first workload, else of its first object."""
     named = (*manifest.deployments, *manifest.objects)
-    return named[0].name if named else "nothing"
+    return argument_of(named[0].ref) if named else "nothing"
 
 
 def _needs(session: Session, settings: Settings, manifest: Manifest) -> tuple[Permission, ...]:

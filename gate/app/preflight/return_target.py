@@ -36,6 +36,12 @@ _FATES: Final = {
 }
 """What becomes of pods of a failed version that their controller leaves."""
 
+_KEPT_COMPLETE: Final = (
+    "but if all pods ran the failed version before, each comes back at it until somebody lowers"
+    " the partition, and the rollback ends as failed, exit 5"
+)
+"""What becomes of them below a partition where the failed version was complete."""
+
 Facts = Mapping[Ref, Fact[LiveObject]]
 Note = Callable[[str, str], None]
 Warn = Callable[[str], None]
@@ -128,12 +134,15 @@ def _strategies_put_back(plan: Plan) -> Iterator[str]:
         before, trial = plan.before(target.ref), plan.trial(target.ref)
         was = before.workload if before is not None else None
         failed = trial.workload if trial is not None else None
-        if was is None or failed is None or not (strategy := was.strategy_put_back(failed)):
+        if was is None or failed is None or not isinstance(target.baseline, Known):
+            continue
+        if not (strategy := was.strategy_put_back(failed)):
             continue
         left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, with which its"
+        kept = f"; {_KEPT_COMPLETE}" if was.holds_last_complete and failed.updates_all_pods else ""
         yield (
             f"{left} controller leaves pods of the failed version as they are: {fate}"
-            f" (--replace-blocked-pods {how})"
+            f" (--replace-blocked-pods {how}){kept}"
         )
 
 
@@ -164,7 +173,8 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
                 return f"{name}: {version} serves; a failure does not return to it"
             if not changes:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
-            return f"{name}: a failure returns to {version}{_scaled_to_zero(target)}"
+            what = "a failure of this undo" if plan.command == "undo" else "a failure"
+            return f"{name}: {what} returns to {version}{_scaled_to_zero(target)}"
         case Unknown(why):
             return f"{name}: cannot tell what serves ({why}): no way back"
         case _:
@@ -195,7 +205,7 @@ def _beside(plan: Plan, target: Target) -> str:
 
 def _scaled_to_zero(target: Target) -> str:
     live = target.snapshot.live
-    return ", scaled to 0" if live is not None and live.replicas == 0 else ""
+    return ", which runs no pod" if live is not None and live.replicas == 0 else ""
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

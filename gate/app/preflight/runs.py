@@ -50,6 +50,20 @@ def replacing_failed(items: Iterable[Prepared], name: Naming = str) -> tuple[Pre
     return tuple(_replacing(item, name) for item in items)
 
 
+def _refuse_held_deletion(item: Prepared, called: str) -> None:
+    """Refuse to delete what its finalizers would keep: none could be created in its place."""
+    metadata = item.live.body.thaw()["metadata"] if item.live is not None else {}
+    finalizers = metadata.get("finalizers") or ()
+    if finalizers:
+        many = "finalizers" if len(finalizers) > 1 else "finalizer"
+        raise RefusedError(
+            f"{called} has failed before, and its {many} {', '.join(finalizers)} may hold up the"
+            " deletion that has to come before it runs again",
+            reason=Reason.REJECTED,
+            hint=f"delete it, and apply again once it is gone; or {_NEW_RUN}",
+        )
+
+
 def _replacing(item: Prepared, name: Naming) -> Prepared:
     workload = item.live.workload if item.live is not None else None
     failure = kind_of(item.ref).failure(workload) if workload is not None else ""
@@ -69,4 +83,5 @@ def _replacing(item: Prepared, name: Naming) -> Prepared:
             reason=Reason.REJECTED,
             hint="run again once they are gone: then it is replaced",
         )
+    _refuse_held_deletion(item, called)
     return replace(item, taken=None, claims=None, replaces=True)

@@ -11,7 +11,7 @@ from gate.core.checks.measurement import Kind, measure_error, no_data, unaskable
 from gate.core.checks.query_template import QueryError
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answers, Errored, Questions, Trouble
-from gate.core.checks.spec import Check, During, without_comparison
+from gate.core.checks.spec import Check, Counts, During, without_comparison
 from gate.core.checks.tick_measurement import measure
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.model.objects import CleanText
@@ -93,7 +93,9 @@ def _measure_answers(one: Job, questions: Questions, said: Answers) -> AskedChec
     judge = without_comparison(one.check) if one.compares_alone else one.check
     found = measure(judge, said)
     if one.compares_alone and found.kind is Kind.PASS:
-        found = no_data(ONE_VERSION, found.value)
+        # Of counters it is told as well how many there are.
+        seen = f"{found.message}; " if isinstance(one.check.probe, Counts) else ""
+        found = no_data(f"{seen}{ONE_VERSION}", found.value)
     return AskedCheck(one.check, one.about, found, questions, said)
 
 

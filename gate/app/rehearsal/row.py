@@ -58,7 +58,10 @@ def _is_good(deployment: dict[str, Any]) -> bool:
 
 def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[str]:
     """Yield what did not happen as requested: it came too late, or the server refused it."""
-    over = result["duration_seconds"]
+    over = result["duration_seconds"] - play.waited_seconds
+    if trouble.begins and over < 0.0:
+        yield f"{trouble} did not strike: the workload that it is about was never written"
+        return
     if trouble.at and trouble.at >= over:
         window = format_seconds(trouble.at - over + SEEN_SECONDS)
         late = f"{trouble} comes after the verdict, at {format_seconds(over)}"

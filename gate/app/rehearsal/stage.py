@@ -152,23 +152,31 @@ class Stage:
             self.time_out()
 
     def play_out(self, trouble: Trouble, checks: Sequence[Check] = ()) -> Play:
-        """Start a trouble: for the first image of the `unlucky` workload, or for checks."""
+        """Start a trouble: for the first image of the `unlucky` workload, or for checks.
+
+        It strikes from the write of that workload on: a Job may come before it.
+        """
         actor = unlucky(self.workloads)
         scenario = trouble.scenario(actor.images, actor.key.name, self.pods, checks)
-        return self.play(scenario, outranks_annotations=True)
+        play = self._make_play(scenario, outranks_annotations=True)
+        play.start_with(actor.key)
+        return play
 
-    def play(self, scenario: Scenario, *, outranks_annotations: bool = False) -> Play:
+    def play(self, scenario: Scenario) -> Play:
         """Start a scenario."""
-        cluster = self._played.cluster
-        namespace = unlucky(self.workloads).key.namespace
+        play = self._make_play(scenario)
+        play.start()
+        return play
+
+    def _make_play(self, scenario: Scenario, *, outranks_annotations: bool = False) -> Play:
+        """Return a scenario's play in the namespace of the workload that gets the trouble."""
         play = Play(
             scenario,
-            cluster.api,
-            cluster.kubelet,
-            namespace,
+            self._played.cluster.api,
+            self._played.cluster.kubelet,
+            unlucky(self.workloads).key.namespace,
             outranks_annotations=outranks_annotations,
         )
-        play.start()
         self._scripts = play.measurement
         return play
 

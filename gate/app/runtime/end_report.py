@@ -59,7 +59,8 @@ def report_verdict(world: World, settings: Settings, console: Console, attempt: 
         result = world.secrets.mask_value(document(attempt, console.run()))
         hosting = _publish(world, settings, console, result)
         if settings.output != "json":
-            text = verdict_text(result, console.style(settings))
+            is_whole = not console.stdout.isatty()
+            text = verdict_text(result, console.style(settings), is_whole=is_whole)
             console.write(hosting.frame_text(text))
         hosting.remark()
     except Exception as error:  # noqa: BLE001 - the exit code is what a pipeline goes by

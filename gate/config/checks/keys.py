@@ -279,7 +279,7 @@ class CountCompareKeys(Keys):
     tolerance: values.Delta = key("worse is beyond the old rate and such a share of it")
     harm: values.Factor = key("not harmful is shown to be below so many times the old rate")
     negligible: values.RateIfSaid = key("nor is a rate that is shown to be below this")
-    min_delta: values.Delta = key("worse is also beyond the old rate by so much")
+    min_delta: values.RateIfSaid = key("worse is also beyond the old rate by so much")
     alpha: values.Alpha = key("how probable it may be to fail a version at the tolerance")
 
     def faults(self) -> Iterator[Fault]:
@@ -290,7 +290,7 @@ class CountCompareKeys(Keys):
         if harm <= 1 + tolerance:
             named = "harm" if self.harm is not None else "tolerance"
             text = f"harm ({harm:g}) has to be above 1 + tolerance ({1 + tolerance:g})"
-            yield Fault((named,), text, "between them nothing is decided")
+            yield Fault((named,), text, "or one version would be tolerated and harmful at once")
 
 
 class CountKeys(AnyCheckKeys):

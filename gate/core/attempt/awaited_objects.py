@@ -50,6 +50,17 @@ def find_unready(attempt: Attempt) -> tuple[Ref, ...]:
     )
 
 
+def find_rechecked(attempt: Attempt) -> tuple[Ref, ...]:
+    """Return what is read again while its readiness has to last: what has a status to tell it."""
+    if attempt.course.leg is Leg.BACK or attempt.bake_seconds <= 0:
+        return ()
+    return tuple(
+        ref
+        for ref in _list_judged(attempt)
+        if may_change(ref) or readiness_of(attempt, ref).kind is not ReadinessKind.UNJUDGED
+    )
+
+
 def objects_verdict(attempt: Attempt) -> Verdict | None:
     """Return what objects have against an attempt whose workloads were complete, None for nothing.
 

@@ -1,10 +1,11 @@
-"""Begins to follow a Deployment: from the answer to our apply, or as it was found."""
+"""Begins to follow a workload: from the answer to our apply, or as it was found."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import kind_of
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
@@ -27,12 +28,15 @@ def applied_of(
 ) -> Applied:
     """Return what our apply set, with the template fields that it owns.
 
-    Raise UnexpectedAnswer if `live` is no Deployment.
+    What had run to its end before, as a Job, is not run again, whatever of its spec changes.
+
+    Raise UnexpectedAnswer if `live` is no workload.
     """
     deployment = live.workload
     if deployment is None:
-        raise UnexpectedAnswer(f"{live.ref} is no Deployment")
+        raise UnexpectedAnswer(f"{live.ref} is no workload")
     was = before.workload if before is not None else None
+    was_over = was is not None and was.uid == live.uid and kind_of(live.ref).has_ended(was)
     owned = None
     if field_manager == FIELD_MANAGER:
         owned_fields = managed_fields.owned_fields(
@@ -47,7 +51,7 @@ def applied_of(
         owned=owned,
         at=at,
         new_template=was is None or was.template.body != deployment.template.body,
-        spec_changed=spec_changed(before, live),
+        spec_changed=spec_changed(before, live) and not was_over,
     )
 
 
@@ -83,7 +87,7 @@ def policy_of_the_way_back(policy: Policy) -> Policy:
 
 
 def start_following(attempt: Attempt, applied: Applied, snapshot: Snapshot) -> Attempt:
-    """Replace the snapshot of a Deployment by a new rollout, with the budget of the leg."""
+    """Replace the snapshot of a workload by a new rollout, with the budget of the leg."""
     policy = attempt.plan.policy
     forward = attempt.course.leg is Leg.FORWARD
     rollout = Rollout.start(

@@ -61,7 +61,7 @@ def wake_at(attempt: Attempt, phase: During) -> float:
 def _running(attempt: Attempt, phase: During) -> Iterator[CheckRun]:
     """Yield the checks that ask in a phase.
 
-    None asks once the bake window is over, nor one whose Deployments were all taken over by others.
+    None asks once the bake window is over, nor one whose workloads were all taken over by others.
     """
     if attempt.course.leg is Leg.BACK or attempt.now >= attempt.bake_ends_at:
         return
@@ -114,13 +114,13 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 
 
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
-    """Return the Deployments that a check is about, out of those followed and still ours."""
+    """Return the workloads that a check is about, out of those followed and still ours."""
     refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
     return tuple(ref for ref in refs if is_measured(ref) and check.deployment in ("", ref.name))
 
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:
-    """Tell whether a check still has something to measure; without Deployments it always has."""
+    """Tell whether a check still has something to measure; without workloads it always has."""
     return not measures_any(attempt) or bool(about(attempt, check))
 
 
@@ -132,7 +132,7 @@ def measures_any(attempt: Attempt) -> bool:
 def subject(attempt: Attempt, check: Check) -> Subject:
     """Return what the check's questions can name now.
 
-    For several Deployments, or none, that is only what they have in common.
+    For several workloads, or none, that is only what they have in common.
     """
     refs = about(attempt, check)
     if len(refs) != 1:
@@ -215,7 +215,7 @@ def awaits(attempt: Attempt) -> bool:
 
 
 def against(attempt: Attempt) -> Mapping[Ref, Verdict]:
-    """Return what deciding checks have against each Deployment: the first such check's verdict.
+    """Return what deciding checks have against each workload: the first such check's verdict.
 
     After them comes an object that is not ready, which is about all that was not finished before.
     """
@@ -248,7 +248,7 @@ def combine_verdicts(ruled: Verdict | None, of_checks: Verdict | None) -> Verdic
 
 
 def against_all(attempt: Attempt) -> Verdict | None:
-    """Return what a deciding check has against an attempt that follows no Deployment."""
+    """Return what a deciding check has against an attempt that follows no workload."""
     if measures_any(attempt):
         return None
     return next((verdict for _, verdict in _verdicts(attempt)), objects_verdict(attempt))

@@ -1,4 +1,4 @@
-"""What the history remembers of an attempt that ends, for each Deployment that it wrote."""
+"""What the history remembers of an attempt that ends, for each workload that it wrote."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import find_failure, has_landed_late, is_known_failure
-from gate.core.kinds.registry import has_way_back, is_workload, kind_of
+from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
@@ -20,7 +20,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import WITHOUT_A_FAILURE, Outcome, Reason
+from gate.core.model.outcome import UNPROVEN, WITHOUT_A_FAILURE, Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
@@ -32,7 +32,7 @@ from gate.core.versions.judged_version import JudgedVersion, LeftVersion, templa
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """The orderly ends that leave something to finish."""
 _UNDECIDED: Final = (Outcome.APPLIED, Outcome.SUPERSEDED, Outcome.REFUSED)
-"""The ends of a Deployment that say nothing about the version that was written."""
+"""The ends of a workload that say nothing about the version that was written."""
 _DECIDED: Final = (Outcome.VERIFIED, Outcome.ROLLED_BACK, *_UNDECIDED)
 """The ends of an attempt that leave nothing unverified of what it wrote."""
 
@@ -170,7 +170,7 @@ def _failed_unchanged(
 ) -> JudgedVersion | None:
     """Return the version that an attempt which changed nothing left as it was, if its pods failed.
 
-    Neither doubt, nor the failure of another Deployment, nor that of a check revokes a
+    Neither doubt, nor the failure of another workload, nor that of a check revokes a
     verification: the version ran before and after, so that what a check measures now is the state
     of the world and tells no two versions apart.
     """
@@ -196,7 +196,7 @@ def _without_lock(attempt: Attempt, ending: Ending) -> Ending:
 
 
 def _beside_unchanged(attempt: Attempt, record: Record, live: LiveObject) -> JudgedVersion | None:
-    """Return what is left unverified beside a Deployment that did not change, None for nothing."""
+    """Return what is left unverified beside a workload that did not change, None for nothing."""
     ending = attempt.result.ending
     if ending is None or not _has_changed_anything(attempt):
         return None
@@ -216,10 +216,10 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to, nor is one that no pod has shown to work.
+    return to, nor is one that is `UNPROVEN`.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    if not is_whole or _is_empty(attempt, ref) or ending.reason in kind_of(ref).unproven:
+    if not is_whole or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:
@@ -233,7 +233,7 @@ def _find_verified(
 
 
 def _outcomes(attempt: Attempt) -> set[Outcome]:
-    """Return the outcome of the whole attempt; with `--observe` those of its Deployments."""
+    """Return the outcome of the whole attempt; with `--observe` those of its workloads."""
     whole = (
         attempt.result.ending.outcome
         if attempt.result.ending is not None
@@ -257,9 +257,9 @@ def _make_judged_version(
     objects: Mapping[Ref, LiveObject],
     why: Cause | None = None,
 ) -> JudgedVersion | None:
-    """Return a version of a Deployment, verified if `why` is None.
+    """Return a version of a workload, verified if `why` is None.
 
-    None if `live` is no Deployment, or if it would be verified but its ReplicaSet is not known.
+    None if `live` is no workload, or if it would be verified but its revision is not known.
     """
     if live.workload is None:
         return None

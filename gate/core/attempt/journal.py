@@ -50,6 +50,7 @@ def record_of(plan: Plan) -> Record:
                 one.baseline.value if isinstance(one.baseline, Known) else None,
                 phase=one.phase,
                 is_replaced=one.ref in replaced,
+                pods_before=one.snapshot.own.before,
             )
             for one in plan.targets
         ),
@@ -140,7 +141,7 @@ def _why(attempt: Attempt) -> tuple[Cause, ...]:
 
 
 def cause_of_end(ending: Ending) -> Cause:
-    """Return as a cause why an attempt, or a Deployment of it, ended."""
+    """Return as a cause why an attempt, or a workload of it, ended."""
     return Cause(ending.reason, ending.message)
 
 

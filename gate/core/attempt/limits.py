@@ -16,7 +16,7 @@ SHORTEST_READ_INTERVAL_SECONDS = 5.0
 CLOSING_SECONDS = 2.0
 """How long releasing the lock may take; with the overtime within the contract's 10 s."""
 MORE_CLOSING_SECONDS = 0.1
-"""How much longer for each further Deployment, as long as the budgets have time left."""
+"""How much longer for each further workload, as long as the budgets have time left."""
 EVIDENCE_SECONDS = 2.0
 """How long to wait for evidence, or for the name of another writer."""
 INTERRUPT_SECONDS = 3.5
@@ -24,4 +24,4 @@ INTERRUPT_SECONDS = 3.5
 INTERRUPTED_CLOSING_SECONDS = 4.5
 """From a signal to the end of the attempt."""
 UNFOLLOWED_SECONDS = 900.0
-"""The budget `auto` if no Deployment is followed."""
+"""The budget `auto` if no workload is followed."""

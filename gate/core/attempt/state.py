@@ -47,7 +47,7 @@ class Purpose(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the attempt ended, for one Deployment or as a whole."""
+    """How the attempt ended, for one workload or as a whole."""
 
     outcome: Outcome
     reason: AnyReason
@@ -113,7 +113,7 @@ class Course:
 class Requests:
     """The effects that await an answer, by id, and when to ask again.
 
-    `reread_at` is when a way back read its Deployments again, `users_asked_at` when it asked who
+    `reread_at` is when a way back read its workloads again, `users_asked_at` when it asked who
     uses what it deletes. `unread`: a read failed in this confirmation; `unreadable`: the last did.
     `wait` is for objects beside the workloads.
     """
@@ -131,7 +131,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Workloads:
-    """What is known of the Deployments, and how those that are followed progress.
+    """What is known of the workloads, and how those that are followed progress.
 
     `rollouts` are those of this leg; on the way back `followed_before` are those of the way out.
     `replacements` are pods that blocked a rollout, by uid. `rulings` cache what the judge said.
@@ -202,7 +202,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Interference:
-    """What comes from outside: Deployments that others took over, signals, lost locks, contact.
+    """What comes from outside: workloads that others took over, signals, lost locks, contact.
 
     `lock_taker` is who took the first of the lost locks.
     """
@@ -259,7 +259,7 @@ class Attempt:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome of the whole, by its worst Deployment; internal error before the end."""
+        """The outcome of the whole, by its worst workload; internal error before the end."""
         ending = self.result.ending
         return ending.outcome if ending is not None else Outcome.INTERNAL_ERROR
 

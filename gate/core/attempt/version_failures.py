@@ -1,27 +1,45 @@
-"""Why the version of a Deployment failed, as far as an attempt knows."""
+"""Why the version of a workload failed, as far as an attempt knows."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from gate.core.attempt.state import Attempt, Ending
-from gate.core.model.objects import Ref
+from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.versions.judged_version import is_failure
 
+_STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
+
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
-    """Return why a Deployment's version failed, None if that is not known.
+    """Return why a workload's version failed, None if that is not known.
 
-    The end of a gate is no failure of a version.
+    The end of a gate is no failure of a version. Nor is it one that nobody has replaced its pods
+    where the controller leaves that to people: `NoRollout` then.
     """
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
-        return attempt.result.failures.get(ref)
-    why = attempt.result.why_back
-    return why if why is not None and why.reason is not Reason.INTERRUPTED else None
+        why = attempt.result.failures.get(ref)
+    else:
+        why = attempt.result.why_back
+        why = None if why is not None and why.reason is Reason.INTERRUPTED else why
+    if why is None or why.causes or why.reason not in _STANDSTILLS or not _is_left(attempt, ref):
+        return why
+    message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
+    return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+
+
+def _is_left(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the controller replaced no pod by itself, as the workload was written."""
+    written = attempt.ledger.written.get(ref)
+    workload = written.after.workload if written is not None else None
+    return workload is not None and workload.leaves_old_pods
 
 
 def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment's own version led back, whoever has changed it since.
+    """Tell whether a workload's own version led back, whoever has changed it since.
 
     A write that the server refused says nothing about the version.
     """
@@ -30,6 +48,6 @@ def is_known_failure(attempt: Attempt, ref: Ref) -> bool:
 
 
 def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment stands as written though no answer said so: it did not go back."""
+    """Tell whether a workload stands as written though no answer said so: it did not go back."""
     is_stuck = attempt.result.endings[ref].outcome is Outcome.ROLLBACK_FAILED
     return is_stuck and attempt.plan.resumed is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
@@ -14,12 +15,19 @@ from gate.core.statistics.count_decision import LEAST_TICKS, End, judge
 from gate.core.statistics.count_estimate import Estimate, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
+_SCRAPES_TO_BE_GONE: Final = 2
+_NO_COMPUTED_BAD: Final = (
+    "bad gives no series although total does: the series that it is computed from have unequal"
+    " labels, which takes ignoring(...) or on(...)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class CountRun:
     """What both versions have counted since the phase began; `passed` once that acquitted new.
 
-    `silent_looks` is how many looks in a row the old version has served nothing.
+    `silent_looks` is how many looks in a row the old version has served nothing; beyond
+    `most_silent_looks` it no longer serves.
     """
 
     counts: Counts
@@ -28,11 +36,13 @@ class CountRun:
     old: CounterReadings = field(default_factory=CounterReadings)
     passed: bool = False
     silent_looks: int = 0
+    most_silent_looks: int = LEAST_TICKS - 1
 
     @classmethod
-    def start(cls, counts: Counts) -> CountRun:
-        """Begin where nothing has been read."""
-        return cls(counts, counts.rule.begin())
+    def start(cls, counts: Counts, interval_seconds: float) -> CountRun:
+        """Begin where nothing has been read; between two scrapes no version seems to serve."""
+        of_scrapes = math.ceil(_SCRAPES_TO_BE_GONE * counts.scrape_seconds / interval_seconds)
+        return cls(counts, counts.rule.begin(), most_silent_looks=max(LEAST_TICKS - 1, of_scrapes))
 
     @property
     def begins(self) -> bool:
@@ -49,7 +59,7 @@ class CountRun:
 
     @property
     def _old_is_gone(self) -> bool:
-        return self.silent_looks >= LEAST_TICKS
+        return self.silent_looks > self.most_silent_looks
 
     @property
     def _is_noticeable(self) -> bool:
@@ -74,25 +84,37 @@ class CountRun:
         self, new: CounterReadings, old: CounterReadings, tick: CountTick
     ) -> tuple[CountRun, Measurement]:
         evidence = self.evidence.plus(tick)
-        for side, name in ((evidence.new, "new"), (evidence.old, "old")):
-            if side.bad > side.total:
-                return self, unfit(
-                    f"the {name} version has more bad events ({side.bad:g}) than events at all"
-                    f" ({side.total:g}): bad has to select some of total"
-                )
+        silent = 0 if tick.total_old else self.silent_looks + 1
+        read = replace(self, evidence=evidence, new=new, old=old, silent_looks=silent)
+        doubt = read.why_unjudged()
+        if doubt is not None:
+            return read, doubt
         end = judge(self.counts.rule, evidence)
         passed = self.passed or end is End.NOT_HARMFUL
-        silent = 0 if tick.total_old else self.silent_looks + 1
-        after = replace(
-            self, evidence=evidence, new=new, old=old, passed=passed, silent_looks=silent
-        )
+        after = replace(read, passed=passed)
         figures = after.describe_figures(at_the_end=False) if end is End.WORSE else ""
         return after, after.measure_as(end, figures)
 
     def at_the_end(self) -> Measurement:
         """Judge all that was read, when there is no more to come."""
+        doubt = self.why_unjudged()
+        if doubt is not None:
+            return doubt
         end = judge(self.counts.rule, self.evidence, at_the_end=True)
         return self.measure_as(end, self.describe_figures(at_the_end=True))
+
+    def why_unjudged(self) -> Measurement | None:
+        """Return why the series are not judged, however much they count; None if they are."""
+        new, old = (self.new, self.evidence.new, "new"), (self.old, self.evidence.old, "old")
+        for readings, sums, name in (new, old):
+            gauge = readings.why_gauge()
+            if gauge:
+                return unfit(f"{gauge} (the {name} version)")
+            if sums.bad > sums.total:
+                return unfit(f"the {name} version has {_more_bad(sums.bad, sums.total)}")
+            if _lacks_computed_bad(self.counts, readings):
+                return no_data(f"of the {name} version {_NO_COMPUTED_BAD}")
+        return None
 
     def measure_as(self, end: End, figures: str) -> Measurement:
         """Return the measurement of an end; what has once passed fails or has passed."""
@@ -114,7 +136,17 @@ class CountRun:
         """Say what was counted."""
         new, old = self.evidence.new, self.evidence.old
         ratio = f", {new.rate / old.rate:.3g} times the rate" if old.bad and new.total else ""
-        return f"{_of(new)} bad, of the old version {_of(old)}{ratio}"
+        return f"{_of(new)} bad, of the old version {_of(old)}{ratio}{self._describe_missing()}"
+
+    def _describe_missing(self) -> str:
+        """Say whose bad events have no series: there were none, or the query misses them."""
+        sides = ((self.new, "new"), (self.old, "old"))
+        silent = [name for side, name in sides if _lacks_bad(side)]
+        if not silent:
+            return ""
+        whose = "neither version" if len(silent) == len(sides) else f"the {silent[0]} version"
+        what = "a series" if len(silent) == len(sides) else "no series"
+        return f" ({whose} has {what} of bad, which counts as 0)"
 
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and what could have been shown; where nothing could, why."""
@@ -139,18 +171,17 @@ def look_once(counts: Counts, answers: Answers) -> Measurement:
         return wrong
     series = _series(answers.value)
     try:
-        CounterReadings().plus(series)
+        read, _ = CounterReadings().plus(series)
     except NotCounterError as error:
         return unfit(str(error))
     totals = [each.value for each in series if each.counted is Counted.TOTAL]
     if not totals:
         return no_data("no series of total")
+    if _lacks_computed_bad(counts, read):
+        return no_data(_NO_COMPUTED_BAD)
     bad = sum(each.value for each in series if each.counted is Counted.BAD)
     if bad > sum(totals):
-        return unfit(
-            f"more bad events ({bad:g}) than events at all ({sum(totals):g}): bad has to select"
-            " some of total"
-        )
+        return unfit(_more_bad(bad, sum(totals)))
     seen = _count_series(series)
     if counts.compares:
         return no_data(f"{seen}; one look compares nothing, a rollout does")
@@ -180,6 +211,21 @@ def _series(answer: Answer | None) -> tuple[Series, ...]:
 
 def _tick(new: Increase, old: Increase) -> CountTick:
     return CountTick(new.bad, new.total, old.bad, old.total)
+
+
+def _lacks_bad(side: CounterReadings) -> bool:
+    return not side.has(Counted.BAD) and side.has(Counted.TOTAL)
+
+
+def _lacks_computed_bad(counts: Counts, side: CounterReadings) -> bool:
+    """Tell whether bad events are missing that would be there, as 0, were the query right."""
+    return _lacks_bad(side) and counts.computes_bad
+
+
+def _more_bad(bad: float, total: float) -> str:
+    return (
+        f"more bad events ({bad:g}) than events at all ({total:g}): bad has to select some of total"
+    )
 
 
 def _of(side: SideCounts) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from gate.core.checks.questions import Counted, Series
 from gate.core.model.body import FrozenMap
 
-_LEAST_FALLS: Final = 6
+_LEAST_FALLS: Final = 4
 _FALLS_OF_A_GAUGE: Final = 1 / 3
 """A counter falls when its process begins anew, not at a third of all readings."""
 
@@ -44,7 +44,8 @@ class CounterReadings:
     def plus(self, series: Iterable[Series]) -> tuple[CounterReadings, Increase]:
         """Read once more; the first reading is where counting starts. Raises NotCounterError.
 
-        A counter that is missing now keeps its value: nothing is lost by a missed scrape.
+        A counter that is missing now keeps its value: nothing is lost by a missed scrape. A restart
+        shows by a fall: a counter that has passed its old value by the next reading loses that one.
         """
         now = _values(series)
         grown = {Counted.BAD: 0.0, Counted.TOTAL: 0.0}
@@ -59,16 +60,21 @@ class CounterReadings:
             FrozenMap({**self.falls, **fallen}) if fallen else self.falls,
             self.readings + 1,
         )
-        after._refuse_gauges(fallen)
         return after, Increase(grown[Counted.BAD], grown[Counted.TOTAL])
 
-    def _refuse_gauges(self, fallen: dict[Key, int]) -> None:
-        for (counted, _), falls in fallen.items():
+    def has(self, counted: Counted) -> bool:
+        """Tell whether any counter of that kind was ever there."""
+        return any(kind is counted for kind, _ in self.latest)
+
+    def why_gauge(self) -> str:
+        """Return what shows that one of the series is a gauge, "" for nothing."""
+        for (counted, _), falls in self.falls.items():
             if falls >= _LEAST_FALLS and falls > self.readings * _FALLS_OF_A_GAUGE:
-                raise NotCounterError(
+                return (
                     f"{counted}: a series fell {falls} times in {self.readings} readings, as a"
                     " gauge does and no counter"
                 )
+        return ""
 
 
 def _values(series: Iterable[Series]) -> dict[Key, float]:

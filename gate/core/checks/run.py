@@ -97,7 +97,9 @@ class CheckRun:
         """Begin at the start of its phase."""
         schedule = check.schedule
         grid = TickGrid(at + schedule.initial_delay_seconds, schedule.interval_seconds)
-        counts = CountRun.start(check.probe) if isinstance(check.probe, Counts) else None
+        counts = None
+        if isinstance(check.probe, Counts):
+            counts = CountRun.start(check.probe, schedule.interval_seconds)
         return cls(check, grid, counts=counts)
 
     @property
@@ -258,6 +260,8 @@ class CheckRun:
         if judged.kind is Kind.PASS:
             return self._says(ConclusionKind.PASS, judged.message)
         kind, reason = ConclusionKind.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE
+        if judged.kind is Kind.ERROR:
+            return self._says(kind, judged.message, Reason.CHECK_ERROR)
         errors = self.tally.consecutive_errors
         if errors > self.check.tolerances.allowed_consecutive_errors:
             return self._says(kind, self._doubt(self.last_at) or "", Reason.CHECK_ERROR)

@@ -7,12 +7,13 @@ it into the questions of one tick, `run` follows it over time.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.query_template import Query
+from gate.core.checks.query_template import Query, strip_text
 from gate.core.checks.questions import HttpQuestion
 from gate.core.model.body import FrozenMap
 from gate.core.statistics.count_decision import CountRule
@@ -20,6 +21,8 @@ from gate.core.statistics.count_decision import CountRule
 RETRY_SECONDS: Final = 10.0
 """After an error a check asks again after this long, or after its interval if that is shorter."""
 SHORTEST_INTERVAL_SECONDS: Final = 1.0
+_ARITHMETIC: Final = re.compile(r"[)}\w]\s*[-+*/](?=\s|[a-z_(])", re.IGNORECASE)
+"""Between two operands; what stands in strings is stripped before, and no name has such signs."""
 
 
 class During(enum.StrEnum):
@@ -120,6 +123,11 @@ class Counts:
     scrape_seconds: float = 30.0
     compares: bool = True
 
+    @property
+    def computes_bad(self) -> bool:
+        """Whether bad is computed from several counters, so that it is there wherever they are."""
+        return bool(_ARITHMETIC.search(strip_text(self.bad.text)))
+
     def queries(self) -> Iterator[Query]:
         """Iterate the queries that it is made of."""
         yield self.bad
@@ -193,7 +201,7 @@ class Tolerances:
 class Check:
     """One check: `required` and not `dry_run` ones decide, the others only report.
 
-    `deployment` is the name of the Deployment that it is about, "" for all.
+    `deployment` is the name of the workload that it is about, "" for all.
     """
 
     name: str

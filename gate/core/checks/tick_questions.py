@@ -18,7 +18,7 @@ from gate.core.checks.questions import (
 from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
 
 _LOOKS_BACK = "1h:30s"
-"""Where counting starts: a target that is not scraped just then has counted for long."""
+"""Where counting starts: a target that is not scraped just then has not begun at 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def _count_questions(
     read_at = at - counts.scrape_seconds
     query = _counters(counts)
     if begins:
-        query = query.within("last_over_time((", f"\n)[{_LOOKS_BACK}])")
+        earlier = query.within("last_over_time((", f"\n)[{_LOOKS_BACK}])")
+        query = query.within("(", "\n)").combine(" or ", earlier)
     new = query_variables.values(subject, read_at, 0.0, user)
     missing = query.missing(new)
     if missing is not None:

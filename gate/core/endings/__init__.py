@@ -1,3 +1,3 @@
-"""How an attempt ends: the last look at the objects, and an ending for each Deployment."""
+"""How an attempt ends: the last look at the objects, and an ending for each workload."""
 
 __all__ = ["conclusion", "coverage", "differences", "last_reads", "rollback_ending", "unwritten"]

@@ -26,7 +26,7 @@ def differences(attempt: Attempt) -> Iterator[str]:
 def difference(attempt: Attempt, ref: Ref) -> str:
     """Say how an object differs from what was left, "" if it does not.
 
-    "", too, for a Deployment that somebody else has taken over: the verdict itself reports that;
+    "", too, for a workload that somebody else has taken over: the verdict itself reports that;
     and for a Job that went after its end, as its time to live may have it.
     """
     found, name = attempt.ledger.findings[ref], attempt.plan.name_of(ref)
@@ -90,7 +90,7 @@ def _leftover(attempt: Attempt, ref: Ref) -> str:
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment no longer exists, by the last read of it."""
+    """Tell whether a workload no longer exists, by the last read of it."""
     found = attempt.ledger.findings.get(ref)
     if found is not None and found.kind is not FindingKind.UNREAD:
         return found.kind is FindingKind.DELETED

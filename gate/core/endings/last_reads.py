@@ -1,6 +1,6 @@
 """The last look: what it reads, how each answer is taken in, how it changes the endings.
 
-A Deployment that was read for the verdict is not read again. What could not be read decides
+A workload that was read for the verdict is not read again. What could not be read decides
 nothing.
 """
 
@@ -32,7 +32,7 @@ _NOT_ANSWERED = Finding(FindingKind.UNREAD, why="the end of the run did not wait
 def begin_inspection(attempt: Attempt, also: Iterable[Ref] = (), *, confirmed: bool) -> Step:
     """Read each object that was left, and `also` others, side by side.
 
-    `confirmed`: all Deployments were just read.
+    `confirmed`: all workloads were just read.
     """
     findings = dict(_known_already(attempt, confirmed=confirmed))
     attempt = without_requests(attempt)
@@ -53,7 +53,7 @@ def begin_inspection(attempt: Attempt, also: Iterable[Ref] = (), *, confirmed: b
 
 
 def _known_already(attempt: Attempt, *, confirmed: bool) -> Iterator[tuple[Ref, Finding]]:
-    """Yield the findings on Deployments that were read a moment ago."""
+    """Yield the findings on workloads that were read a moment ago."""
     taken, rollouts = attempt.interference.departures, attempt.workloads.rollouts
     was_awaited = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
     for ref, left in attempt.ledger.left.items():

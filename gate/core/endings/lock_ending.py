@@ -1,4 +1,4 @@
-"""How a Deployment ends if a lock of the attempt was taken: its own, or another's."""
+"""How a workload ends if a lock of the attempt was taken: its own, or another's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gate.core.model.outcome import Outcome, Reason
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
     """Return the ending of `ref`: `lost` if its own lock was taken, else that of a sibling.
 
-    Without known locks every Deployment ends as `lost`.
+    Without known locks every workload ends as `lost`.
     """
     taken = _list_taken_locks(attempt)
     if not taken or ref in taken:
@@ -22,6 +22,6 @@ def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:
 
 
 def _list_taken_locks(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the followed Deployments whose locks the attempt lost."""
+    """Return the followed workloads whose locks the attempt lost."""
     by_lock = {lock_of(one.ref): one.ref for one in attempt.plan.targets}
     return tuple(by_lock[lock] for lock in attempt.interference.locks_lost if lock in by_lock)

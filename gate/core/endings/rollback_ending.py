@@ -1,4 +1,4 @@
-"""How an attempt that went back ended for a Deployment: what serves again, and why it went back."""
+"""How an attempt that went back ended for a workload: what serves again, and why it went back."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Final
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import (
     GONE_SINCE,
+    MAY_HAVE_GONE,
     end_late,
     end_unwritten,
     is_unwritten,
+    may_have_gone,
     was_awaited,
 )
 from gate.core.kinds.registry import has_way_back
@@ -29,7 +31,7 @@ from gate.core.writes.way_out import became_theirs
 
 
 def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
-    """Return the ending of a Deployment after the way back, by its present state.
+    """Return the ending of a workload after the way back, by its present state.
 
     Each was read just before, even if the way back of another one failed: what is complete is
     back.
@@ -43,7 +45,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return late
     written = attempt.ledger.written.get(ref)
     if became_theirs(attempt, ref) or (written is not None and written.merged):
-        return _end_superseded(attempt, ref)
+        return end_superseded(attempt, ref, causes_behind(attempt, ref))
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
         return _not_followed(attempt, ref)
@@ -63,14 +65,21 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
 
 
 def _holds_failed_pods(attempt: Attempt, ref: Ref, verdict: Verdict) -> bool:
-    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`)."""
+    """Tell whether pods that took what failed keep it, since nothing replaces them (`OnDelete`).
+
+    Those that ran it before the attempt are as they were.
+    """
     written, rollout = attempt.ledger.written.get(ref), attempt.workloads.rollouts[ref]
     tried = written.after if written is not None else attempt.plan.trial(ref)
     if verdict.reason is not Reason.NO_ROLLOUT or tried is None or tried.workload is None:
         return False
     body, snapshot = tried.workload.template.body, rollout.snapshot
     failed = (one for one in snapshot.list_owned() if one.template.body == body)
-    return any(snapshot.count_pods(one).created for one in failed)
+    return any(
+        snapshot.has_moved(track.pod, rollout.kind.key_of_revision(one))
+        for one in failed
+        for track in snapshot.pods_of(one)
+    )
 
 
 def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
@@ -80,6 +89,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
         return failure
     if was_awaited(attempt, ref):
         return Ending(Outcome.VERIFIED, Reason.COMPLETE, GONE_SINCE)
+    if may_have_gone(attempt, ref):
+        return replace(failure, outcome=Outcome.INCONCLUSIVE, message=MAY_HAVE_GONE)
     if is_unwritten(attempt, ref):
         return end_unwritten(attempt, ref, failure)
     if attempt.plan.resumed is not None and ref not in attempt.ledger.written:
@@ -91,8 +102,8 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     return failure
 
 
-def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
-    """Return the ending of what others took over, while the rest of the attempt went back."""
+def end_superseded(attempt: Attempt, ref: Ref, causes: tuple[Cause, ...]) -> Ending:
+    """Return the ending of what others took over before it was written; `causes` led to the end."""
     before, read = attempt.plan.before(ref), attempt.ledger.live.get(ref)
     there_before = before is not None
     reason, did = (Reason.SUPERSEDED, "changed" if there_before else "created")
@@ -100,7 +111,7 @@ def _end_superseded(attempt: Attempt, ref: Ref) -> Ending:
         reason, did = (Reason.DELETED, "deleted")
     by = f" (by {writer})" if (writer := _name_writer(before, read)) else ""
     message = CleanText(f"somebody else {did} it before it was written{by}")
-    return Ending(Outcome.SUPERSEDED, reason, message, causes_behind(attempt, ref))
+    return Ending(Outcome.SUPERSEDED, reason, message, causes)
 
 
 def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
@@ -114,7 +125,7 @@ def _name_writer(before: LiveObject | None, read: LiveObject | None) -> str:
 
 
 def _refused_back(attempt: Attempt, ref: Ref, refused: Rejection) -> Ending:
-    """Return the ending of a Deployment whose way back was refused.
+    """Return the ending of a workload whose way back was refused.
 
     That is a failed rollback only if it was to return; a pause is no rollback.
     """
@@ -211,7 +222,7 @@ def _never_written(failure: Ending) -> Ending:
 
 
 def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
-    """Return the ending of a Deployment that this attempt created, of an incomplete apply.
+    """Return the ending of a workload that this attempt created, of an incomplete apply.
 
     It stays, as other created objects do, and nobody knows whether it works. If it was deleted, all
     is as before. If nothing went back, all that was written stays.
@@ -224,7 +235,7 @@ def _end_created(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
 
 
 def _is_gone(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment that existed before the attempt is known to be gone."""
+    """Tell whether a workload that existed before the attempt is known to be gone."""
     snapshot, found = attempt.workloads.snapshots.get(ref), attempt.plan.target(ref).snapshot
     is_absent = snapshot is not None and isinstance(snapshot.workload, Absent)
     return found.live is not None and is_absent
@@ -233,9 +244,9 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 def _as_found(attempt: Attempt, ref: Ref, failure: Ending) -> Ending:
     """Return the ending of what a dead gate had taken back or never written, as it was found.
 
-    If nothing is there, there is no version. A Deployment that existed before, serving or not, is
+    If nothing is there, there is no version. A workload that existed before, serving or not, is
     as it was, which is no return if it did not serve, nor if a failure kept it from being written.
-    A part of an apply that may not be taken back stays, although this Deployment was never written.
+    A part of an apply that may not be taken back stays, although this workload was never written.
     """
     snapshot = attempt.workloads.snapshots.get(ref)
     live = snapshot.live if snapshot is not None else None
@@ -278,7 +289,7 @@ def _returns(attempt: Attempt, ref: Ref) -> bool:
 
 
 def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
-    """Return why the attempt went back: this Deployment's failure, another one's, or what else."""
+    """Return why the attempt went back: this workload's failure, another one's, or what else."""
     if ref is not None and ref in attempt.result.failures:
         return attempt.result.failures[ref]
     for other, failure in attempt.result.failures.items():
@@ -289,7 +300,7 @@ def failure_behind(attempt: Attempt, ref: Ref | None) -> Ending:
 
 
 def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
-    """Return as causes why the attempt went back, for a Deployment that ends for another reason."""
+    """Return as causes why the attempt went back, for a workload that ends for another reason."""
     failure = failure_behind(attempt, ref)
     if any(cause.reason is failure.reason for cause in failure.causes):
         return failure.causes
@@ -297,7 +308,7 @@ def causes_behind(attempt: Attempt, ref: Ref) -> tuple[Cause, ...]:
 
 
 def beside_failure(plan: Plan, other: Ref, failure: Ending | Verdict) -> Ending:
-    """Return the ending of a Deployment without fault of its own, for the failure of another."""
+    """Return the ending of a workload without fault of its own, for the failure of another."""
     text = CleanText(f"{plan.name_of(other)} failed: {failure.reason}: {failure.message}")
     cause = Cause(Reason.SIBLING_FAILED, text)
     return Ending(Outcome.FAILED, Reason.SIBLING_FAILED, text, (cause,))

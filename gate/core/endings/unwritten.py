@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -20,6 +21,11 @@ IN_DOUBT = "the answer to its write was lost: whether it was written is not know
 
 GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
+MAY_HAVE_GONE = CleanText(
+    "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
+    " is not known"
+)
+
 _LATE = "a write of which no answer was seen was done late"
 LANDED_LATE = f"{_LATE}, and did not go back"
 RAN_LATE = f"{_LATE}: what it does stays"
@@ -30,7 +36,7 @@ WHOSE_IS_UNKNOWN = (
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a Deployment was to be written, and the attempt went back before that."""
+    """Tell whether a workload was to be written, and the attempt went back before that."""
     resumed = attempt.plan.resumed
     if resumed is None:
         planned = any(write.ref == ref for write in attempt.plan.writes)
@@ -61,6 +67,24 @@ def was_awaited(attempt: Attempt, ref: Ref) -> bool:
     return is_passed and phases.get(ref) is Phase.BEFORE
 
 
+def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether a dead gate may have written what is not there, since that goes after its end.
+
+    It wrote one object after the other: not if one of those before it is as it was.
+    """
+    resumed = attempt.plan.resumed
+    if resumed is None or ref in attempt.ledger.live:
+        return False
+    for kept in resumed.record.objects:
+        if kept.ref == ref:
+            wanted = kept.expected.workload if isinstance(kept.expected, LiveObject) else None
+            is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
+            return wanted is not None and wanted.goes_after_end and not is_known
+        if kept.changes and kept.ref not in attempt.ledger.written:
+            return False
+    return False
+
+
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether an object may have been written after all: an answer to its write was lost."""
     return ref in answers_lost(attempt) and ref not in attempt.ledger.written
@@ -76,7 +100,7 @@ def has_landed_late(attempt: Attempt, ref: Ref) -> bool:
 
 
 def end_late(attempt: Attempt, ref: Ref, failure: Ending) -> Ending | None:
-    """Return the ending of a Deployment that changed after the answer to its write was lost.
+    """Return the ending of a workload that changed after the answer to its write was lost.
 
     It did not go back. None if it is as before, or if somebody else is known to have changed it.
     """

@@ -16,7 +16,9 @@ OF_A_WORKLOAD: Final = frozenset(name for names in _NAMES for name in names.all)
 """The variables that need a single workload for their value."""
 BUILT_IN: Final = OF_ALL | OF_A_WORKLOAD
 """The variables that every query can name."""
-OF_ONE_VERSION: Final = tuple(name for names in _NAMES for name in names.of_one_version)
+OF_ONE_VERSION: Final = tuple(
+    dict.fromkeys(name for names in _NAMES for name in names.of_one_version)
+)
 """Those that tell one version from another; a comparison has to name one of them."""
 OF_VERSIONS: Final = frozenset(
     (*OF_ONE_VERSION, *(name for names in _NAMES for name in names.of_baseline))

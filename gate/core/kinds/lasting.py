@@ -25,6 +25,10 @@ class LastingKind(Generic[W, R]):
         """Return the objects that keep its templates."""
         return owned
 
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return "": any pod may replace any other."""
+        return ""
+
     def has_ended(self, live: W) -> bool:
         """Return False: it runs until somebody deletes it."""
         return False

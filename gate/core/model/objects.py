@@ -114,6 +114,11 @@ class Workload:
         return False
 
     @property
+    def goes_after_end(self) -> bool:
+        """Whether it is deleted some time after its end, without anybody asking for it."""
+        return False
+
+    @property
     def remedy(self) -> Remedy:
         """What brings its pods to the live template where its controller replaces none."""
         return Remedy.DELETE_POD if self.leaves_old_pods else Remedy.NONE
@@ -124,6 +129,19 @@ class Workload:
         That is where a return from `failed` to it puts such a strategy back.
         """
         return "OnDelete" if self.leaves_old_pods and not failed.leaves_old_pods else ""
+
+    @property
+    def updates_all_pods(self) -> bool:
+        """Whether its controller brings each pod to a new version by itself."""
+        return not self.leaves_old_pods
+
+    @property
+    def holds_last_complete(self) -> bool:
+        """Whether a pod that its strategy holds comes back at the version that all pods ran last.
+
+        That is so whatever its template is.
+        """
+        return False
 
     @property
     def when_empty(self) -> str:

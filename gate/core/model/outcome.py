@@ -47,7 +47,7 @@ WELL: Final = (Outcome.VERIFIED, Outcome.APPLIED)
 WITHOUT_A_FAILURE: Final = frozenset(
     {Outcome.VERIFIED, Outcome.APPLIED, Outcome.ROLLED_BACK, Outcome.SUPERSEDED}
 )
-"""The outcomes that are no failure beside a verified Deployment of the same attempt."""
+"""The outcomes that are no failure beside a verified workload of the same attempt."""
 
 _WORST_FIRST = (
     Outcome.INTERNAL_ERROR,
@@ -67,7 +67,7 @@ _WORST_FIRST = (
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the joint outcome of several Deployments or attempts; of none it is verified."""
+    """Return the joint outcome of several workloads or attempts; of none it is verified."""
     return min(outcomes, key=_WORST_FIRST.index, default=Outcome.VERIFIED)
 
 
@@ -152,8 +152,12 @@ LESS_TELLING: Final = (
 """What comes after that, in the same order."""
 
 
+UNPROVEN: Final = (Reason.VACUOUS, Reason.NO_ROLLOUT)
+"""The reasons of completion with which no pod has shown the version to work."""
+
+
 def outcome_of(reason: AnyReason) -> Outcome:
-    """Return the outcome of what is complete: where nothing rolls, no pod has shown it to work."""
+    """Return the outcome of what is complete: where nothing rolls, the version does not run."""
     return Outcome.APPLIED if reason is Reason.NO_ROLLOUT else Outcome.VERIFIED
 
 

@@ -20,6 +20,7 @@ class Intent(enum.Enum):
     CREATE = "create"
     CHANGE = "change"
     UNTRIED = "perhaps change"
+    REPLACE = "delete and create again"
 
 
 def may_restore(plan: Plan) -> bool:
@@ -49,8 +50,11 @@ def would_write(plan: Plan) -> Mapping[Intent, tuple[Ref, ...]]:
     """Return the objects that a plan would write, by intent; it leaves the others."""
     found: dict[Intent, list[Ref]] = {}
     taken = {write.ref for write in plan.writes if write.verb is Verb.TAKE_OVER}
+    replaced = {write.ref for write in plan.writes if write.verb is Verb.DELETE}
     for one in plan.objects:
-        if isinstance(one.before, Absent):
+        if one.ref in replaced:
+            found.setdefault(Intent.REPLACE, []).append(one.ref)
+        elif isinstance(one.before, Absent):
             found.setdefault(Intent.CREATE, []).append(one.ref)
         elif one.trial is None:
             found.setdefault(Intent.UNTRIED, []).append(one.ref)

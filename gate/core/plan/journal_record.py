@@ -18,6 +18,7 @@ from gate.core.plan.phases import Phase
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Policy
 
 
@@ -79,6 +80,7 @@ class Followed:
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
     they block it. `is_replaced` is whether what was there before is deleted for it to be created.
     `taken_back` is the key of the version that its way back takes back, "" on the way out.
+    `pods_before` is what its pods ran before the first write.
     """
 
     ref: Ref
@@ -88,6 +90,7 @@ class Followed:
     phase: Phase = Phase.MAIN
     is_replaced: bool = False
     taken_back: str = ""
+    pods_before: PodsBefore = field(default_factory=PodsBefore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class Resumed:
     """How far the attempt of a found record had come.
 
     `written` is the live state of the objects that it wrote, `restored` of those that it had
-    already taken back. `departed` (followed Deployments) and `left_alone` (other objects) are what
+    already taken back. `departed` (followed workloads) and `left_alone` (other objects) are what
     somebody else has changed or deleted since. `unkept` is the live state of what it wrote but
     nobody can restore, whichever way it goes; on the way back `lost` says why of what it changed.
     `back` is whether it goes back at once. `may_still_run` is whether its lock was released, so

@@ -71,7 +71,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The writes in the order of application, and the Deployments that are judged.
+    """The writes in the order of application, and the workloads that are judged.
 
     `may_retreat` is false for commands that never write a rollback (`verify`). `resumed` is set if
     the plan finishes another attempt, whose writes are done. `target_set` is what a failure
@@ -107,7 +107,7 @@ class Plan:
         return next((planned.trial for planned in self.objects if planned.ref == ref), None)
 
     def target(self, ref: Ref) -> Target:
-        """Return the target; raise KeyError if that Deployment is not followed."""
+        """Return the target; raise KeyError if that workload is not followed."""
         for target in self.targets:
             if target.ref == ref:
                 return target
@@ -153,9 +153,9 @@ def plan_to_take_back(plan: Plan) -> Plan:
 
 
 def failed_first(plan: Plan, refs: Collection[Ref], failed: Collection[Ref]) -> Iterator[Ref]:
-    """Yield `refs`, in the order of application, with the failed Deployments before the others.
+    """Yield `refs`, in the order of application, with the failed workloads before the others.
 
-    Every other object keeps its place: configuration stays before all Deployments.
+    Every other object keeps its place: configuration stays before all workloads.
     """
     followed = {target.ref for target in plan.targets}
     own = sorted((ref for ref in refs if ref in followed), key=lambda ref: ref not in failed)

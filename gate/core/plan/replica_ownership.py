@@ -1,4 +1,4 @@
-"""How many replicas an apply asks for if somebody may have scaled the Deployment by hand.
+"""How many replicas an apply asks for if somebody may have scaled the workload by hand.
 
 After `kubectl scale --replicas=0` no manager owns `spec.replicas`, so the server itself would
 let an apply overwrite it: only a remembered number shows the scaling.
@@ -16,7 +16,7 @@ from gate.core.ssa import managed_fields
 
 
 class ReplicasPolicy(enum.StrEnum):
-    """Whose number counts if somebody has scaled the Deployment since the last apply.
+    """Whose number counts if somebody has scaled the workload since the last apply.
 
     `KEEP` always applies: whatever the manifest asks for, nothing is scaled.
     """
@@ -39,7 +39,7 @@ class Decision(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """The replica counts of an existing Deployment, and what follows from them.
+    """The replica counts of an existing workload, and what follows from them.
 
     `wanted` is the manifest's number, None if it has none; `applied` is the last number that an
     apply sent from a manifest, None if none is remembered. `scaled_down` is whether the gate itself
@@ -57,7 +57,7 @@ class Replicas:
     def decision(self) -> Decision:
         """What an apply does; it undoes a scale-down of our own, even under an autoscaler.
 
-        An autoscaler leaves a Deployment with 0 replicas alone.
+        An autoscaler leaves a workload with 0 replicas alone.
         """
         if self.scaled_down and self.policy is not ReplicasPolicy.KEEP:
             return Decision.MANIFEST

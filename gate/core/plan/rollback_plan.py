@@ -117,7 +117,7 @@ def writes_back(
 ) -> tuple[PlannedWrite, ...]:
     """Return the writes that answer a failed verdict, none if nothing may be written.
 
-    `departed` Deployments were taken over by others; `failed` are those with a failed verdict.
+    `departed` workloads were taken over by others; `failed` are those with a failed verdict.
     """
     if plan.policy.observe or not plan.may_retreat:
         return ()
@@ -139,7 +139,7 @@ def _rollback(
     departed: frozenset[Ref],
     failed: frozenset[Ref],
 ) -> tuple[PlannedWrite, ...]:
-    """Restore all that changed; if no changed Deployment can go back, the rest stays too."""
+    """Restore all that changed; if no changed workload can go back, the rest stays too."""
     returns_to = decided_plan(plan, written).target_set
     mine = {
         ref: written[ref]
@@ -174,8 +174,8 @@ def find_versions(plan: Plan, changed: Collection[Ref]) -> set[Ref]:
 def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
     """Tell whether what was changed is to be restored.
 
-    The other objects go back with a changed Deployment that existed before, and stay if it has to
-    stay. A Deployment that this attempt created is no reason to leave the others with a
+    The other objects go back with a changed workload that existed before, and stay if it has to
+    stay. A workload that this attempt created is no reason to leave the others with a
     configuration that is not theirs.
     """
     known_before = {one.ref for one in plan.objects if isinstance(one.before, Known)}
@@ -186,14 +186,14 @@ def goes_back(plan: Plan, rolled_out: set[Ref], restorable: set[Ref]) -> bool:
 
 
 def without_target(plan: Plan) -> set[Ref]:
-    """Return the Deployments that cannot go back: one goes only to what served before."""
+    """Return the workloads that cannot go back: one goes only to what served before."""
     return {target.ref for target in plan.targets if not isinstance(target.baseline, Known)}
 
 
 def decided_plan(plan: Plan, written: Mapping[Ref, WrittenObject]) -> Plan:
     """Return the plan with the set that its way back returns to, as a rollback begins.
 
-    An apply that broke off before it changed a Deployment takes back what little was written:
+    An apply that broke off before it changed a workload takes back what little was written:
     then all is as before, whatever ran. A recovery that finds a rollback begun keeps the set of
     that one.
     """

@@ -18,15 +18,15 @@ class TargetSet:
     An object that is neither in `bodies` nor in `missing` returns to what it was before. `bodies`
     are applied instead. `missing` has the objects of the set without an available body, each with
     the reason: a rollback without them leaves a mixture and counts as failed. `obstacles` has the
-    Deployments whose version of before is not to be returned to, each with the reason.
+    workloads whose version of before is not to be returned to, each with the reason.
     `confidential` are the objects whose body came from a Secret and may be stored in a Secret only.
-    `unverified` are the Deployments that return to an older ReplicaSet that still serves, because
+    `unverified` are the workloads that return to an older revision that still serves, because
     no gate verified a version. `beside` has the digests (`applied_digest`) of objects that earlier
     attempts wrote and this one does not: a version that it verifies was verified beside them.
-    `undo_lacks` are, for each Deployment, the objects that an `undo` to what served before the
+    `undo_lacks` are, for each workload, the objects that an `undo` to what served before the
     attempt could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the field
     managers for whose fields it would be refused, as far as `verify` knows them. `applied_again`
-    are the Deployments whose last verified version is about to be applied again: they return to the
+    are the workloads whose last verified version is about to be applied again: they return to the
     one before that.
     """
 

@@ -28,6 +28,20 @@ def body_with_template(
     return {**body, "spec": {**unpaused.get("spec", {}), "template": _without_null(template)}}
 
 
+def has_same_strategy(member: Body, live: LiveObject) -> bool:
+    """Tell whether a body asks for the update strategy that a workload has.
+
+    What the server defaults in it does not count.
+    """
+    asked, found = (
+        (one.thaw().get("spec") or {}).get("updateStrategy") or {} for one in (member, live.body)
+    )
+    if asked.get("type") != found.get("type"):
+        return False
+    named = asked.get("rollingUpdate") or {}
+    return named.items() <= (found.get("rollingUpdate") or {}).items()
+
+
 def without_pause(value: dict[str, Any]) -> dict[str, Any]:
     """Return a body without the pause of a workload; that of another kind stays as it is.
 

@@ -25,7 +25,7 @@ def find_refusal(resumed: Resumed) -> Rejection | None:
 
 
 def failures_found(resumed: Resumed) -> FrozenMap[Ref, Ending]:
-    """Return the failures that led an attempt back, by Deployment; empty if the record has none."""
+    """Return the failures that led an attempt back, by workload; empty if the record has none."""
     return FrozenMap((one.ref, _failure(one.why)) for one in resumed.record.followed if one.why)
 
 

@@ -64,8 +64,8 @@ def resume(
 ) -> Plan | None:
     """Return the plan that finishes an attempt, None if there is nothing to finish.
 
-    `snapshots` are of the Deployments that it followed, `at` is monotonic seconds. `takes_back`:
-    an `undo` asks for it. The attempt then goes back, complete or not, if every Deployment that it
+    `snapshots` are of the workloads that it followed, `at` is monotonic seconds. `takes_back`:
+    an `undo` asks for it. The attempt then goes back, complete or not, if every workload that it
     followed has a baseline.
     """
     record = without_replaced(record, found)
@@ -134,7 +134,8 @@ def _is_followed(record: Record, ref: Ref) -> bool:
 def _target(followed: Followed, snapshot: Snapshot) -> Target:
     baseline = followed.baseline
     served = Absent() if baseline is None else Known(baseline)
-    return Target(followed.ref, snapshot, served, followed.phase)
+    as_before = snapshot.with_pods_before(followed.pods_before)
+    return Target(followed.ref, as_before, served, followed.phase)
 
 
 # -- what follows from it --------------------------------------------------------------------------
@@ -237,7 +238,7 @@ def _is_half_applied(sorted_: _Sorted) -> bool:
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every incomplete Deployment was paused half-way.
+    """Tell whether every incomplete workload was paused half-way.
 
     A write to one of those moves no pod. A pause before the first new pod does not count: a
     return is complete at once there.
@@ -262,7 +263,7 @@ def _is_paused_half_way(target: Target) -> bool:
 
 
 def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
-    """Tell whether every Deployment that is still ours is complete by the strict predicate."""
+    """Tell whether every workload that is still ours is complete by the strict predicate."""
     followed = [target for target in plan.targets if target.ref in ours]
     return all(_is_found_complete(plan, target, at) for target in followed)
 
@@ -302,7 +303,7 @@ def _written_object(kept: Kept, live: LiveObject) -> WrittenObject:
 
 
 def _as_expected(expected: LiveObject, live: LiveObject, manager: str) -> LiveObject:
-    """Return a Deployment as our write left it: its live state while that shows its field owners.
+    """Return a workload as our write left it: its live state while that shows its field owners.
 
     If somebody has removed all managed fields, the server's dry run of our write shows instead who
     owned which field and what others have changed.

@@ -28,6 +28,7 @@ NEVER = math.inf
 ALREADY = -math.inf
 """A trouble that is beyond hope whatever the time."""
 
+_NO_REFERENCE = "invalid reference format"
 _REFUSED_PULL = (
     "not found",
     "manifest unknown",
@@ -39,7 +40,7 @@ _REFUSED_PULL = (
     "no basic auth credentials",
     "authorization failed",
     "no match for platform",
-    "invalid reference format",
+    _NO_REFERENCE,
 )
 """What registries and runtimes (containerd, CRI-O, Docker) say when trying again is no use."""
 
@@ -162,8 +163,11 @@ def _waiting_trouble(
 def _gist(said: str) -> str:
     """Return why a pull failed: the last clause of a runtime's chain of errors.
 
-    containerd wraps the registry's answer four times, each time with the image's name.
+    containerd wraps the registry's answer four times, each time with the image's name. A kubelet
+    says behind `invalid reference format` what of the name is invalid.
     """
+    if (at := said.find(_NO_REFERENCE)) >= 0:
+        return said[at:].rstrip(". ")
     return said.rstrip(". ").rpartition(": ")[2] or said
 
 

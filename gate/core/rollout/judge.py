@@ -20,6 +20,7 @@ from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.causes import Cause, Trouble, order_causes, sum_up_troubles
 from gate.core.rollout.controller_faults import Fault, Hindrances
+from gate.core.rollout.dead_end import dead_end_at, find_dead_end
 from gate.core.rollout.deadlines import (
     condition_believed_at,
     condition_exceeded,
@@ -45,9 +46,8 @@ class Rollout:
     """One workload on its way to `applied`.
 
     `deadline_decides` is false while a rollback is verified: of all clocks only its total ends it.
-    `settled` is whether it was complete at any
-    time: from then on the bake window is part of its time. Graces, and times in `snapshot`, go by
-    the clock of `blind_time`, which stops while blind.
+    `settled` is whether it was complete at any time: from then on the bake window is part of its
+    time. Graces, and times in `snapshot`, go by the clock of `blind_time`, which stops while blind.
     """
 
     applied: Applied
@@ -252,6 +252,7 @@ class Rollout:
             or self._judge_pause(live, now)
             or self._fail_for(self._fatal(live, now), now)
             or self._complete(live)
+            or self._fail_for(self._find_dead_end(live, now), now)
             or self._fail_for(self._availability_lost(now), now)
             or self._fail_for(self._late(live, now), now)
         )
@@ -328,6 +329,12 @@ class Rollout:
             reason = Reason.NO_CHANGE
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
 
+    def _find_dead_end(self, live: Workload, now: float) -> Cause | None:
+        if self.deadline_decides or not self._is_observed(live):
+            return None
+        clocks = self.progress.last_clock, self.blindness.clock(now)
+        return find_dead_end(self.snapshot, live, self.policy, *clocks)
+
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that a complete version no longer serves; a rollback has only its total."""
         availability = self._availability()
@@ -388,5 +395,6 @@ class Rollout:
             yield from availability.times()
         if live is not None:
             yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
+            yield dead_end_at(self.snapshot, self.progress.last_clock)
             seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
             yield stalled_at(self.progress, live, seconds, busy_until)

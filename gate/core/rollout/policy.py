@@ -15,7 +15,7 @@ DEFAULT_PROGRESS_DEADLINE_SECONDS: Final = 600.0
 
 
 class OnFailure(enum.StrEnum):
-    """What a failed verdict does to a Deployment that has a baseline."""
+    """What a failed verdict does to a workload that has a baseline."""
 
     ROLLBACK = "rollback"
     PAUSE = "pause"
@@ -23,7 +23,7 @@ class OnFailure(enum.StrEnum):
 
 
 class OnFirstFailure(enum.StrEnum):
-    """What a failed verdict does to a Deployment that has none."""
+    """What a failed verdict does to a workload that has none."""
 
     KEEP = "keep"
     SCALE_TO_ZERO = "scale-to-zero"

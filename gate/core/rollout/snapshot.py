@@ -13,6 +13,7 @@ from gate.core.model.objects import ClusterEvent, Node, Pod, Ref, Revision, Watc
 from gate.core.rollout.node_history import Nodes
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.pod_history import PodTrack, first_track, next_track
+from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.workload_kind import AnyKind, LastWords, PodCounts
 
 MOST_EVENTS = 500
@@ -25,12 +26,14 @@ class OwnRevisions:
 
     `key` is what the current revision's pods have in common (`WorkloadKind.key_of_pod`), "" while
     unknown; `taken_back` the same of the version that a way back takes back, "" on the way out.
+    `before` is what the pods ran before the attempt.
     """
 
     all: tuple[Revision, ...] = ()
     current: Revision | None = None
     key: str = ""
     taken_back: str = ""
+    before: PodsBefore = field(default_factory=PodsBefore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,29 @@ class Snapshot:
     def take_back(self, key: str) -> Snapshot:
         """Return it at the start of a way back, which takes the version with that key back."""
         return replace(self, written=False, own=replace(self.own, taken_back=key))
+
+    def remember_pods(self) -> Snapshot:
+        """Return it at the start of an attempt, which remembers what each pod runs."""
+        owner_uid = "" if self.live is None else self.live.uid
+        kind = self.kind
+        there = [track.pod for track in self.pods.values() if track.pod.owner_uid == owner_uid]
+        there.sort(key=lambda pod: (not pod.deleting, pod.ready))
+        placed = {kind.place_of_pod(pod): kind.key_of_pod(pod) for pod in there}
+        versions = {place: key for place, key in placed.items() if place and key}
+        return self.with_pods_before(PodsBefore.of(versions))
+
+    def with_pods_before(self, before: PodsBefore) -> Snapshot:
+        """Return it with what the pods ran before the attempt."""
+        return replace(self, own=replace(self.own, before=before))
+
+    def has_moved(self, pod: Pod, key: str) -> bool:
+        """Tell whether a pod is of the version with that key, and its predecessor was of another.
+
+        One that ran it before the attempt is as it was.
+        """
+        if not key or self.kind.key_of_pod(pod) != key:
+            return False
+        return not self.own.before.ran(self.kind.place_of_pod(pod), key)
 
     @property
     def is_stopping(self) -> bool:
@@ -220,7 +246,8 @@ class Snapshot:
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
         """Find the revision of the live template again after either has changed."""
-        own = OwnRevisions(taken_back=self.own.taken_back)
+        taken_back, before = self.own.taken_back, self.own.before
+        own = OwnRevisions(taken_back=taken_back, before=before)
         if isinstance(workload, Known):
             live = workload.value
             watched = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
@@ -228,7 +255,7 @@ class Snapshot:
             uid = self.kind.find_current(live, owned)
             current = next((one for one in owned if one.uid == uid), None)
             key = self.kind.current_key(live, current)
-            own = OwnRevisions(owned, current, key, self.own.taken_back)
+            own = OwnRevisions(owned, current, key, taken_back, before)
         return Snapshot(
             self.ref,
             self.kind,

@@ -88,13 +88,15 @@ class BlockingPod:
 
     `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
     replaced, "" if it may. `is_taken_back` is whether a way back takes its version back, and the
-    controller leaves the pod to others whatever becomes of it.
+    controller leaves the pod to others whatever becomes of it. `is_last` is whether nothing else is
+    left to do: every other pod is as it should be, or is left as well.
     """
 
     pod: Pod
     trouble: Trouble | None = None
     obstacle: str = ""
     is_taken_back: bool = False
+    is_last: bool = False
 
 
 class View(Protocol[R_co]):
@@ -142,6 +144,9 @@ class View(Protocol[R_co]):
     def list_owned(self) -> tuple[R_co, ...]:
         """Return the revisions whose controller is this workload."""
 
+    def has_moved(self, pod: Pod, key: str) -> bool:
+        """Tell whether a pod is of a version that its predecessor was not, before the attempt."""
+
 
 class WorkloadKind(Protocol[W, R_contra]):
     """One kind of workload, of which `gate.core.kinds` has the implementations."""
@@ -163,10 +168,6 @@ class WorkloadKind(Protocol[W, R_contra]):
     @property
     def reasons(self) -> Iterable[AnyReason]:
         """The reasons that it alone gives, beside those of `Reason`."""
-
-    @property
-    def unproven(self) -> frozenset[AnyReason]:
-        """The reasons of completion with which no pod has shown the version to work."""
 
     @property
     def looks_at_nodes(self) -> bool:
@@ -199,6 +200,9 @@ class WorkloadKind(Protocol[W, R_contra]):
 
     def key_of_pod(self, pod: Pod) -> str:
         """Return the key of the revision that a pod is of."""
+
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return what another pod takes over from one that it replaces, "" if nothing."""
 
     def count_pods(self, view: View[R_contra], revision: R_contra) -> PodCounts:
         """Count the pods of a revision."""

@@ -21,7 +21,7 @@ from gate.core.ssa.last_applied import without_last_applied
 from gate.core.ssa.managed_fields import owned_fields
 
 MOST_KEPT: Final = 2048
-"""How many bodies are cached: the history of each Deployment names every object of its set."""
+"""How many bodies are cached: the history of each workload names every object of its set."""
 
 
 def applied_body(live: LiveObject, manager: str = FIELD_MANAGER) -> Body | None:

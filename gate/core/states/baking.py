@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
+from gate.core.attempt.awaited_objects import find_unready
 from gate.core.attempt.state import Attempt, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.checks.run import ConclusionKind
@@ -13,12 +14,13 @@ from gate.core.checks.spec import During
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Effect
 from gate.core.states.lines import Line
+from gate.core.states.object_reads import is_being_rechecked, recheck_objects, start_rechecks
 from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
 from gate.core.states.watching import WatchingState
 
 
 class Baking(WatchingState):
-    """Keeps judging until the window ends, a Deployment fails or is no longer complete."""
+    """Keeps judging until the window ends, something fails or is no longer as it should be."""
 
     phase = During.BAKE
 
@@ -34,17 +36,28 @@ class Baking(WatchingState):
             line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
             effects = (attempt.say("baking", line),)
         attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))
+        attempt = start_rechecks(attempt)
         return health_checks.start_checks(attempt, self.phase), effects
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on at the end of the window, once no check that decides is being measured."""
         if has_failed(attempt, verdicts):
             return Trigger.FAILED
-        if not are_all_complete(attempt, verdicts):
+        if not are_all_complete(attempt, verdicts) or find_unready(attempt):
             return Trigger.UNSETTLED
         if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
             return None
-        return Trigger.BAKED
+        return None if is_being_rechecked(attempt) else Trigger.BAKED
+
+    def ask(self, attempt: Attempt) -> Step:
+        """Read the other objects again, otherwise what is due anyhow."""
+        moved, asked = recheck_objects(attempt)
+        return (moved, asked) if moved is not attempt else super().ask(attempt)
+
+    def wake_times(self, attempt: Attempt) -> Iterator[float]:
+        """Yield also when the other objects are read again."""
+        yield from super().wake_times(attempt)
+        yield attempt.requests.wait.next_read_at
 
     def describe_exit(
         self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts

@@ -1,4 +1,4 @@
-"""FOLLOWING: a verdict on every Deployment is awaited."""
+"""FOLLOWING: a verdict on every workload is awaited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gate.core.writes.way_out import became_theirs
 
 
 class Following(WatchingState):
-    """Waits until all Deployments are complete, or one has failed."""
+    """Waits until all workloads are complete, or one has failed."""
 
     phase = During.ROLLOUT
 
@@ -69,9 +69,9 @@ class Following(WatchingState):
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:
-    """Follow on the way back each Deployment that served before and needs no write to serve again.
+    """Follow on the way back each workload that served before and needs no write to serve again.
 
-    Its configuration may have been restored, so the same predicate has to verify it. A Deployment
+    Its configuration may have been restored, so the same predicate has to verify it. A workload
     that somebody else changed before our write is theirs and not ours to verify; one that did not
     serve before is not followed either.
     """

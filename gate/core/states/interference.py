@@ -56,7 +56,7 @@ def wake_times(attempt: Attempt, state: StateBehaviour) -> Iterator[float]:
 
 
 def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts) -> Step:
-    """Record the Deployments that somebody else has taken over, and ask who did.
+    """Record the workloads that somebody else has taken over, and ask who did.
 
     They leave the attempt, which is returned unchanged if there are none.
     """
@@ -81,7 +81,7 @@ def with_departures(attempt: Attempt, state: StateBehaviour, verdicts: Verdicts)
 
 
 def _describe_departure(attempt: Attempt, ref: Ref, verdict: Verdict) -> CleanText:
-    """Say what was done to a Deployment; a write of our own that was under way may have done it."""
+    """Say what was done to a workload; a write of our own that was under way may have done it."""
     live = attempt.workloads.rollouts[ref].snapshot.live
     if live is None or not has_version_of_open_write(attempt, ref, live):
         return verdict.message

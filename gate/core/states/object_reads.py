@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.core.attempt.awaited_objects import find_awaited
+from gate.core.attempt.awaited_objects import find_awaited, find_rechecked
 from gate.core.attempt.state import Attempt, Step
 from gate.core.model.objects import Ref
-from gate.core.states.reads import read_all
+from gate.core.states.reads import awaits_read, read_all
 
 OBJECT_READ_SECONDS = 2.0
 """The time between two reads of an object that is awaited."""
@@ -57,6 +57,40 @@ def read_objects(attempt: Attempt) -> Step:
     wait = replace(wait, next_read_at=attempt.now + pause)
     attempt = replace(attempt, requests=replace(attempt.requests, wait=wait))
     return read_all(attempt, awaited, whole_rollout=False)
+
+
+def start_rechecks(attempt: Attempt) -> Attempt:
+    """Return the attempt at the start of a window in which objects have to stay ready."""
+    next_read_at = attempt.now + attempt.plan.policy.budgets.read_interval_seconds
+    wait = replace(attempt.requests.wait, next_read_at=next_read_at)
+    return replace(attempt, requests=replace(attempt.requests, wait=wait))
+
+
+def recheck_objects(attempt: Attempt) -> Step:
+    """Read the objects again that have to stay ready, if it is time; else the attempt unchanged.
+
+    Whatever is found not to be ready has its whole budget from then on.
+    """
+    refs = find_rechecked(attempt)
+    if not refs or not _is_recheck_due(attempt) or awaits_read(attempt, refs):
+        return attempt, ()
+    attempt = start_rechecks(attempt)
+    wait = replace(attempt.requests.wait, since=attempt.now)
+    attempt = replace(attempt, requests=replace(attempt.requests, wait=wait))
+    return read_all(attempt, refs, whole_rollout=False)
+
+
+def is_being_rechecked(attempt: Attempt) -> bool:
+    """Tell whether the objects are not read yet as they are at the end of the window."""
+    refs = find_rechecked(attempt)
+    return bool(refs) and (_is_recheck_due(attempt) or awaits_read(attempt, refs))
+
+
+def _is_recheck_due(attempt: Attempt) -> bool:
+    """Tell whether the interval is over, or the window ends and no read was asked since."""
+    wait, ends_at = attempt.requests.wait, attempt.bake_ends_at
+    is_read_at_end = ends_at <= wait.since <= attempt.now
+    return attempt.now >= wait.next_read_at or (attempt.now >= ends_at and not is_read_at_end)
 
 
 def object_read_times(attempt: Attempt) -> Iterator[float]:

@@ -19,6 +19,7 @@ from gate.core.attempt.state import Attempt, Step
 from gate.core.model.objects import Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
+from gate.core.plan.workload_body import has_same_strategy
 from gate.core.protocol.effects import RemovePod, SaveRecord
 from gate.core.protocol.events import PodRemoval, Removal
 from gate.core.rollout.judge import Rollout
@@ -225,9 +226,24 @@ def _is_held_by_others(attempt: Attempt, live: Workload) -> bool:
 
     Somebody has changed it since, to have them left as they are.
     """
-    restored = attempt.ledger.restored.get(live.ref)
-    ours = restored.workload if restored is not None else None
+    ours = _find_restored(attempt, live.ref)
     return ours is not None and bool(live.strategy_put_back(ours))
+
+
+def _find_restored(attempt: Attempt, ref: Ref) -> Workload | None:
+    """Return a workload as the way back left it.
+
+    Of one that a gate which died had restored only its present state is known, in which somebody
+    may have changed the strategy since: that is as it was before the attempt, unless the set that
+    it returns to has another one.
+    """
+    restored, resumed = attempt.ledger.restored.get(ref), attempt.plan.resumed
+    if restored is None or resumed is None or restored is not resumed.restored.get(ref):
+        return None if restored is None else restored.workload
+    before, member = attempt.plan.before(ref), attempt.plan.target_set.bodies.get(ref)
+    if before is None or (member is not None and not has_same_strategy(member, before)):
+        return restored.workload
+    return before.workload
 
 
 def _settled_at(rollout: Rollout) -> float:
@@ -280,6 +296,34 @@ def _with(attempt: Attempt, one: Replacement) -> Attempt:
 def _with_rollout(attempt: Attempt, rollout: Rollout) -> Attempt:
     rollouts = attempt.workloads.rollouts.put(rollout.ref, rollout)
     return replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
+
+
+def describe_waits(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+    """Yield a line for each pod that is newly in the way, and that is not given up yet."""
+    known = before.workloads.rollouts
+    for ref, rollout in after.workloads.rollouts.changed_since(known):
+        blocking = _find_awaited_pod(after, ref)
+        was = _find_awaited_pod(before, ref) if ref in known else None
+        if blocking is None or (was is not None and was.pod.uid == blocking.pod.uid):
+            continue
+        seconds = rollout.deadline_seconds - min(LEAD_SECONDS, rollout.deadline_seconds / 2)
+        pod = f"{blocking.pod.name} of revision {blocking.pod.revision_label or 'unknown'}"
+        how = after.plan.policy.response.blocked_pods
+        done = "evicts" if how is BlockedPods.EVICT else "deletes"
+        until = f"once it cannot recover, or nothing has moved for {seconds:.0f} s"
+        name = after.plan.name_of(ref)
+        yield "blocked", f"{name}: {pod} is in the way; the gate {done} it {until}"
+
+
+def _find_awaited_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
+    """Return the pod in the way that may still get out of it by itself."""
+    if not _may_remove(attempt):
+        return None
+    blocking = _find_blocking_pod(attempt, ref)
+    if blocking is None or blocking.obstacle or blocking.is_taken_back:
+        return None
+    is_given_up = blocking.pod.uid in attempt.workloads.replacements
+    return None if is_given_up or _has_version_failed(attempt, ref) else blocking
 
 
 def describe_replacements(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

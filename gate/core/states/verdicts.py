@@ -1,4 +1,4 @@
-"""The verdicts on the Deployments of an attempt, from the judge and the health checks."""
+"""The verdicts on the workloads of an attempt, from the judge and the health checks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.lost_needs import find_dropped
 
 Verdicts = Mapping[Ref, Verdict | None]
-"""The verdict on each Deployment that is followed and still ours; None while there is none."""
+"""The verdict on each workload that is followed and still ours; None while there is none."""
 
 
 def judge(attempt: Attempt) -> tuple[Attempt, Verdicts]:
-    """Return the attempt and the current verdicts on all Deployments that nobody has taken over.
+    """Return the attempt and the current verdicts on all workloads that nobody has taken over.
 
-    A Deployment is judged again only if something of it was observed, a clock has run out, or its
+    A workload is judged again only if something of it was observed, a clock has run out, or its
     verdict names a time; the attempt caches the rulings.
     """
     known, rollouts = attempt.workloads.rulings, attempt.workloads.rollouts
@@ -50,25 +50,25 @@ def _without_patience(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
 
 
 def keep_ours(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
-    """Return `verdicts` without the Deployments that somebody else has taken over."""
+    """Return `verdicts` without the workloads that somebody else has taken over."""
     departures = attempt.interference.departures
     return {ref: verdict for ref, verdict in verdicts.items() if ref not in departures}
 
 
 def find_failed(verdicts: Verdicts) -> frozenset[Ref]:
-    """Return the Deployments whose verdict is failed."""
+    """Return the workloads whose verdict is failed."""
     return _find_of_kind(verdicts, VerdictKind.FAILED)
 
 
 def find_culprits(verdicts: Verdicts) -> frozenset[Ref]:
-    """Return the failed Deployments that justify a rollback; a pause is left to whoever paused."""
+    """Return the failed workloads that justify a rollback; a pause is left to whoever paused."""
     return frozenset(
         ref for ref in find_failed(verdicts) if not _has_reason(verdicts[ref], Reason.PAUSED)
     )
 
 
 def has_failed(attempt: Attempt, verdicts: Verdicts) -> bool:
-    """Tell whether a Deployment has failed, or a check of a plan without Deployments."""
+    """Tell whether a workload has failed, or a check of a plan without workloads."""
     return bool(find_failed(verdicts)) or health_checks.against_all(attempt) is not None
 
 

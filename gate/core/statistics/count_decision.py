@@ -17,7 +17,7 @@ from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import RatioLikelihoods
 
 LEAST_TICKS: Final = 9
-"""Before that many ticks nothing fails: whether events come in bursts is not known earlier."""
+"""Before that many ticks with requests nothing fails: only they show whether events burst."""
 EARLY_SHARE: Final = 2 / 15
 """Of alpha, at each look before the end of a phase of known length."""
 PASS_ALPHA: Final = 0.001
@@ -80,7 +80,7 @@ def judge(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False)
 def is_worse(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be beyond what is tolerated."""
     new, old = evidence.new, evidence.old
-    if evidence.ticks < LEAST_TICKS or not new.bad or not old.total:
+    if evidence.served_ticks < LEAST_TICKS or not new.bad or not old.total:
         return False
     if new.rate - old.rate <= rule.min_delta:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gate.core.statistics.count_decision import (
@@ -20,7 +21,7 @@ from gate.core.statistics.ratio_likelihoods import log_evidence_of_sums
 POWER: Final = 0.8
 """A ratio is detectable if it would fail with this probability."""
 MOST_RATIO: Final = 100.0
-_BISECTIONS: Final = 24
+_BISECTIONS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Estimate:
     detectable: float | None
 
 
+# An attempt asks what its checks conclude at each of its steps.
+@lru_cache(maxsize=256)
 def estimate(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> Estimate:
     """Return the figures after the ticks so far."""
     new, old = evidence.new, evidence.old

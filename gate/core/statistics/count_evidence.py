@@ -74,6 +74,11 @@ class CountEvidence:
         )
 
     @property
+    def served_ticks(self) -> int:
+        """How many ticks saw requests: between two scrapes there are none to see."""
+        return max(self.new.ticks, self.old.ticks)
+
+    @property
     def dispersion(self) -> float:
         """By how much the counts of ticks vary more than independent events; 1 if they do not.
 

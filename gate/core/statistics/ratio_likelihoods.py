@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _ALTERNATIVES: Final = 24
@@ -42,11 +43,14 @@ class RatioLikelihoods:
         (bad_new, total_new), (bad_old, total_old) = new, old
         if not self.anchors or total_new <= 0 or total_old <= 0 or not bad_new + bad_old:
             return self
-        odds = total_new / total_old
+        odds, bad = total_new / total_old, bad_new + bad_old
+        of_odds = bad_new * math.log(odds)
         logs = tuple(
             tuple(
-                before + _log_likelihood(ratio * odds, bad_new, bad_old)
-                for before, ratio in zip(known, _ratios(anchor), strict=True)
+                [
+                    before + of_odds + bad_new * log_ratio - bad * math.log1p(ratio * odds)
+                    for before, (ratio, log_ratio) in zip(known, _ratios(anchor), strict=True)
+                ]
             )
             for anchor, known in zip(self.anchors, self.logs, strict=True)
         )
@@ -95,8 +99,11 @@ def log_evidence_of_sums(ratio: float, odds: float, bad_new: float, bad_old: flo
     return _log_mean([_log_likelihood(one * odds, bad_new, bad_old) - null for one in others])
 
 
-def _ratios(anchor: float) -> Iterable[float]:
-    return (anchor * math.exp(steps * _STEP) for steps in range(_FIRST, _LAST + 1))
+@lru_cache(maxsize=64)
+def _ratios(anchor: float) -> tuple[tuple[float, float], ...]:
+    """Return the ratios about an anchor, each with its logarithm."""
+    logs = [math.log(anchor) + steps * _STEP for steps in range(_FIRST, _LAST + 1)]
+    return tuple((math.exp(log), log) for log in logs)
 
 
 def _log_likelihood(odds: float, bad_new: float, bad_old: float) -> float:

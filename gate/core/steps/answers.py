@@ -109,7 +109,7 @@ def _with_answered_at_head(attempt: Attempt, effect: Asking) -> Attempt:
     """Return the attempt with `effect` answered and its object's writes at the head of the queue.
 
     A read that no write waits for does not reorder the queue: configuration stays before its
-    Deployments.
+    workloads.
     """
     attempt = replace(
         attempt,
@@ -191,7 +191,7 @@ def _fold_rejection(attempt: Attempt, rejection: Rejection) -> Attempt:
 def _refused_out(attempt: Attempt, rejection: Rejection) -> Attempt:
     """Handle a write of the way out that the server refused: give up on it.
 
-    A Deployment is read first if anything has changed so far: the refusal may come from somebody
+    A workload is read first if anything has changed so far: the refusal may come from somebody
     else's change, and then that change is what is reported.
     """
     followed = any(target.ref == rejection.ref for target in attempt.plan.targets)

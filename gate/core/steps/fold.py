@@ -78,7 +78,7 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
 
 
 def _read_well(attempt: Attempt, effect: Asking) -> Attempt:
-    """End the blindness of a Deployment whose whole rollout was read."""
+    """End the blindness of a workload whose whole rollout was read."""
     if not isinstance(effect, Read) or not effect.whole_rollout:
         return attempt
     rollout = attempt.workloads.rollouts.get(effect.ref)
@@ -138,7 +138,7 @@ def _without_facts(attempt: Attempt) -> Attempt:
 
 
 def fold_observation(attempt: Attempt, event: Observed | Vanished | Listed) -> Attempt:
-    """Fold an observation into the Deployments that it is about."""
+    """Fold an observation into the workloads that it is about."""
     known = attempt.workloads
     owners = known.owners.after(event)
     refs = known.owners.find_concerned(event)
@@ -167,7 +167,7 @@ def _fold_each(
 ) -> FrozenMap[Ref, Folded]:
     """Return what is known after `event`, `before` itself if nothing changed.
 
-    `refs` are the Deployments concerned, None for all.
+    `refs` are the workloads concerned, None for all.
     """
     changed = {}
     for ref in before if refs is None else refs:

@@ -25,7 +25,13 @@ from gate.core.steps.timeline import narrate
 
 
 def begin(plan: Plan, at: float) -> Step:
-    """Start an attempt at `at` (monotonic seconds): it asks for its record to be saved first."""
+    """Start an attempt at `at` (monotonic seconds): it asks for its record to be saved first.
+
+    One that finishes another knows by that one's record what pods ran before.
+    """
+    if plan.resumed is None:
+        targets = (replace(one, snapshot=one.snapshot.remember_pods()) for one in plan.targets)
+        plan = replace(plan, targets=tuple(targets))
     attempt = Attempt(
         plan=plan,
         now=at,

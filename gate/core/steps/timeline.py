@@ -18,7 +18,7 @@ from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.states.late_writes import has_version_of_open_write
 from gate.core.states.lines import Line, describe_refusals
-from gate.core.states.unblocking import describe_replacements
+from gate.core.states.unblocking import describe_replacements, describe_waits
 from gate.core.writes.lost_needs import find_dropped, find_lost_need
 
 _MOST_EVENT_CHARACTERS = 10
@@ -63,10 +63,11 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
+        yield from describe_waits(before, after)
 
 
 def _may_be_late(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a write of our own, under way until now, may have changed a Deployment."""
+    """Tell whether a write of our own, under way until now, may have changed a workload."""
     rollout = attempt.workloads.rollouts.get(ref)
     live = rollout.snapshot.live if rollout is not None else None
     return live is not None and has_version_of_open_write(attempt, ref, live)

@@ -1,4 +1,4 @@
-"""What a lock remembers of its Deployment: which versions were verified, which were not, and why.
+"""What a lock remembers of its workload: which versions were verified, which were not, and why.
 
 A version is remembered with all objects that it was applied with, so that to return to it is to
 return to one set: never one version's pods with another one's configuration.
@@ -32,7 +32,7 @@ _SECONDS: Final = len("2026-01-01T00:00:00")
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What the end of an attempt says of one Deployment that it wrote.
+    """What the end of an attempt says of one workload that it wrote.
 
     `versions` are in the order of their judgement: what was rolled out, then what serves again.
     One whose `why` is no verdict (`JudgedVersion.is_unjudged`) is remembered only as written.
@@ -40,7 +40,7 @@ class Closing:
     stored in a Lease; `confidential` are the others. `paused` is whether the attempt left it
     paused, `scaled_down` whether the attempt scaled it to 0, None if it left the 0 replicas that
     it found. `replicas` is the manifest's number if that was applied and not taken back, else
-    None: the remembered number stays. `workload` is the Deployment at that time. `beside` has the
+    None: the remembered number stays. `workload` is the workload at that time. `beside` has the
     digests of the objects that earlier attempts wrote and this one did not. `left` is what an undo
     went back from, without a time.
     """
@@ -67,17 +67,17 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a lock remembers of its Deployment.
+    """What a lock remembers of its workload.
 
     `versions` are the judged ones, oldest first and each only once; `bodies` are the applied bodies
     of the verified ones, by digest. `paused` is true while a pause of ours may be in effect.
     `replicas` is the last number that was applied because a manifest asked for it, None if none
-    is known: field ownership holds no values. `uid` is that of the remembered Deployment; another
+    is known: field ownership holds no values. `uid` is that of the remembered workload; another
     one may have been created under its name since. `kept` are the digests of the bodies that are
     kept whole in a Secret beside the lock, each with its size there in characters. `scaled_down` is
     true while a scale-down of ours to 0 may be in effect. `unjudged` is what was written by
     attempts that ended without a verdict on it, `left` the versions that an undo went back from;
-    both oldest first. `others` are objects beside the Deployment as its attempts found them, or
+    both oldest first. `others` are objects beside the workload as its attempts found them, or
     gave them back, without having written them: another run wrote those, and an undo leaves them
     alone.
     """
@@ -124,11 +124,11 @@ class History:
         return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
 
     def replicas_of(self, uid: str) -> int | None:
-        """Return the replicas last applied to the Deployment of that uid, None if unknown."""
+        """Return the replicas last applied to the workload of that uid, None if unknown."""
         return self.replicas if uid == self.uid else None
 
     def has_scaled_down(self, uid: str) -> bool:
-        """Tell whether the last attempt scaled the Deployment of that uid to 0."""
+        """Tell whether the last attempt scaled the workload of that uid to 0."""
         return self.scaled_down and uid == self.uid
 
     def of_template(self, template: Template) -> JudgedVersion | None:
@@ -147,7 +147,7 @@ class History:
         return next((one for one in self.once_verified if one.members.get(ref) == digest), None)
 
     def has_written(self, ref: Ref, digest: str | None) -> bool:
-        """Tell whether an attempt on this Deployment wrote `ref` with that digest."""
+        """Tell whether an attempt on this workload wrote `ref` with that digest."""
         known = (one.members.get(ref) for one in (*self.versions, *self.unjudged))
         return bool(digest) and digest in known and (ref, digest) not in self.others
 
@@ -216,7 +216,7 @@ class History:
     def _others_after(
         self, closing: Closing, versions: Sequence[JudgedVersion]
     ) -> frozenset[tuple[Ref, str]]:
-        """Return the members that no attempt wrote; Deployments have their own histories.
+        """Return the members that no attempt wrote; workloads have their own histories.
 
         What an attempt that went back had written is known from its version that was not verified.
         """
@@ -257,7 +257,7 @@ def _with_what_stayed(
     """Return a verified version with those objects of the last one that its attempt did not write.
 
     It was verified beside them as they were then; their digest is `NOTHING` if nobody read them.
-    Another Deployment is left to its own history.
+    Another workload is left to its own history.
     """
     last = next((one for one in reversed(versions) if one.verified), None)
     if not new.verified or last is None:

@@ -1,4 +1,4 @@
-"""A version of a Deployment as an attempt applied it, and what identifies its pod template."""
+"""A version of a workload as an attempt applied it, and what identifies its pod template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
-from gate.core.model.outcome import AnyReason, Reason
+from gate.core.model.outcome import UNPROVEN, AnyReason, Reason
 from gate.core.rollout.causes import Cause
 
 _NO_FAILURES: Final = (
@@ -26,8 +26,7 @@ _NO_FAILURES: Final = (
 _NO_VERDICT: Final = (
     Reason.COMPLETE,
     Reason.NO_CHANGE,
-    Reason.VACUOUS,
-    Reason.NO_ROLLOUT,
+    *UNPROVEN,
     Reason.SUPERSEDED,
     Reason.DELETED,
     Reason.LOCKED,
@@ -85,11 +84,11 @@ def is_failure(reason: AnyReason) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JudgedVersion:
-    """A version of one Deployment, as an attempt applied it and judged it.
+    """A version of one workload, as an attempt applied it and judged it.
 
     `template` is the `template_digest` of its pods, "" if the attempt changed only objects beside
     them; `images` are those of its containers. `members` has the digest of what our manager had
-    applied of each object of the attempt, the Deployment included; `NOTHING` for one that somebody
+    applied of each object of the attempt, the workload included; `NOTHING` for one that somebody
     else had changed by then. A verified version also has the objects of earlier attempts that this
     one did not write. `replica_set` and `revision` are those of that time. `why` says what kept it
     from being verified, None if it was. `attempt_id`, `run_url` and `judged_at` (RFC 3339) are
@@ -140,7 +139,7 @@ class JudgedVersion:
         return is_same and self.members.items() <= other.members.items()
 
     def replica_set_in(self, owned: Iterable[Revision]) -> Revision | None:
-        """Return the newest of a Deployment's ReplicaSets that has its template, None for none."""
+        """Return the newest of a workload's revisions that has its template, None for none."""
         found = [rs for rs in owned if template_digest(rs.template) == self.template]
         return max(found, key=lambda rs: rs.revision or 0, default=None)
 
@@ -154,7 +153,7 @@ class JudgedVersion:
 class LeftVersion:
     """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
 
-    `template` and `members` are like those of `JudgedVersion`; `members` are the Deployment and
+    `template` and `members` are like those of `JudgedVersion`; `members` are the workload and
     what the undo changed beside it.
     """
 

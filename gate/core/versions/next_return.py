@@ -32,7 +32,7 @@ def next_return(
 ) -> NextReturn:
     """Return what `select` chooses for an apply of a version that is not known yet.
 
-    That apply is assumed to name the objects `beside` the Deployment, which earlier attempts
+    That apply is assumed to name the objects `beside` the workload, which earlier attempts
     wrote. Bodies that are kept beside the lock count as known and are not read.
     """
     objects = (
@@ -48,7 +48,7 @@ def next_return(
 
 
 def _another_version(live: LiveObject) -> LiveObject:
-    """Return a Deployment that differs from every remembered version."""
+    """Return a workload that differs from every remembered version."""
     nothing = Body.of({})
     deployment = live.workload
     if deployment is not None:

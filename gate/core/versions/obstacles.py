@@ -22,7 +22,7 @@ _NOT_THE_LIVE_ONE: Final = CleanText("no pod runs its live template")
 
 
 def obstacle(target: Target, history: History, digests: Mapping[Ref, str]) -> CleanText | None:
-    """Return why a changed Deployment must not return to what runs, None if it may.
+    """Return why a changed workload must not return to what runs, None if it may.
 
     `digests` are those of what our manager has applied so far of each object of the attempt.
     """
@@ -67,7 +67,7 @@ def left_unverified(
 
     An object that was verified with any version counts as verified, except with an earlier
     verification of this same version, unless that is still the last one. If somebody has since
-    changed the Deployment of an unverified version to another template, it is theirs.
+    changed the workload of an unverified version to another template, it is theirs.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""

@@ -1,7 +1,7 @@
 """Chooses the set of objects that a failure returns to, before the first write.
 
 First choice is the state right before: it served, and no gate knows it to be bad. If a changed
-Deployment did not serve alone, or runs a version that an attempt did not verify, the whole attempt
+workload did not serve alone, or runs a version that an attempt did not verify, the whole attempt
 returns to the last verified set instead. Never to a mixture of the two: one version's pods with
 another one's configuration is a combination that nobody tried.
 """
@@ -62,7 +62,7 @@ def unnamed_members(candidates: Candidates) -> tuple[Ref, ...]:
 
 
 def kept_bodies_needed(candidates: Candidates) -> dict[Ref, frozenset[str]]:
-    """Return the digests to be read from the Secret beside the lock of each Deployment.
+    """Return the digests to be read from the Secret beside the lock of each workload.
 
     Empty if the set is complete without them: most of the time nothing has to be read.
     """
@@ -137,7 +137,7 @@ def _needs_verified(candidates: Candidates) -> bool:
 
 
 def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
-    """Yield the changed or bad Deployments that must not return to what runs, each with why."""
+    """Yield the changed or bad workloads that must not return to what runs, each with why."""
     digests = candidates.live_digests()
     for target in candidates.targets:
         if not (_is_changed(candidates.object(target.ref)) or _is_bad(candidates, target)):
@@ -150,7 +150,7 @@ def _obstacles(candidates: Candidates) -> Iterator[tuple[Ref, CleanText]]:
 
 
 def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
-    """Tell whether a Deployment has 0 replicas, and no attempt left that unverified.
+    """Tell whether a workload has 0 replicas, and no attempt left that unverified.
 
     It need not serve anything: a failure returns to the 0 replicas of before.
     """
@@ -161,7 +161,7 @@ def _is_empty(target: Target, history: History, digests: Mapping[Ref, str]) -> b
 
 
 def _is_bad(candidates: Candidates, target: Target) -> bool:
-    """Tell whether a Deployment runs a version that failed.
+    """Tell whether a workload runs a version that failed.
 
     The last verified version does not count even if it failed later: it ran all the time, and an
     apply of it, however often it is repeated, has nothing to take back.
@@ -210,7 +210,7 @@ def _returns(candidates: Candidates) -> dict[Ref, JudgedVersion]:
 def _version(
     candidates: Candidates, target: Target, version: JudgedVersion | None
 ) -> tuple[Fact[Baseline], Body | None]:
-    """Return what a Deployment returns to, and the body for that if it is not as before."""
+    """Return what a workload returns to, and the body for that if it is not as before."""
     live, before = live_before(candidates.object(target.ref)), candidates.before()
     if live is None:
         return target.baseline, None
@@ -294,7 +294,7 @@ def _baseline(
     return Known(Baseline(owned.name, owned.revision, template, owned.label_value))
 
 
-# -- the objects beside the Deployments ------------------------------------------------------------
+# -- the objects beside the workloads --------------------------------------------------------------
 
 
 def _configuration(
@@ -302,7 +302,7 @@ def _configuration(
 ) -> Iterator[tuple[Ref, str, Ref]]:
     """Yield the manifest's other objects that are not as they were verified.
 
-    Each comes with its verified digest and the Deployment whose lock remembers it.
+    Each comes with its verified digest and the workload whose lock remembers it.
     """
     followed = {target.ref for target in candidates.targets}
     before = candidates.before()
@@ -314,7 +314,7 @@ def _configuration(
 def _verified_members(
     candidates: Candidates, returns: Mapping[Ref, JudgedVersion]
 ) -> dict[Ref, tuple[str, Ref]]:
-    """Return each object's last verified digest, and the Deployment whose lock remembers it.
+    """Return each object's last verified digest, and the workload whose lock remembers it.
 
     The sets of several attempts overlap: what a later one did not name stayed as it was.
     """
@@ -357,7 +357,7 @@ def _versions(
 ) -> Iterator[tuple[JudgedVersion, Ref]]:
     """Yield the versions that are returned to, and those verified before them.
 
-    Each comes with the Deployment whose lock remembers it.
+    Each comes with the workload whose lock remembers it.
     """
     for ref, version in returns.items():
         verified = candidates.history(ref).verified
@@ -387,7 +387,7 @@ def _changed_unnamed(
 
 
 def _is_left_unverified(candidates: Candidates, ref: Ref, digest: str) -> bool:
-    """Tell whether a Deployment beside the manifest is as an attempt left it, unverified.
+    """Tell whether a workload beside the manifest is as an attempt left it, unverified.
 
     If not, it has gone on by itself, with a history of its own.
     """

@@ -1,6 +1,6 @@
-"""Which objects an undo shares with Deployments that it does not return, and what those need.
+"""Which objects an undo shares with workloads that it does not return, and what those need.
 
-The sets of several attempts overlap: what a later attempt on another Deployment wrote to a shared
+The sets of several attempts overlap: what a later attempt on another workload wrote to a shared
 object was beside this one, too, until the attempt that is undone.
 """
 
@@ -18,10 +18,10 @@ from gate.core.versions.judged_version import JudgedVersion
 
 @dataclass(frozen=True, slots=True)
 class SharedMember:
-    """An object as a Deployment that stays was verified with it.
+    """An object as a workload that stays was verified with it.
 
     `is_live` is whether it still has that digest: then it cannot be returned without that
-    Deployment.
+    workload.
     """
 
     ref: Ref
@@ -37,10 +37,10 @@ def shared_members(
     digests: Mapping[Ref, str],
     returned: Collection[Ref],
 ) -> tuple[SharedMember, ...]:
-    """Return the members of a version of `own` that Deployments which stay need in another state.
+    """Return the members of a version of `own` that workloads which stay need in another state.
 
-    For each object the newest verified version of another Deployment counts, if it was verified no
-    earlier than `version`, runs by `digests`, and is not `returned` too. A Deployment that runs as
+    For each object the newest verified version of another workload counts, if it was verified no
+    earlier than `version`, runs by `digests`, and is not `returned` too. A workload that runs as
     `version` itself had it belongs to that set.
     """
     found: dict[Ref, SharedMember] = {}
@@ -54,7 +54,7 @@ def shared_members(
 
 
 def with_shared_members(version: JudgedVersion, shared: Collection[SharedMember]) -> JudgedVersion:
-    """Return a version with its shared objects as the Deployments that stay need them."""
+    """Return a version with its shared objects as the workloads that stay need them."""
     needed = {one.ref: one.digest for one in shared if not one.is_live}
     return replace(version, members=FrozenMap({**version.members, **needed}))
 

@@ -58,7 +58,7 @@ def choose_version(
     current = snapshot.current()
     skipped = list(_left_configurations(snapshot, history, digests))
     for rs in _older(snapshot, current):
-        why = _why_skipped(rs, current, history)
+        why = _why_skipped(rs, snapshot, history)
         if why is None:
             return Choice(None, rs, tuple(skipped))
         skipped.append(f"{revision_name(rs)}: {why}")
@@ -72,7 +72,7 @@ def older_revision(snapshot: Snapshot, history: History) -> Revision | None:
         (
             rs
             for rs in _older(snapshot, current)
-            if not _runs(rs, snapshot) and _why_skipped(rs, current, history) is None
+            if not _runs(rs, snapshot) and _why_skipped(rs, snapshot, history) is None
         ),
         None,
     )
@@ -146,7 +146,7 @@ def older_version(
     """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
 
     None if it belongs to the `planned` version, or if the attempt that `left` something unverified
-    also left objects beside the Deployments: old pods would come back with a configuration that
+    also left objects beside the workloads: old pods would come back with a configuration that
     they never ran with.
     """
     found = serving_choice(choose_version(target.snapshot, history, digests), target.snapshot)
@@ -194,7 +194,7 @@ def _newest_verified(
 ) -> JudgedVersion | None:
     """Return the newest verified version that is not what runs, None if there is none.
 
-    If the Deployment itself is the same, a version counts as another one only if an attempt of this
+    If the workload itself is the same, a version counts as another one only if an attempt of this
     history wrote an object beside it otherwise, or if an object of its own is missing. Changes by
     somebody else make no other version.
     """
@@ -241,7 +241,7 @@ def _left_configurations(
 
 
 def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
-    """Yield the objects beside the Deployments that are not as a version had them."""
+    """Yield the objects beside the workloads that are not as a version had them."""
     for ref, digest in version.members.items():
         if not is_workload(ref) and digests.get(ref) != digest:
             yield ref
@@ -260,7 +260,7 @@ def _newer(snapshot: Snapshot, history: History, chosen: Revision | None) -> Ite
     for rs in _older(snapshot, current):
         if chosen is None or rs.uid == chosen.uid or (rs.revision or 0) < (chosen.revision or 0):
             continue
-        why = _why_skipped(rs, current, history) or _why_passed(rs, snapshot, history)
+        why = _why_skipped(rs, snapshot, history) or _why_passed(rs, snapshot, history)
         yield f"{revision_name(rs)}: {why}"
 
 
@@ -299,13 +299,15 @@ def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> Revision | No
     return version.replica_set_in(plain) or version.replica_set_in(snapshot.list_owned())
 
 
-def _why_skipped(rs: Revision, current: Revision | None, history: History) -> str | None:
+def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | None:
     """Return why a revision is not to be returned to, None if nothing speaks against it."""
+    current = snapshot.current()
     if current is not None and is_later_restart(rs.template, current.template):
         why = _why_unverified(history.failure_of(rs))
         return "it is a restart of the version that runs" + (f", and {why}" if why else "")
     judged = history.failure_of(rs) or history.of_template(rs.template)
-    if why := _why_unverified(judged) or (_why_unproven(rs, history) if judged is None else ""):
+    is_unproven = judged is None and not snapshot.count_pods(rs).available
+    if why := _why_unverified(judged) or (_why_unproven(rs, history) if is_unproven else ""):
         return why
     left_at = history.template_left_at(rs.template)
     if left_at is not None:

@@ -1,4 +1,4 @@
-"""Whose fields prevent an undo of a Deployment, as the server's dry run would say."""
+"""Whose fields prevent an undo of a workload, as the server's dry run would say."""
 
 from __future__ import annotations
 

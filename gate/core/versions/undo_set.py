@@ -41,10 +41,10 @@ class Lacking:
 
 
 def attempts_on(own: Ref, histories: Mapping[Ref, History]) -> list[Mapping[Ref, str]]:
-    """Return what our manager had applied at the end of each attempt on a Deployment.
+    """Return what our manager had applied at the end of each attempt on a workload.
 
     The attempts of its own history come last, oldest first. If it was complete in an attempt but
-    another Deployment failed, only the other one's history knows of that attempt.
+    another workload failed, only the other one's history knows of that attempt.
     """
     return _attempts_on(own, {ref: _attempts(history) for ref, history in histories.items()})
 
@@ -78,9 +78,9 @@ def changed_members(
     own: Ref,
     digests: Mapping[Ref, str],
 ) -> list[Ref]:
-    """Return the members of a version of the Deployment `own` that are to be restored.
+    """Return the members of a version of the workload `own` that are to be restored.
 
-    Another Deployment is one of them if it was rolled out together with what runs: one that has
+    Another workload is one of them if it was rolled out together with what runs: one that has
     gone on by itself is left to its own history. `digests` are those of what our manager has
     applied so far, `attempts` those of `attempts_on`.
     """
@@ -96,9 +96,9 @@ def changed_members(
 def _rolled_out_with(
     attempts: Sequence[Mapping[Ref, str]], own: Ref, digests: Mapping[Ref, str]
 ) -> set[tuple[Ref, str]]:
-    """Return what was applied in the attempts that wrote the Deployment `own` as it runs.
+    """Return what was applied in the attempts that wrote the workload `own` as it runs.
 
-    All of those attempts count, because a restart writes the Deployment alone. If somebody else
+    All of those attempts count, because a restart writes the workload alone. If somebody else
     has changed what runs, the version that was rolled out last counts instead.
     """
     runs = digests.get(own)
@@ -119,7 +119,7 @@ def lacking(
     is_ours: Callable[[Ref], bool],
     facts: Mapping[Ref, Fact[LiveObject]] | None = None,
 ) -> Lacking:
-    """Return what keeps a set of the Deployment `own` from returning whole.
+    """Return what keeps a set of the workload `own` from returning whole.
 
     `bodies` has each object to be restored, and whether its body is known. `is_ours` tells whether
     an attempt left an object as it is now. `facts` is what was read of the objects: one that is
@@ -149,7 +149,7 @@ def lacking_now(
     """Return what an undo to a verified version would lack now.
 
     `digests` are those of what our manager has applied so far, `facts` what was read of the objects
-    beside the Deployment. The histories of other Deployments are not known.
+    beside the workload. The histories of other workloads are not known.
     """
     histories = {target.ref: history}
     attempts = attempts_on(target.ref, histories)
@@ -165,7 +165,7 @@ def lacking_now(
 def lacking_after(
     candidates: Candidates, before: Mapping[Ref, str], proposed: Mapping[Ref, str]
 ) -> FrozenMap[Ref, tuple[Ref, ...]]:
-    """Return, by Deployment, what an undo of an attempt would lack if the attempt succeeds.
+    """Return, by workload, what an undo of an attempt would lack if the attempt succeeds.
 
     Such an undo returns to what served before the attempt; if no history remembers that version,
     only to its pod template. `before` are the digests of what our manager had applied then,
@@ -199,7 +199,7 @@ def lacking_after(
 
 
 def _overwritten(candidates: Candidates, proposed: Mapping[Ref, str]) -> Iterator[Ref]:
-    """Yield the objects beside the Deployments that existed before and that the attempt changes."""
+    """Yield the objects beside the workloads that existed before and that the attempt changes."""
     for planned in candidates.objects:
         before, trial = live_before(planned), planned.trial
         if is_workload(planned.ref) or planned.ref not in proposed or before is None:
@@ -226,8 +226,8 @@ def _has_body_of(
 ) -> Callable[[Ref, JudgedVersion, Ref], bool]:
     """Return a predicate that tells whether the body of a version's member is available.
 
-    It takes the Deployment, the version and the member; a body is available if it is remembered in
-    full, kept in a Secret, or the Deployment's own and its ReplicaSet still exists. Many versions
+    It takes the workload, the version and the member; a body is available if it is remembered in
+    full, kept in a Secret, or the workload's own and its revision still exists. Many versions
     share members, so answers are cached.
     """
     owned = {target.ref: target.snapshot.list_owned() for target in targets}

@@ -1,4 +1,4 @@
-"""Who changed a Deployment, seen after the answer to a write of ours was lost.
+"""Who changed a workload, seen after the answer to a write of ours was lost.
 
 That write may land long after it was given up: late in a proxy, or a server that was away. What
 our manager owns shows it, as the fields of other managers show a change of theirs.
@@ -21,7 +21,7 @@ _REPLICAS: Final[Fields] = {"f:replicas": {}}
 
 
 class Author(enum.Enum):
-    """Who changed a Deployment."""
+    """Who changed a workload."""
 
     OURS = "ours"
     OTHERS = "others"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from gate.core.kinds.registry import BOOKKEEPING
 from gate.core.model.body import Body
 from gate.core.model.field_manager import Verb
 from gate.core.model.live_object import LiveObject
@@ -25,15 +26,17 @@ from gate.core.ssa.field_set import (
 )
 
 _DATA: Final = ("data", "binaryData")
+_SET_BY_PEOPLE: Final = ("f:metadata", "f:spec", *(f"f:{name}" for name in _DATA))
+"""The parts of an object in which a change of others is reported."""
 _NO_VALUES_OF_OTHERS: Final = ("replicas", "template.metadata.annotations")
-"""What others set in the spec of a Deployment without making it theirs."""
+"""What others set in the spec of a workload without making it theirs."""
 
 
 def foreign_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> Fields | None:
     """Return the fields that somebody else has changed, added or removed since our apply.
 
     Only fields that we owned after our apply, or that `write` restores, count. A field that is
-    live as `write` leaves it is no change: the write may have been done already. For a Deployment
+    live as `write` leaves it is no change: the write may have been done already. For a workload
     the pod template is left out, because a change in it supersedes the whole, and so are replicas
     that an autoscaler decides on.
     """
@@ -81,6 +84,37 @@ def added_fields(write: PlannedWrite, written: WrittenObject, live: LiveObject) 
     return select_changed(live.body.thaw(), written.after.body.thaw(), added)
 
 
+def fields_of_others(
+    write: PlannedWrite, written: WrittenObject, live: LiveObject
+) -> Fields | None:
+    """Return what other managers have set since our apply, and no write of ours touches.
+
+    The way back leaves it by itself; it is only to be reported. Status, finalizers and what the
+    workloads' controllers note in annotations do not count, nor does the pod template of a
+    workload, or replicas that an autoscaler decides on.
+    """
+    if live.resource_version == written.after.resource_version:
+        return None
+    theirs: Fields | None = None
+    for entry in _thaw_managed_fields(live):
+        if entry.get("manager") != write.field_manager and entry.get("subresource") != "status":
+            theirs = union(theirs, entry.get("fieldsV1") or None)
+    theirs = {key: inner for key, inner in (theirs or {}).items() if key in _SET_BY_PEOPLE} or None
+    if live.workload is not None:
+        judged_elsewhere = {"f:replicas"} if write.autoscaled else set()
+        theirs = _without_spec(theirs, {"f:template"} | judged_elsewhere)
+    after, now = (_without_notes(one.body.thaw()) for one in (written.after, live))
+    return select_changed(now, after, theirs)
+
+
+def _without_notes(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with only those of its metadata that people set."""
+    metadata = body.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    noted = {key: value for key, value in annotations.items() if key not in BOOKKEEPING}
+    return {**body, "metadata": {"labels": metadata.get("labels") or {}, "annotations": noted}}
+
+
 def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
     """Tell whether others have since put something of theirs into what our apply created.
 
@@ -99,7 +133,7 @@ def is_extended(write: PlannedWrite, written: WrittenObject, live: LiveObject) -
 
 
 def has_values_of_others(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether others have since set something in the spec of a Deployment that we created.
+    """Tell whether others have since set something in the spec of a workload that we created.
 
     Its deletion would take that along. Replicas do not count, which autoscalers set, nor do
     annotations of the pod template, which `kubectl rollout restart` writes.

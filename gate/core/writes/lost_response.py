@@ -17,7 +17,7 @@ _TEMPLATE = ("spec", "template")
 def has_landed(head: PlannedWrite, live: LiveObject, trial: LiveObject | None) -> bool:
     """Tell whether `live` is what the apply of `head` leaves, if nobody has changed it since.
 
-    For a Deployment only the pod template counts: others may own replicas and the rest by then.
+    For a workload only the pod template counts: others may own replicas and the rest by then.
     `trial` is what the server would make of the body, None without a dry run: then the body is
     compared as it was sent, which misses what the server writes in another form (`0.5`, `500m`).
     """

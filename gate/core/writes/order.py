@@ -54,7 +54,7 @@ def sendable(attempt: Attempt) -> tuple[Ref, ...]:
     """Return the objects whose next write may be decided now, in order.
 
     After a signal, objects of one kind go back in parallel. Configuration comes before the
-    Deployments; deletions come after them, one by one.
+    workloads; deletions come after them, one by one.
     """
     if not attempt.writes.queue:
         return ()

@@ -47,7 +47,7 @@ def with_held(attempt: Attempt, held: FrozenMap[Ref, str]) -> Attempt:
 
 
 def _list_created(attempt: Attempt) -> FrozenMap[Ref, LiveObject]:
-    """Return the live objects to be deleted, except for followed Deployments, which are locked.
+    """Return the live objects to be deleted, except for followed workloads, which are locked.
 
     Cluster-scoped objects are left out, too.
     """

@@ -24,6 +24,7 @@ from gate.core.protocol.effects import Effect, FindUsers, Read
 from gate.core.ssa import field_set
 from gate.core.writes.foreign_changes import (
     added_fields,
+    fields_of_others,
     foreign_fields,
     has_values_of_others,
     is_extended,
@@ -39,7 +40,7 @@ from gate.core.writes.request import send, send_body
 from gate.core.writes.way_out import next_out
 
 FRESH_SECONDS = 1.0
-"""How old the decision to go back may be at the first write before Deployments are read again."""
+"""How old the decision to go back may be at the first write before workloads are read again."""
 
 
 def next_write(attempt: Attempt) -> Step:
@@ -110,7 +111,7 @@ def _refused_back(attempt: Attempt, head: PlannedWrite, rejection: Rejection) ->
 
 
 def _deployments_first(attempt: Attempt) -> Step:
-    """Check the Deployments that go back before anything that goes back with them is written.
+    """Check the workloads that go back before anything that goes back with them is written.
 
     One that somebody else has taken over leaves the attempt before its configuration is changed
     under it. Before the first write they are read again unless the decision is fresh: the process
@@ -141,7 +142,7 @@ def _deployments_first(attempt: Attempt) -> Step:
 
 
 def _to_go_back(attempt: Attempt) -> tuple[Ref, ...]:
-    """Return the Deployments whose restoration is still to be written, in order."""
+    """Return the workloads whose restoration is still to be written, in order."""
     ahead = dict.fromkeys(write.ref for write in attempt.writes.queue if write.verb is Verb.APPLY)
     return tuple(ref for ref in ahead if ref in attempt.workloads.followed_before)
 
@@ -160,15 +161,15 @@ def _send_back(attempt: Attempt, head: PlannedWrite) -> Step:
     if written is None or live is None:
         return send(attempt, head)
     foreign = foreign_fields(head, written, live)
-    if foreign is None:
-        return _send_with_added(attempt, head, written, live)
-    smaller = without_foreign(head, foreign, live)
+    smaller = head if foreign is None else without_foreign(head, foreign, live)
     if smaller is None:
         followed = head.ref in attempt.workloads.followed_before
         return send(attempt, head) if followed else (_left_alone(attempt, head.ref), ())
-    dropped = tuple(f".{path}" for path in field_set.paths(foreign))
-    attempt = _with_dropped(attempt, head.ref, dropped)
-    return _send_with_added(_with_head(attempt, smaller), smaller, written, live)
+    left = field_set.union(foreign, fields_of_others(head, written, live))
+    dropped = tuple(f".{path}" for path in field_set.paths(left))
+    attempt = _with_dropped(attempt, head.ref, dropped) if dropped else attempt
+    attempt = attempt if smaller is head else _with_head(attempt, smaller)
+    return _send_with_added(attempt, smaller, written, live)
 
 
 def _send_with_added(
@@ -237,7 +238,7 @@ def _came_back(attempt: Attempt, head: PlannedWrite) -> bool:
 def _mine(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether what this attempt wrote to `ref` is still there, by all that is known.
 
-    For a Deployment the pod template counts. Another object only has to exist: which of its
+    For a workload the pod template counts. Another object only has to exist: which of its
     fields others have changed is found out when the write is sent.
     """
     live, written = attempt.ledger.live.get(ref), attempt.ledger.written.get(ref)
@@ -261,7 +262,7 @@ def _before_deletion(attempt: Attempt, head: PlannedWrite) -> Step | None:
     """Return what comes before a deletion, None if nothing is in its way.
 
     What others have put into it is left to them. They may use by then what this attempt created
-    beside the Deployments: their locks show that, too.
+    beside the workloads: their locks show that, too.
     """
     written, live = attempt.ledger.written[head.ref], attempt.ledger.live[head.ref]
     is_followed = head.ref in attempt.workloads.followed_before
@@ -285,7 +286,7 @@ def _left_alone(attempt: Attempt, ref: Ref) -> Attempt:
 
 
 def _with_departure(attempt: Attempt, ref: Ref) -> Attempt:
-    """Leave a Deployment to whoever has changed or deleted it before its way back was written."""
+    """Leave a workload to whoever has changed or deleted it before its way back was written."""
     here = attempt.ledger.written[ref].after.uid == _uid_now(attempt, ref)
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     message = CleanText(f"somebody else {did} it before the rollback was written")

@@ -99,7 +99,7 @@ def _at(value: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def stands_unowned(write: PlannedWrite, written: WrittenObject, live: LiveObject) -> bool:
-    """Tell whether a Deployment's template is as `write` leaves it, though its owners are removed.
+    """Tell whether a workload's template is as `write` leaves it, though its owners are removed.
 
     It has everything that is sent, and nothing that our apply set and `write` leaves out.
     """

@@ -1,4 +1,4 @@
-"""Records a write that was done: what it left, and which Deployment to follow."""
+"""Records a write that was done: what it left, and which workload to follow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def went_out(
     read: LiveObject | None = None,
     is_created: Fact[bool] = NOT_ANSWERED,
 ) -> Attempt:
-    """Record an object as this attempt left it, and follow it if it is a Deployment.
+    """Record an object as this attempt left it, and follow it if it is a workload.
 
     The object of before is what the preflight saw: after a lost answer, the latest read may show
     our own write. Only if the preflight saw none and the server says that our write created none
@@ -95,7 +95,7 @@ def went_back(
 def _follow_from_answer(
     attempt: Attempt, before: LiveObject | None, live: LiveObject, field_manager: str
 ) -> Attempt:
-    """Follow a Deployment from the answer to its apply on."""
+    """Follow a workload from the answer to its apply on."""
     snapshot = _snapshot(attempt, live.ref)
     if snapshot is None or live.workload is None:
         return attempt

@@ -57,7 +57,7 @@ def _next_deletion(attempt: Attempt, head: PlannedWrite) -> Step:
 
 
 def is_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed, created or deleted a Deployment since the preflight."""
+    """Tell whether somebody else changed, created or deleted a workload since the preflight."""
     if not any(target.ref == ref for target in attempt.plan.targets):
         return False
     live, before = attempt.ledger.live.get(ref), find_before(attempt, ref)
@@ -67,7 +67,7 @@ def is_theirs(attempt: Attempt, ref: Ref) -> bool:
 
 
 def became_theirs(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether somebody else changed a Deployment before this attempt got to write it."""
+    """Tell whether somebody else changed a workload before this attempt got to write it."""
     unwritten = ref not in attempt.ledger.written and attempt.plan.resumed is None
     planned = any(write.ref == ref for write in attempt.plan.writes)
     return unwritten and planned and (is_theirs(attempt, ref) or _is_seen_changed(attempt, ref))
@@ -93,7 +93,7 @@ def _is_gone(attempt: Attempt, ref: Ref) -> bool:
 
 
 def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
-    """Leave a Deployment to whoever changed it, whether or not our write came before that."""
+    """Leave a workload to whoever changed it, whether or not our write came before that."""
     here = ref in attempt.ledger.live
     reason, did = (Reason.SUPERSEDED, "changed") if here else (Reason.DELETED, "deleted")
     awaited = "while the answer to our write was awaited"
@@ -112,7 +112,7 @@ def stepped_back(attempt: Attempt, ref: Ref) -> Attempt:
 def refused_for_good(attempt: Attempt, rejection: Rejection) -> Attempt:
     """End the way out with a write that the server refused.
 
-    If the answer to an earlier try was lost and somebody else has changed the Deployment, it is
+    If the answer to an earlier try was lost and somebody else has changed the workload, it is
     left to them instead, whether or not our write came before that.
     """
     if attempt.writes.uncertain and is_theirs(attempt, rejection.ref):

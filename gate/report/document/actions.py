@@ -5,6 +5,7 @@ from __future__ import annotations
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.endings.coverage import Coverage, coverage_of
+from gate.core.endings.unwritten import may_have_gone
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
@@ -105,7 +106,8 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
         return _action_back(attempt, ref)
     if found is not None and found.kind is FindingKind.WRITTEN_LATE:
         return "created" if _is_new(attempt, ref) else "changed"
-    return "in-doubt" if ref in uncertain_writes(attempt) else _action_out(attempt, ref)
+    is_in_doubt = ref in uncertain_writes(attempt) or may_have_gone(attempt, ref)
+    return "in-doubt" if is_in_doubt else _action_out(attempt, ref)
 
 
 def _action_back(attempt: Attempt, ref: Ref) -> Action:

@@ -47,12 +47,18 @@ def _vacuous(attempt: Attempt) -> Iterator[str]:
     for ref, ending in attempt.result.endings.items():
         empty = ending.outcome is Outcome.ROLLED_BACK and is_scaled_to_zero(attempt, ref)
         if ending.reason is Reason.VACUOUS:
-            yield f"{name(ref)} has 0 replicas: no pod ran, so nothing was shown to work"
+            yield f"{name(ref)}: {_when_empty(attempt, ref)}: nothing was shown to work"
         elif ending.outcome is Outcome.APPLIED:
             yield f"{name(ref)}: {_without_rollout(attempt, ref)}"
         elif empty:
             nothing = "nothing serves, and nothing was shown to work"
             yield f"{name(ref)} went back to 0 replicas: {nothing}"
+
+
+def _when_empty(attempt: Attempt, ref: Ref) -> str:
+    snapshot = latest_snapshot(attempt, ref)
+    live = snapshot.live if snapshot is not None else None
+    return "no pod ran" if live is None else live.when_empty
 
 
 def _without_rollout(attempt: Attempt, ref: Ref) -> str:

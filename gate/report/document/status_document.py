@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from gate.core.model.objects import Workload
+from gate.core.model.outcome import Outcome, outcome_of
 from gate.core.rollout.judge import Rollout
+from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.report.document.branches import branches_of
 from gate.report.document.pods import pod_state
 from gate.report.kinds.registry import of_ref
@@ -16,7 +18,8 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
     """Return verdict and causes, counters, conditions and pods, the new version's pods first.
 
     `now` is monotonic seconds of the clock by which the rollout is followed. Without a workload
-    `revision` and `replicas` are None and the lists are empty. A pod's `version` is the name of the
+    `revision` and `replicas` are None and the lists are empty. `verdict` is `applied` where nothing
+    rolls the live template out. A pod's `version` is the name of the
     object that keeps its version; `replicaset` is the key for it of before there were other kinds.
     """
     verdict, live = rollout.verdict(now), rollout.snapshot.live
@@ -25,7 +28,7 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         "kind": rollout.ref.kind,
         "namespace": rollout.ref.namespace,
         "name": rollout.ref.name,
-        "verdict": verdict.kind.value,
+        "verdict": call_verdict(verdict),
         "reason": verdict.reason.value,
         "message": verdict.message,
         "causes": [
@@ -41,6 +44,14 @@ def status_document(rollout: Rollout, now: float) -> dict[str, Any]:
         ],
         "pods": list(_pods(rollout)),
     }
+
+
+def call_verdict(verdict: Verdict) -> str:
+    """Return the word for a verdict: what no pod takes by itself is applied, and not complete."""
+    is_complete = verdict.kind is VerdictKind.COMPLETE
+    if is_complete and outcome_of(verdict.reason) is Outcome.APPLIED:
+        return Outcome.APPLIED.value
+    return verdict.kind.value
 
 
 def _replicas(rollout: Rollout, live: Workload) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.registry import kind_of
+from gate.core.kinds.registry import has_way_back, kind_of
 from gate.core.model.body import Body
 from gate.core.model.fact import Absent, Known
 from gate.core.model.objects import Ref, Revision
@@ -343,7 +343,8 @@ def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     if snapshot is None or snapshot.live is None:
         return "unknown"
     with_pods = [one for one in snapshot.list_owned() if snapshot.count_pods(one).created]
-    if not with_pods and snapshot.live.replicas == 0:
+    # The parallelism of what runs once may be 0 as well: it has not run then, and may yet.
+    if not with_pods and snapshot.live.replicas == 0 and has_way_back(ref):
         return "none"
     kinds = {_kind(attempt, ref, revision) for revision in with_pods}
     if len(kinds) > 1:

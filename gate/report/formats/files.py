@@ -45,7 +45,7 @@ def _html(result: Result) -> str:
 
 _RENDER: dict[Format, Callable[[Result], str]] = {
     Format.JSON: json_text,
-    Format.TEXT: lambda result: verdict_text(result, Style()),
+    Format.TEXT: lambda result: verdict_text(result, Style(), is_whole=True),
     Format.JUNIT: _junit,
     Format.MARKDOWN: _markdown,
     Format.HTML: _html,

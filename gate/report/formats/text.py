@@ -13,28 +13,24 @@ from gate.core.model.outcome import LOCK_REASONS, WELL, Outcome, Reason
 from gate.duration import format_seconds
 from gate.report.check_report.rows import check_lines
 from gate.report.document.deletion import deletion_words
+from gate.report.formats.evidence_lines import evidence_lines
 from gate.report.formats.labelled_rows import Block
 from gate.report.kinds import registry
 from gate.report.schema.result import (
     Action,
-    EvidenceResult,
     Result,
     RollbackResult,
     Running,
     Version,
     WorkloadResult,
 )
-from gate.report.style.style import Style, Symbol, columns, pad
+from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
 from gate.report.words.fault import verb_of
+from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
-from gate.report.words.headline import (
-    headline,
-    is_changed_by_others,
-    pods_by_version,
-    version_words,
-)
+from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import (
     list_own_objects,
@@ -44,6 +40,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
+from gate.report.words.version_names import pods_by_version, version_words
 from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40
@@ -62,15 +59,13 @@ _MOST_NAMED = 6
 _ELSEWHERE = "the result document has them all (--output json)"
 _MOST_NAME_LINES = 6
 _MOST_IMAGE_LINES = 4
-_LOG_LINES = 10
-_OTHER_LINES = 3
-_MOST_HEADING_LINES = 4
-_LEAST_ROOM = 3
-"""Two lines of a heading and one that is quoted."""
 
 
-def verdict_text(result: Result, style: Style) -> str:
-    """Return the verdict block, at most 40 lines, with a line feed at its end."""
+def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str:
+    """Return the verdict block, at most 40 lines, with a line feed at its end.
+
+    On a terminal two lines have to do for what happened; `is_whole` where nobody counts lines.
+    """
     above, below = Block(style), _below(result, style, _MOST_WARNING_LINES)
     if len(below.lines) > MOST_LINES // 2:
         below = _below(result, style, _FEW_WARNING_LINES)
@@ -83,10 +78,11 @@ def verdict_text(result: Result, style: Style) -> str:
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
         above.row("checks", line)
-    top = [*headline(result, style), *above.lines][: MOST_LINES - len(below.lines)]
+    first = headline(result, style, is_whole=is_whole)
+    top = [*first, *above.lines][: MOST_LINES - len(below.lines)]
     room = MOST_LINES - len(top) - len(below.lines)
     pieces = [piece for workload in detailed for piece in workload["evidence"]]
-    return "\n".join([*top, *_evidence(pieces, style, room), *below.lines]) + "\n"
+    return "\n".join([*top, *evidence_lines(pieces, style, room), *below.lines]) + "\n"
 
 
 def _below(result: Result, style: Style, warning_lines: int) -> Block:
@@ -370,31 +366,3 @@ def _next(block: Block, result: Result) -> None:
         block.row("next", step.text, _MOST_STEP_LINES)
         if step.command.isprintable() and step.command:
             block.command("next", step.command)
-
-
-def _evidence(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
-    """Return as many pieces as there is room for, a whole heading with at least one line each."""
-    block = Block(style)
-    for index, piece in enumerate(pieces):
-        heading, quoted = _piece(piece)
-        most = _LOG_LINES if index == 0 else _OTHER_LINES
-        if room - len(block.lines) < _LEAST_ROOM:
-            break
-        block.row("evidence", heading, min(_MOST_HEADING_LINES, room - len(block.lines)))
-        shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
-        for line in shown[: room - len(block.lines)]:
-            block.line("evidence", line, style.sign(Symbol.QUOTE))
-    return block.lines
-
-
-def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
-    """Return the heading of a piece and the lines that are quoted below it."""
-    where = f"pod/{piece['pod']}" if piece["pod"] else ""
-    where += f", container {piece['container']}" if piece["container"] else ""
-    at = f" at {moment(piece['at'])}" if piece["at"] else ""
-    lines = [line for line in piece["text"].splitlines() if line.strip()]
-    if piece["kind"] == "log":
-        return f"{'previous ' if piece['previous'] else ''}log of {where}", lines
-    first = lines[0] if lines else ""
-    verb = "ended" if piece["kind"] == "termination" else "event"
-    return f"{where} {verb}{at}: {first}".strip(), lines[1:]

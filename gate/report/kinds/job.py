@@ -70,6 +70,11 @@ JOB: Final = WorkloadWords(
                 "a Job that failed is not run again: give it another name (or generateName), or"
                 ' annotate it with rollout-gate.dev/replace-failed: "true", then apply again'
             ),
+            Advice(
+                "mend what its pods said, and look at what it had done by then; it is gone,"
+                " with its pods and their logs, so that the next apply runs it again",
+                is_for_gone=True,
+            ),
         ),
         Reason.TIMEOUT: (
             Advice(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Workload
-from gate.core.model.outcome import Outcome, Reason, outcome_of
+from gate.core.model.outcome import Outcome, Reason
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.report.document.branches import Branch, branches_of
 from gate.report.document.pods import pod_lines
+from gate.report.document.status_document import call_verdict
 from gate.report.kinds import registry
 from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
@@ -60,9 +61,8 @@ def _counts(rollout: Rollout, live: Workload) -> str:
 
 def _verdict(rollout: Rollout, now: float, style: Style) -> list[str]:
     verdict = rollout.verdict(now)
-    word, tone = verdict.kind.value, _TONES[verdict.kind]
-    if verdict.kind is VerdictKind.COMPLETE and outcome_of(verdict.reason) is Outcome.APPLIED:
-        word, tone = Outcome.APPLIED.value, Tone.UNSURE
+    word = call_verdict(verdict)
+    tone = Tone.UNSURE if word == Outcome.APPLIED else _TONES[verdict.kind]
     says_it_all = (Reason.VACUOUS.lower(), verdict.kind.value)
     said = [] if verdict.reason.lower() in says_it_all else [f"{verdict.reason}:"]
     room = style.width - len(word) - 2

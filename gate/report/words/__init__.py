@@ -5,6 +5,7 @@ __all__ = [
     "attempt_advice",
     "facts",
     "fault",
+    "found_at_end",
     "grade",
     "half_applied",
     "headline",
@@ -13,5 +14,6 @@ __all__ = [
     "object_names",
     "refusal",
     "single_run",
+    "version_names",
     "worst",
 ]

@@ -19,6 +19,7 @@ from gate.report.words.attempt_advice import (
     Step,
     after_interruption,
     claims_of,
+    managers_in,
     parse_hint,
     take_over_flags,
 )
@@ -27,8 +28,8 @@ from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS
 from gate.report.words.fixed_advice import RESUME, fixed_steps
+from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
-from gate.report.words.headline import is_made_again
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
 from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
@@ -275,6 +276,12 @@ def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     yield from claims or [step_about(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
+def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Say how to take over the fields that the server refused for the sake of their owners."""
+    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
+
+
 def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise by what is left: an apply is refused while it, or its namespace, is being deleted."""
     seen, place = worst["deletion"], place_of(result, worst)
@@ -329,7 +336,8 @@ def _looking_at(workload: WorkloadResult) -> str:
 def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
     items = list_own_objects(result, worst)
-    managers = dict.fromkeys(name for item in items for name in writers_of(item))
+    said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
+    managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said
     if not managers:
         text = "see what runs, and apply again if yours is to win:"
         yield step_about(result, worst, text, _looking_at(worst))
@@ -349,6 +357,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.IMAGE_PULL: advise_on_image,
     Reason.POD_CREATE_DENIED: _advise_if_denied,
     Reason.CONFLICT: _conflict,
+    Reason.APPLY_REJECTED: _advise_if_rejected,
     Reason.DELETED: _advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
     Reason.SUPERSEDED: _advise_if_superseded,

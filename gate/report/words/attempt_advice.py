@@ -75,11 +75,16 @@ def claims_of(message: str) -> Iterator[Step]:
 
     Only commands that have these flags meet such a conflict.
     """
-    managers = dict.fromkeys(_MANAGER.findall(message))
+    managers = managers_in(message)
     if not managers:
         return
     yield Step("to take their fields over for good, apply with:", take_over_flags(managers))
     yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+
+
+def managers_in(message: str) -> list[str]:
+    """Return the field managers with which the server says that an apply conflicts."""
+    return list(dict.fromkeys(_MANAGER.findall(message)))
 
 
 def take_over_flags(managers: Iterable[str]) -> str:

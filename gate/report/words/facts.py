@@ -26,11 +26,12 @@ from gate.report.style.style import Style
 from gate.report.words.attempt_advice import Step
 from gate.report.words.grade import Grade, result_grade
 from gate.report.words.half_applied import is_unwritten
-from gate.report.words.headline import headline, version_words
+from gate.report.words.headline import headline
 from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
 from gate.report.words.single_run import stage_of, verb_of_run
 from gate.report.words.steps import cluster_of
+from gate.report.words.version_names import version_words
 from gate.report.words.worst import worst_workload
 
 _ONE_LINE: Final = Style(width=1_000_000)

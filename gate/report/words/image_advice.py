@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import Final
 
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
+
+_NO_REFERENCE: Final = ("invalid reference format", "InvalidImageName")
+"""What a kubelet says of a name that it cannot parse, with a message or by the reason alone."""
 
 
 def advise_on_image(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Name what mends a pull: of some errors no registry is asked at all."""
     messages = " ".join(cause["message"] for cause in worst["causes"])
-    if "invalid reference format" in messages:
+    if any(sign in messages for sign in _NO_REFERENCE):
         yield Step("that is no image reference, and no registry was asked: correct it where it is")
         return
     if "policy of Never" in messages:

@@ -23,9 +23,12 @@ def describe_interruption(result: Result) -> str:
     unwritten = list_unwritten(result, workloads)
     doubtful = [one for one in workloads if is_unwritten(one) and one not in unwritten]
     runs = [one for one in workloads if stage_of(one) is not None]
-    if len(workloads) in (len(unwritten), len(doubtful)) or not (unwritten or runs or doubtful):
-        return result["message"]
     is_back = result["rollback"] is not None
+    is_alike = is_back or len(workloads) == 1 or not any(one["changed"] for one in workloads)
+    if len(workloads) in (len(unwritten), len(doubtful)):
+        return result["message"]
+    if is_alike and not (unwritten or runs or doubtful):
+        return result["message"]
     rolling = [one for one in workloads if one not in (*unwritten, *doubtful, *runs)]
     parts = [*_runs(result, runs, is_alone=not rolling)]
     if is_back:

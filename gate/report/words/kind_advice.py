@@ -11,6 +11,7 @@ from gate.report.kinds import registry
 from gate.report.kinds.kind import Advice
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
+from gate.report.words.object_names import is_gone_by_now
 from gate.report.words.single_run import is_left_open, stage_of
 
 _SUBJECT = "{subject}"
@@ -22,7 +23,11 @@ def kind_advice(reason: str, result: Result, worst: WorkloadResult) -> Iterator[
     Advice about the object that stands in the way is left out if no single one does.
     """
     subject, remedy = _subject(reason, worst), _remedy(reason, worst)
-    for advice in registry.of_entry(worst).steps.get(reason, ()):
+    words = registry.of_entry(worst)
+    is_gone = words.runs_once and is_gone_by_now(result, worst)
+    for advice in words.steps.get(reason, ()):
+        if advice.is_for_gone != is_gone:
+            continue
         has_subject = subject or _SUBJECT not in f"{advice.text}{advice.command}"
         if has_subject and advice.remedy in (Remedy.NONE, remedy):
             yield _fill_in(advice, result, worst, subject)

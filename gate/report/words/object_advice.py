@@ -11,7 +11,7 @@ from gate.core.model.outcome import LOCK_REASONS, Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.attempt_advice import take_over_flags
-from gate.report.words.headline import is_changed_by_others
+from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.object_names import object_name, some_names
 
 _MOST_NAMED = 3

@@ -23,6 +23,11 @@ def list_own_objects(result: Result, workload: WorkloadResult) -> list[ObjectRes
     ]
 
 
+def is_gone_by_now(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether the object of a workload was gone at the last look."""
+    return any(one["action"] == "gone" for one in list_own_objects(result, workload))
+
+
 def kinds_of(workloads: Iterable[WorkloadResult]) -> str:
     """Return what several workloads are together, as `workloads`."""
     return registry.name_kinds(map(registry.of_entry, workloads))

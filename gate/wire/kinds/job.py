@@ -31,6 +31,7 @@ class JobSpec(shapes.Shape):
     completions: int | None = None
     active_deadline_seconds: int | None = None
     suspend: bool | None = None
+    ttl_seconds_after_finished: int | None = None
     pod_failure_policy: FailurePolicy | None = None
 
 
@@ -82,6 +83,7 @@ def build_job(found: Job) -> job_objects.Job:
         failed=status.failed or 0,
         terminating=status.terminating or 0,
         ignores_failures=any(rule.action == "Ignore" for rule in rules),
+        has_time_to_live=spec.ttl_seconds_after_finished is not None,
     )
 
 

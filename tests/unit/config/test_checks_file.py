@@ -196,45 +196,45 @@ checks:
 
 @pytest.mark.contract("B434", "B435", "B436")
 def test_everything_is_named_at_once_with_the_line_of_its_key(folder: Folder) -> None:
-    """File, line, check, key, and what may be meant; beside what is wrong with other options."""
+    """File, line, column, check, key, what may be meant; beside what is wrong elsewhere."""
     wrong = folder.problems(BAD.replace("10m", "soon"))
     assert wrong == [
         (
-            "rollout-gate.yaml:4: checks: errors: query: unknown variable ${replicast}"
+            "rollout-gate.yaml:4:5: checks: errors: query: unknown variable ${replicast}"
             " (at character 14) (did you mean ${replicaset}?)"
         ),
-        "rollout-gate.yaml:5: checks: errors: max: not a number: 'true'",
+        "rollout-gate.yaml:5:5: checks: errors: max: not a number: 'true'",
         (
-            "rollout-gate.yaml:6: checks: errors: min_samples: unknown key"
+            "rollout-gate.yaml:6:5: checks: errors: min_samples: unknown key"
             ' (did you mean "min-samples"?)'
         ),
-        'rollout-gate.yaml:7: checks: errors: min-samples: has no "min"',
+        'rollout-gate.yaml:7:5: checks: errors: min-samples: has no "min"',
         (
-            "rollout-gate.yaml:8: checks: errors: min-samples.query: unknown variable ${wndow}"
+            "rollout-gate.yaml:8:7: checks: errors: min-samples.query: unknown variable ${wndow}"
             " (at character 5) (did you mean ${window}?)"
         ),
-        'rollout-gate.yaml:9: checks: errors: min-samples.mim: unknown key (did you mean "min"?)',
-        'rollout-gate.yaml:10: checks: check 2: has no "name"',
-        "rollout-gate.yaml:11: checks: check 2: max: not a number: '190:20:30'",
+        'rollout-gate.yaml:9:7: checks: errors: min-samples.mim: unknown key (did you mean "min"?)',
+        'rollout-gate.yaml:10:5: checks: check 2: has no "name"',
+        "rollout-gate.yaml:11:5: checks: check 2: max: not a number: '190:20:30'",
         (
-            "rollout-gate.yaml:12: checks: check 2: reduce: not one of max, min, sum, avg, all,"
+            "rollout-gate.yaml:12:5: checks: check 2: reduce: not one of max, min, sum, avg, all,"
             " any: 'maxx' (did you mean max?)"
         ),
-        "rollout-gate.yaml:13: checks: errors: a second check of that name, after check 1",
+        "rollout-gate.yaml:13:5: checks: errors: a second check of that name, after check 1",
         (
-            "rollout-gate.yaml:15: checks: errors: http.url: a URL has to begin with http:// or"
+            "rollout-gate.yaml:15:7: checks: errors: http.url: a URL has to begin with http:// or"
             " https://"
         ),
-        'rollout-gate.yaml:16: checks: errors: http.staus: unknown key (did you mean "status"?)',
-        "rollout-gate.yaml:17: checks: errors: window: goes with query or use alone",
+        'rollout-gate.yaml:16:7: checks: errors: http.staus: unknown key (did you mean "status"?)',
+        "rollout-gate.yaml:17:5: checks: errors: window: goes with query or use alone",
         (
-            "rollout-gate.yaml:18: checks: error-rte: use: not one of error-rate, latency-p99,"
+            "rollout-gate.yaml:18:5: checks: error-rte: use: not one of error-rate, latency-p99,"
             " restarts, cpu-throttling, memory-near-limit: 'error-rte' (did you mean error-rate?)"
         ),
-        "rollout-gate.yaml:19: checks: latency: has no bounds: give min, max or compare",
-        "rollout-gate.yaml:22: checks: check 6: asks nothing",
-        'rollout-gate.yaml:22: checks: check 6: nme: unknown key (did you mean "name"?)',
-        'rollout-gate.yaml:23: checks: check 6: quary: unknown key (did you mean "query"?)',
+        "rollout-gate.yaml:19:5: checks: latency: has no bounds: give min, max or compare",
+        "rollout-gate.yaml:22:5: checks: check 6: asks nothing",
+        'rollout-gate.yaml:22:5: checks: check 6: nme: unknown key (did you mean "name"?)',
+        'rollout-gate.yaml:23:5: checks: check 6: quary: unknown key (did you mean "query"?)',
         "rollout-gate.yaml:1: timeout: not a duration: 'soon'",
     ]
 
@@ -252,8 +252,8 @@ checks:
     name: b
 """
     assert folder.problems(text) == [
-        "rollout-gate.yaml:6: checks: a: interval: must be 1s or more: '0.1s'",
-        "rollout-gate.yaml:6: checks: b: interval: must be 1s or more: '0.1s'",
+        "rollout-gate.yaml:6:5: checks: a: interval: must be 1s or more: '0.1s'",
+        "rollout-gate.yaml:6:5: checks: b: interval: must be 1s or more: '0.1s'",
     ]
 
 
@@ -445,7 +445,7 @@ def test_two_checks_of_one_name_are_refused(
         ("checks: 3", "rollout-gate.yaml:1: checks: not a list of checks: '3'"),
         ("checks: {name: x}", "rollout-gate.yaml:1: checks: not a list of checks"),
         ("checks:", "rollout-gate.yaml:1: checks: has no value"),
-        ("check: [\n'a: up < 1',\n'b: up <= 1']", "rollout-gate.yaml:2: check: a: < is no bound"),
+        ("check: [\n'a: up < 1',\n'b: up <= 1']", "rollout-gate.yaml:2:1: check: a: < is no bound"),
     ],
 )
 def test_what_is_no_list_of_checks_is_named(folder: Folder, text: str, problem: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -85,6 +87,13 @@ WRONG = [
     (f"{LEAST}\ncompare: {{harm: 3}}", 'has no "test"', BY_SCHEMA),
     (f"{LEAST}\ncompare: {{test: counts, alpha: 0}}", "must be above 0", BY_SCHEMA),
     (f"{LEAST}\ncompare: {{test: counts, negligible: 1}}", "0 or more and below 1", BY_SCHEMA),
+    (f"{LEAST}\ncompare: {{test: counts, min-delta: 1}}", "0 or more and below 1", BY_SCHEMA),
+    (f"{LEAST}\ncompare: {{test: counts, alpha: 1}}", "above 0 and at most 0.5", BY_SCHEMA),
+    (
+        f"{LEAST}\ncompare: {{test: counts, alpha: -0.1}}",
+        "checks: errors: compare.alpha: must be above 0",
+        BY_SCHEMA,
+    ),
     (
         f"{LEAST}\ncompare: {{test: counts, harm: 1.2}}",
         "harm (1.2) has to be above 1 + tolerance (1.25)",
@@ -125,9 +134,9 @@ WRONG = [
 def test_what_cannot_work_is_refused_at_its_place(
     folder: Folder, text: str, problem: str, seen: bool
 ) -> None:
-    """One complaint with file and line; the schema sees what an editor can."""
+    """One complaint with file, line and column; the schema sees what an editor can."""
     (told,) = folder.problems(listed(text))
-    assert told.startswith("rollout-gate.yaml:")
+    assert re.match(r"rollout-gate\.yaml:\d+:\d+: checks: (errors|x): ", told)
     assert problem in told
     assert bool([*VALIDATOR.iter_errors(folder.values(listed(text)))]) == seen
 
@@ -157,6 +166,11 @@ def test_a_bake_window_too_short_for_nine_looks_is_refused(folder: Folder) -> No
         " could be decided"
     ) in told
     folder.load(listed(text), bake="3m")
+    both = listed(f"{LEAST}\nwarm-up: 1m")
+    folder.load(both, bake="2m59s")
+    folder.load(both, bake="1m", timeout="2m")
+    (told,) = folder.problems(both, bake="1m", timeout="1m59s")
+    assert "and timeout and bake together are 2m59s: nothing could be decided" in told
 
 
 @pytest.mark.contract("B1155", "B1161")

@@ -392,10 +392,21 @@ def unconfigured(reason: str) -> Scene:
     return scene(*pods(2, waiting(reason, 'secret "db" not found')))
 
 
+NO_NAME = "invalid reference format: repository name (shop/W) must be lowercase"
 GRACES: list[tuple[Scene, float, str, Reason, str]] = [
     *(
         (pulling("", reason), 0.0, "image_invalid_seconds", Reason.IMAGE_PULL, "")
         for reason in ("InvalidImageName", "ErrImageNeverPull")
+    ),
+    (
+        pulling(
+            f'Failed to apply default image tag "shop/W:2": couldn\'t parse image name: {NO_NAME}',
+            "InvalidImageName",
+        ),
+        0.0,
+        "image_invalid_seconds",
+        Reason.IMAGE_PULL,
+        NO_NAME,
     ),
     *(
         (pulling(message), 30.0, "image_refused_seconds", Reason.IMAGE_PULL, "")
@@ -428,7 +439,7 @@ GRACES: list[tuple[Scene, float, str, Reason, str]] = [
 """What is wrong, how long it is waited for, the key that sets this, the reason and its words."""
 
 
-@pytest.mark.contract("B88", "B89", "B90", "B92", "B94", "B95", "B112")
+@pytest.mark.contract("B88", "B89", "B90", "B92", "B94", "B95", "B112", "B1251")
 @each(("found", "seconds", "key", "reason", "words"), GRACES)
 def test_each_trouble_has_its_grace(
     found: Scene, seconds: float, key: str, reason: Reason, words: str

@@ -38,6 +38,16 @@ def is_rolled_out(view: View[ControllerRevision], live: DaemonSet) -> bool:
     return follows_everywhere or _follow_all_ready(view, live, Placement.of(view, live))
 
 
+def is_available_everywhere(
+    view: View[ControllerRevision], live: DaemonSet, policy: Policy
+) -> bool:
+    """Tell whether every node that has to has an available pod, of whatever revision."""
+    if policy.requirement.require_all_nodes:
+        return live.available == live.replicas
+    placement = Placement.of(view, live)
+    return placement.count_available_of_any(live) >= placement.count_wanted(live)
+
+
 def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
     """Return how many nodes have to follow: all, unless less was asked for."""
     if policy.requirement.require_min_available:
@@ -78,11 +88,14 @@ def describe_counts(view: View[ControllerRevision], live: DaemonSet, which: str)
     """
     if not live.replicas:
         return live.when_empty
+    placement = Placement.of(view, live)
     if live.on_delete and live.updated < live.replicas:
         left = live.replicas - live.updated
         runs = "1 node runs" if left == 1 else f"{left} nodes run"
-        return f"{runs} another revision until somebody deletes its pods: the strategy is OnDelete"
-    placement = Placement.of(view, live)
+        said = f"{runs} another revision until somebody deletes its pods: the strategy is OnDelete"
+        available = placement.count_available_of_any(live)
+        lack = f"; {available} of {live.replicas} nodes have an available pod"
+        return said + (lack if available < placement.count_wanted(live) else "")
     pod = f"{which} pod".strip()
     available = placement.count_seen(live)
     nodes = "node has" if live.replicas == 1 else "nodes have"

@@ -53,7 +53,6 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -73,6 +72,10 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     def key_of_pod(self, pod: Pod) -> str:
         """Return the key of the revision that a pod is of."""
         return key_of(pod)
+
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return its node: the pod that replaces it runs there."""
+        return pod.node
 
     def count_pods(self, view: View[ControllerRevision], revision: ControllerRevision) -> PodCounts:
         """Count the pods of a revision; which of them are available, the status alone knows.
@@ -112,7 +115,8 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
             return None
         waits = policy.requirement.on_delete is OnDelete.WAIT
         if live.on_delete and live.updated < live.replicas and not waits:
-            return Reason.NO_ROLLOUT
+            is_whole = completion.is_available_everywhere(view, live, policy)
+            return Reason.NO_ROLLOUT if is_whole else None
         if not completion.has_completed(view, live, policy):
             return None
         return Reason.COMPLETE if live.replicas else Reason.VACUOUS

@@ -58,8 +58,12 @@ def find_blocking_pod(
     of_version = (one for one in view.list_owned() if f"{live.uid}/{one.label_value}" == key)
     revision = next(of_version, None)
     template = live.template if revision is None else revision.template
+    others = (pod for pod in alive if not _is_left(view, placement, pod))
     return BlockingPod(
-        track.pod, trouble_of(track.with_all_restarts(), template, limits), is_taken_back=True
+        track.pod,
+        trouble_of(track.with_all_restarts(), template, limits),
+        is_taken_back=True,
+        is_last=live.current >= live.replicas and all(pod.ready for pod in others),
     )
 
 
@@ -95,4 +99,4 @@ def _are_available(placement: Placement, live: DaemonSet, alive: Collection[Pod]
 
 
 def _is_left(view: View[ControllerRevision], placement: Placement, pod: Pod) -> bool:
-    return key_of(pod) == view.taken_back and pod.node not in placement.dead
+    return view.has_moved(pod, view.taken_back) and pod.node not in placement.dead

@@ -73,6 +73,14 @@ class Placement:
         desired = self.count_wanted(live)
         return max(0, min(desired, updated + available - desired))
 
+    def count_available_of_any(self, live: DaemonSet) -> int:
+        """Return on how many nodes that are not dead a pod is available, of whatever revision.
+
+        The status may still count a pod that has stopped being ready: the pods know better.
+        """
+        ready = len(self.followed) + self.behind_ready
+        return min(ready, max(0, live.available - self.dead_ready))
+
     def count_seen(self, live: DaemonSet) -> int:
         """Return as much as `count_available` does, or more where pods show it a moment early."""
         others = self.dead_ready + self.behind_ready

@@ -55,7 +55,6 @@ class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
     bookkeeping: frozenset[str] = BOOKKEEPING
     variables: WorkloadVariables | None = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS})
 
     # -- its revisions and their pods --------------------------------------------------------------
 

@@ -52,7 +52,6 @@ class JobKind:
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables | None = None
     reasons: tuple[AnyReason, ...] = tuple(JobReason)
-    unproven: frozenset[AnyReason] = frozenset()
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -76,6 +75,10 @@ class JobKind:
         """Return the uid of a pod's Job."""
         return pod.owner_uid
 
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return "": any pod may replace any other."""
+        return ""
+
     def count_pods(self, view: View[Revision], revision: Revision) -> PodCounts:
         """Count the pods that run now."""
         pods = [track.pod for track in view.pods.values() if track.pod.owner_uid == revision.uid]
@@ -98,9 +101,11 @@ class JobKind:
         """Return `Complete` for its condition, and for nothing else.
 
         `SuccessCriteriaMet` comes before it while pods still terminate, and `succeeded` counts pods
-        of a Job that may yet fail.
+        of a Job that may yet fail. One that no pod was to complete has run none: `Vacuous`.
         """
-        return Reason.COMPLETE if live.complete is not None else None
+        if live.complete is None:
+            return None
+        return Reason.COMPLETE if live.wanted or live.succeeded else Reason.VACUOUS
 
     def is_rolled_out(self, view: View[Revision], live: Job) -> bool:
         """Tell whether it is complete: nothing resumes one that is."""

@@ -29,7 +29,8 @@ class Job(Workload):
     A Job's status has no `observedGeneration`: it counts as observed, and `is_started` is whether
     the controller has set `startTime`. `completions` is None if any pod's success is enough (a work
     queue). `active_deadline_seconds` is None without one. `ignores_failures` is whether its policy
-    leaves failures of some pods uncounted.
+    leaves failures of some pods uncounted. `has_time_to_live` is whether it has
+    `ttlSecondsAfterFinished`.
     """
 
     completions: int | None
@@ -42,11 +43,22 @@ class Job(Workload):
     failed: int
     terminating: int
     ignores_failures: bool = False
+    has_time_to_live: bool = False
 
     @property
     def wanted(self) -> int:
         """How many pods have to succeed; at least one in a work queue."""
         return 1 if self.completions is None else self.completions
+
+    @property
+    def when_empty(self) -> str:
+        """What is to be said of it where no pod was to succeed."""
+        return "no completions were asked for, and no pod ran"
+
+    @property
+    def goes_after_end(self) -> bool:
+        """Whether the controller deletes it some time after its end."""
+        return self.has_time_to_live
 
     @property
     def complete(self) -> Condition | None:

@@ -81,7 +81,9 @@ def _blocking(
 ) -> BlockingPod:
     is_left = left_behind.is_left(view, live, track.pod)
     obstacle = left_behind.find_obstacle(live, track.pod, is_taken_back=is_left)
-    return BlockingPod(track.pod, _trouble_of(view, live, limits, track), obstacle, is_left)
+    trouble = _trouble_of(view, live, limits, track)
+    is_last = is_left and left_behind.are_others_done(view, live)
+    return BlockingPod(track.pod, trouble, obstacle, is_left, is_last)
 
 
 def _trouble_of(

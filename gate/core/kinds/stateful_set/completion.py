@@ -70,13 +70,20 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
     """
     if not live.is_observed:
         return "the controller has not seen the change yet"
-    others = max(0, live.status_replicas - live.updated_replicas)
+    terminating = [track.pod for track in live.own_pods(view.pods.values()) if track.pod.deleting]
+    # The status counts a pod that terminates, but not among those that are updated.
+    of_target = sum(pod.revision_label == live.update_revision for pod in terminating)
+    others = max(0, live.status_replicas - live.updated_replicas - of_target)
     if live.replicas and not live.to_update and others:
         why = "OnDelete" if live.on_delete else f"partition {live.partition} of {live.replicas}"
         runs = f"{live.updated_replicas} of {live.replicas} pods run the live template"
-        return f"{runs}, and the controller replaces none ({why})"
+        lack = f"; {live.available_replicas} of {live.replicas} pods are available"
+        whole = _is_whole(view, live)
+        return f"{runs}, and the controller replaces none ({why}){'' if whole else lack}"
     pods = f"{which} pods".strip()
-    wanted = live.to_update if others and live.to_update else live.replicas
+    wanted = live.replicas
+    if others and live.to_update:  # more than to_update were, if the partition was raised since
+        wanted = min(max(live.to_update, live.updated_replicas), live.replicas)
     parts = [f"{min(count_new_available(view, live), wanted)} of {wanted} {pods} available"]
     if wanted < live.replicas:
         stay = live.replicas - wanted
@@ -86,6 +93,7 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
     if others > 0:
         other = "new" if which == "old" else "old"
         parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
+    parts += [f"pod/{pod.name} is terminating" for pod in terminating[:1]]
     return ", ".join(parts)
 
 

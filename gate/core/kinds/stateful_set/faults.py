@@ -14,8 +14,13 @@ from gate.core.rollout.controller_faults import Fault, denial_of_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
-_UNCREATED: Final = re.compile(r"create Pod (\S+) in StatefulSet \S+ failed error: (.*)", re.DOTALL)
-"""The controller's event (`recordPodEvent`): a StatefulSet has no condition that says so."""
+_UNCREATED: Final = re.compile(
+    r"[Cc]reate Pod (\S+) in StatefulSet \S+ failed error: (.*)", re.DOTALL
+)
+"""The controller's event (`recordPodEvent`): a StatefulSet has no condition that says so.
+
+Its first letter depends on the version of the controller.
+"""
 
 
 def faults(

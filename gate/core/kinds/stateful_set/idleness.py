@@ -24,6 +24,8 @@ def sign_of_idleness(view: View[ControllerRevision], live: StatefulSet) -> str:
     own = live.own_pods(view.pods.values())
     if own and sum(track.pod.ready for track in own) != live.ready_replicas:
         return MISCOUNTED
+    if any(track.pod.deleting for track in own):  # counted as available while it is still ready
+        return ""
     is_whole = live.status_replicas == live.available_replicas == live.replicas
     return UNREPLACED if is_whole and live.updated_replicas < live.to_update else ""
 

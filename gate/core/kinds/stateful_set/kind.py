@@ -22,7 +22,7 @@ from gate.core.kinds.stateful_set.objects import (
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.objects import Pod
-from gate.core.model.outcome import AnyReason, Reason
+from gate.core.model.outcome import AnyReason
 from gate.core.rollout.controller_faults import Fault
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
@@ -60,7 +60,6 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     bookkeeping: frozenset[str] = frozenset()
     variables: WorkloadVariables = VARIABLES
     reasons: tuple[AnyReason, ...] = tuple(StatefulSetReason)
-    unproven: frozenset[AnyReason] = frozenset({Reason.VACUOUS, Reason.NO_ROLLOUT})
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -93,6 +92,10 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     def key_of_pod(self, pod: Pod) -> str:
         """Return the name of a pod's revision."""
         return pod.revision_label
+
+    def place_of_pod(self, pod: Pod) -> str:
+        """Return its name: the pod that replaces it has the same."""
+        return pod.name
 
     def count_pods(self, view: View[ControllerRevision], revision: ControllerRevision) -> PodCounts:
         """Return the pods of a revision; the status counts those of the new one alone."""

@@ -13,13 +13,13 @@ from gate.core.rollout.workload_kind import View
 
 
 def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool:
-    """Tell whether a pod is of the version that is taken back, and its controller leaves it.
+    """Tell whether an attempt brought a pod to the version that is taken back, and it would stay.
 
     A version may be taken back that stays the new one, as where a partition is raised again: below
-    it another one is to run.
+    it another one is to run. What ran the version before the attempt is as it was.
     """
     index, version = live.index_of(pod), view.taken_back
-    if index is None or not version or pod.revision_label != version or not live.holds(index):
+    if index is None or not view.has_moved(pod, version) or not live.holds(index):
         return False
     return {live.update_revision, live.revision_after(pod)} != {version}
 
@@ -36,6 +36,21 @@ def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:
         return False
     there = (pod for pod in own if live.index_of(pod) is not None)
     return sum(pod.ready and not pod.deleting for pod in there) >= live.replicas
+
+
+def are_others_done(view: View[ControllerRevision], live: StatefulSet) -> bool:
+    """Tell whether all pods are there, and none but those left behind has anything to become."""
+    own = {live.index_of(track.pod): track for track in live.own_pods(view.pods.values())}
+    for index in range(live.replicas):
+        track = own.get(index)
+        if track is None or not track.counts:
+            return False
+        if is_left(view, live, track.pod):
+            continue
+        is_new = track.pod.revision_label == live.update_revision
+        if not track.pod.ready or not (is_new or live.holds(index)):
+            return False
+    return True
 
 
 def find_obstacle(live: StatefulSet, pod: Pod, *, is_taken_back: bool) -> str:

@@ -75,6 +75,19 @@ class StatefulSet(Workload):
         return Workload.strategy_put_back(self, failed)
 
     @property
+    def updates_all_pods(self) -> bool:
+        """Whether its controller brings each pod to a new version by itself."""
+        return self.to_update == self.replicas
+
+    @property
+    def holds_last_complete(self) -> bool:
+        """Whether it has a partition, below which a pod comes back at the current revision.
+
+        The controller makes that the new one as soon as all pods run it (`completeRollingUpdate`).
+        """
+        return bool(self.partition) and not self.on_delete
+
+    @property
     def strategy(self) -> str:
         """What its controller goes by, as people call it."""
         return "OnDelete" if self.on_delete else f"partition {self.partition}"

@@ -85,6 +85,20 @@ def test_the_role_for_a_manifest_has_a_valid_name(
     assert_names_are_valid(gate("preflight", file=[path], allow_kind=roles, rbac=True).out)
 
 
+@pytest.mark.contract("B1248")
+def test_each_kind_has_a_role_of_its_own(gate: Gate, server: Server, manifest: Manifest) -> None:
+    """Under one name the second Role would take away what the first one gave."""
+    server.limit()
+    bodies = (web(name="db"), stateful_set(), daemon_set("db"))
+    printed = [
+        *(gate("verify", (name,), rbac=True) for name in ("db", "sts/db", "ds/db")),
+        *(gate("preflight", file=[manifest(body)], rbac=True) for body in bodies),
+    ]
+    roles = [next(yaml.safe_load_all(each.out))["metadata"]["name"] for each in printed]
+    assert roles[0] == "rollout-gate-verify"
+    assert len(set(roles)) == len(roles), roles
+
+
 @pytest.mark.contract("B1196")
 @pytest.mark.parametrize(
     ("behaviour", "ended"), [("complete=1", "has completed"), ("crash=1;code=3", "has failed")]
@@ -136,7 +150,7 @@ def test_status_says_that_nodes_may_not_be_read_only_where_that_is_so(
     assert ("nodes may not be read" in ended.out) is not may_read
 
 
-@pytest.mark.contract("B1199")
+@pytest.mark.contract("B1199", "B1249")
 def test_status_calls_what_nothing_rolls_out_applied(gate: Gate, server: Server) -> None:
     """No pod runs the live template: that is not complete."""
     for number in (1, 2):
@@ -146,6 +160,11 @@ def test_status_calls_what_nothing_rolls_out_applied(gate: Gate, server: Server)
     assert ended.code == 0
     assert "\napplied: NoRollout: 0 of 3 pods run the live template" in ended.out
     assert "complete" not in ended.out
+    assert (
+        "\nhow its pods come to the live template: rollout-gate verify statefulset/db" in ended.out
+    )
+    document = gate("status", "sts/db", output="json").document
+    assert (document["verdict"], document["reason"]) == ("applied", "NoRollout")
 
 
 def is_whole(live: JSON) -> bool:

@@ -129,6 +129,10 @@ def test_counters_of_the_running_version_are_looked_for(
     ended = tried(gate, path, COUNTERS)
     assert (ended.code, warnings(ended)) == (0, [])
     assert len(metrics.asked) == 1
+    assert "errors: 1 series of total, 0 of bad, which counts as 0" in ended.err
+    computed = {**COUNTERS, "bad": f'{COUNTERS["total"]} - good{{pod=~"${{replicaset}}-.*"}}'}
+    (warning,) = warnings(tried(gate, path, computed))
+    assert "bad gives no series although total does" in warning
     counters(metrics)
     (warning,) = warnings(tried(gate, path, COUNTERS))
     assert warning.endswith("this check cannot see the running version: no series of total")

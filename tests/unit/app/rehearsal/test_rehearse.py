@@ -467,3 +467,43 @@ def test_every_kind_of_workload_is_rehearsed(played: Played, tmp_path: Path) -> 
     flags = {"file": [str(manifest)], "with_": "paused"}
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
     assert "pauses the rollout of a Deployment, and the workload" in played.err.getvalue()
+
+
+MIGRATION = """\
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {sandbox.rollout-gate.dev/behaviour: complete=20}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: migrate, image: "localhost:5000/shop/web:2"}]
+"""
+
+
+@pytest.mark.contract("B1245")
+@pytest.mark.parametrize("kind", ["crash", "superseded", "deleted", longer("quota")])
+def test_trouble_strikes_while_the_workload_rolls_that_it_is_about(
+    played: Played, manifest: Write, kind: str
+) -> None:
+    """The Job before it has the same image, and comes to its end."""
+    [row] = rows(played, manifest(MIGRATION), with_=kind)[1]
+    exit_code, outcome, why = {**ENDS, "quota": (4, "rolled-back", "")}[kind]
+    assert (row["exit_code"], row["outcome"]) == (exit_code, outcome), row
+    assert row["why"].startswith(why)
+    assert row["decided_at_seconds"] >= 20
+
+
+@pytest.mark.contract("B1245")
+def test_trouble_that_never_came_is_said(played: Played, manifest: Write) -> None:
+    """The Job before it fails, so the workload is never written."""
+    failing = MIGRATION.replace("complete=20", "never-ready").replace(
+        "backoffLimit: 0", "activeDeadlineSeconds: 5"
+    )
+    flags = {"file": [manifest(failing)], "with_": "superseded", "silence": ["all"]}
+    rehearse(played.world, load("rehearse", flags, environ={}))
+    said = "superseded did not strike: the workload that it is about was never written"
+    assert f"warning: {said}\n" in played.out.getvalue()

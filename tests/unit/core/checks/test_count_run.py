@@ -11,7 +11,15 @@ from gate.core.checks.bake_window import least_bake_seconds, least_counting_seco
 from gate.core.checks.count_run import look_once
 from gate.core.checks.measurement import Kind
 from gate.core.checks.query_template import Query
-from gate.core.checks.questions import Answers, Counted, Form, MetricQuestion, Samples, Series
+from gate.core.checks.questions import (
+    Answers,
+    Counted,
+    Form,
+    MetricQuestion,
+    Questions,
+    Samples,
+    Series,
+)
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check, Counts, During, Schedule, share_alpha, without_comparison
 from gate.core.checks.tick_questions import Unaskable, ask
@@ -103,12 +111,15 @@ def test_both_versions_are_asked_one_question_each_for_one_time() -> None:
 
 @pytest.mark.contract("B1158")
 def test_counting_starts_from_what_was_there_within_the_last_hour() -> None:
-    """A target that is not scraped at that moment has not begun at 0."""
+    """A target that is not scraped at that moment has not begun at 0; others start at that time."""
     questions = ask(counts(), 100.0, SUBJECT, During.BAKE, begins=True)
     assert not isinstance(questions, Unaskable)
     assert isinstance(questions.value, MetricQuestion)
-    assert questions.value.query.startswith("last_over_time((label_replace((")
-    assert questions.value.query.endswith("\n)[1h:30s])")
+    now = ask(counts(), 100.0, SUBJECT, During.BAKE)
+    assert isinstance(now, Questions)
+    assert isinstance(now.value, MetricQuestion)
+    text = now.value.query
+    assert questions.value.query == f"({text}\n) or last_over_time(({text}\n)[1h:30s])"
     run = started()
     assert run.begins
     assert not steady(run, 1, (0, 0), (0, 0)).begins
@@ -223,6 +234,67 @@ def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
     assert said.message.endswith("; the old version no longer serves")
+
+
+@pytest.mark.contract("B1220")
+def test_between_two_scrapes_no_version_is_gone_and_none_is_judged() -> None:
+    """Looks each second at counters that are scraped every fifteen: one scrape decides nothing."""
+    brisk = counts(scrape_seconds=30.0)
+    run = started(replace(brisk, schedule=replace(brisk.schedule, interval_seconds=1.0)))
+    for look in range(130):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        scrapes = look // 15
+        new = samples(1000 + 300 * scrapes, 10_000 + 1000 * scrapes)
+        run = run.after_answer(
+            tick, now, both(new, samples(1000 + scrapes, 10_000 + 1000 * scrapes))
+        )
+        assert not run.settled
+    assert not run.finished
+    run = steady(run, 20, (300, 1000), (1, 1000))
+    assert run.finished
+
+
+@pytest.mark.contract("B1221")
+@each("side", ["new", "old"])
+def test_a_computed_bad_without_series_is_not_zero(side: str) -> None:
+    """Unequal labels lose all bad events of one version: it neither passes nor makes the other."""
+    bad = Query.parse('n{pod="${replicaset}"} - b{pod="${replicaset}",le="0.5"}', BUILT_IN)
+    plain = counts()
+    assert isinstance(plain.probe, Counts)
+    for probe, ends in (
+        (replace(plain.probe, bad=bad), {INCONCLUSIVE}),
+        (plain.probe, {PASS, FAIL}),
+    ):
+        run = started(replace(plain, probe=probe))
+        for look in range(60):
+            now = run.wake_at
+            run, tick = ticked(run, now)
+            with_bad, without = samples(5.0 * look, 1000.0 * look), samples(None, 1000.0 * look)
+            sides = (without, with_bad) if side == "new" else (with_bad, without)
+            run = run.after_answer(tick, now, both(*sides))
+            if run.finished:
+                break
+        said = conclude(run)
+        assert said.kind in ends
+        why = "bad gives no series although total does" if ends == {INCONCLUSIVE} else "counts as 0"
+        assert why in said.message
+        assert f"the {side} version" in said.message
+
+
+@pytest.mark.contract("B1154")
+def test_a_gauge_decides_nothing() -> None:
+    """Not even what it seemed to show before it gave itself away."""
+    run = started()
+    for look in range(40):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new = samples(900 + 90 * (look % 2), 10_000 + 1000 * look)
+        run = run.after_answer(tick, now, both(new, samples(1000 + look, 10_000 + 100 * look)))
+    assert not run.finished
+    said = conclude(run)
+    assert (said.kind, said.reason) == (INCONCLUSIVE, Reason.CHECK_ERROR)
+    assert said.message.startswith("bad: a series fell")
 
 
 @pytest.mark.contract("B1152", "B1162")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from gate.core.model.readiness import Readiness, ReadinessKind
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Read, Write
 from gate.core.protocol.events import WriteRejected
-from gate.core.rollout.policy import ObjectWait, OnFailure, Policy, Response, WaitFor
+from gate.core.rollout.policy import Budgets, ObjectWait, OnFailure, Policy, Response, WaitFor
 from gate.report.views.timeline import waiting_for
 from tests.unit.core.leaves import config, manifest, ref_of
 from tests.unit.core.player import Player, ends, planned
@@ -92,6 +93,17 @@ def test_an_object_that_is_not_ready_in_time_fails_the_attempt(readiness: Readin
     late = " is not ready after 120 s" if readiness is NOT_YET else ""
     assert ending.message == f"certificate/own{late}: {readiness.why}"
     assert [write.ref.name for write in player.server.done][-3:] == ["settings", "own", "web"]
+
+
+@pytest.mark.contract("B1233")
+def test_an_object_that_fails_during_the_bake_window_fails_the_attempt() -> None:
+    """It is read again meanwhile, and the end of the window is not waited for."""
+    player = applying(readiness=READY, policy=replace(ALL, budgets=Budgets(bake_seconds=100.0)))
+    player.run_to(State.BAKING)
+    began_at = player.attempt.now
+    player.server.readiness[OWN] = STALLED
+    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.OBJECT_NOT_READY)
+    assert player.attempt.course.leg_at - began_at == pytest.approx(30, abs=2)
 
 
 @pytest.mark.contract("B987")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import betainc, betaincinv
-from scipy.stats import chi2
+from scipy.stats import binom, chi2, norm
 
-from gate.core.statistics.count_decision import CountRule, End, judge
+from gate.core.statistics.count_decision import LEAST_TICKS, CountRule, End, judge
 from gate.core.statistics.count_estimate import POWER, estimate
-from gate.core.statistics.count_evidence import CountEvidence, CountTick
+from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 from tests.table import each
 
 BAKE = CountRule(known_length=True)
@@ -74,6 +75,62 @@ def test_the_exact_test_is_scipys() -> None:
     assert len(seen) == 4
 
 
+Rejects = Callable[[int, int, bool], float]
+"""With which probability so many bad events of new, and of old, are rejected; True at the end."""
+
+
+def spent(rejects: Rejects, looks: int, events: int, share: float) -> float:
+    """Return how probable it is to be rejected at any look, exactly.
+
+    At each look come so many bad events more, of which new has each with the probability `share`.
+    """
+    alive, more, gone = np.ones(1), binom.pmf(np.arange(events + 1), events, share), 0.0
+    for look in range(1, looks + 1):
+        alive = np.convolve(alive, more)
+        all_ = look * events
+        rejected = np.array([rejects(new, all_ - new, look == looks) for new in range(all_ + 1)])
+        gone += float(alive @ rejected)
+        alive *= 1 - rejected
+    return gone
+
+
+@each(("looks", "published"), [(2, 0.083), (3, 0.107), (4, 0.126), (5, 0.142)])
+def test_repeated_tests_spend_what_is_published(looks: int, published: float) -> None:
+    """Armitage, McPherson, Rowe (1969), Table 2: tests at 5 % that are repeated at each look.
+
+    They are of normal sums. Of counts as large a difference stands for one that is up to 1 off.
+    """
+
+    def rejects(new: int, old: int, at_the_end: bool) -> float:
+        del at_the_end
+        beyond = abs(new - old) - float(norm.isf(0.025)) * math.sqrt(new + old)
+        return min(1.0, max(0.0, (beyond + 1) / 2))
+
+    assert spent(rejects, looks, 400, 0.5) == pytest.approx(published, abs=0.001)
+
+
+@pytest.mark.contract("B1151")
+def test_the_boundary_of_haybittle_and_peto_spends_as_scipys_does() -> None:
+    """Over sixty looks, at the tolerated ratio itself; and less than its last look and a half.
+
+    Haybittle (1971) and Peto and others (1976): looks at a small share leave the last nearly whole.
+    """
+    share = BAKE.tolerated / (1 + BAKE.tolerated)
+
+    def by_scipy(new: int, old: int, at_the_end: bool) -> bool:
+        alpha = 0.03 if at_the_end else 0.03 * 2 / 15
+        return new > 0 and binom.sf(new - 1, new + old, share) <= alpha
+
+    def by_the_gate(new: int, old: int, at_the_end: bool) -> bool:
+        all_ = 10_000.0
+        sides = (SideCounts(bad, all_, bad * bad / all_, LEAST_TICKS) for bad in (new, old))
+        return judge(BAKE, CountEvidence(*sides), at_the_end=at_the_end) is End.WORSE
+
+    found, scipys = (spent(each_, 60, 2, share) for each_ in (by_the_gate, by_scipy))
+    assert found == pytest.approx(scipys, abs=CLOSE)
+    assert BAKE.alpha / 2 < found < BAKE.alpha * 1.5
+
+
 @pytest.mark.contract("B1155")
 @each("rule", [BAKE, ROLLOUT])
 def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
@@ -83,12 +140,15 @@ def test_alpha_is_shared_by_the_checks_that_compare(rule: CountRule) -> None:
     assert judge(replace(rule, split=8), evidence) is not End.WORSE
 
 
-@pytest.mark.contract("B1151")
+@pytest.mark.contract("B1151", "B1220")
 @each("rule", [BAKE, ROLLOUT])
 def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
     """Whether events come in bursts is not known earlier."""
     assert judge(rule, steady(rule, 8, (50, 100), (1, 100))) is End.UNDECIDED
     assert judge(rule, steady(rule, 9, (50, 100), (1, 100))) is End.WORSE
+    unscraped = [(0, 0, 0, 0)] * 9
+    few = gathered(rule, *[(50, 100, 1, 100)] * 8, *unscraped)
+    assert judge(rule, few) is End.UNDECIDED
 
 
 @pytest.mark.contract("B1151")

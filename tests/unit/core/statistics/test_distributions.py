@@ -82,6 +82,17 @@ def test_the_conditional_test_of_gu_and_others() -> None:
     assert beta_probability(60, 31, share) == pytest.approx(0.000428, abs=5e-7)
 
 
+def test_the_conditional_interval_of_rs_manual() -> None:
+    """R, `poisson.test`, example eba1977: 11 cases of 800 in Fredericia, 21 of 3,011 elsewhere.
+
+    It prints an interval of 95 % of the ratio from 0.8584264 to 4.2772659.
+    """
+    least, rest = beta_quantile(11, 22, 0.025), beta_quantile(21, 12, 0.025)
+    odds = 3011 / 800
+    assert least / (1 - least) * odds == pytest.approx(0.8584264, abs=5e-8)
+    assert (1 - rest) / rest * odds == pytest.approx(4.2772659, abs=5e-8)
+
+
 def test_the_tail_of_chi_squared_is_scipys() -> None:
     """For few and for many degrees of freedom."""
     source = random.Random(3)

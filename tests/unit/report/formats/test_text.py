@@ -87,6 +87,22 @@ def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:
     assert "and 2 more: the result document has them all (--output json)" in shown
 
 
+@pytest.mark.contract("B1250")
+def test_a_long_first_line_is_whole_where_nobody_counts_lines() -> None:
+    """Two lines have to do on a terminal; what a log or a file keeps has its end."""
+    many = [workload_result(Outcome.FAILED, Reason.CRASH_LOOP, "new")] * 3
+    result = result_of(*many)
+    for index, one in enumerate(result["workloads"]):
+        one["name"] = f"{'a-long-name-' * 8}{index}"
+    end = f"{result['workloads'][-1]['name']} failed and were not taken back"
+    on_terminal, whole = (
+        "".join(line.strip() for line in headline(result, Style(width=100), is_whole=is_whole))
+        for is_whole in (False, True)
+    )
+    assert end.replace(" ", "") not in on_terminal.replace(" ", "")
+    assert end.replace(" ", "") in whole.replace(" ", "")
+
+
 def hostile(count: int) -> Result:
     """Return a document of `count` Deployments whose every text is an attack, and too long."""
     many = [workload_result(Outcome.FAILED, Reason.CRASH_LOOP, "mixed")] * count

@@ -180,6 +180,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["that is no image reference"],
         ["docker manifest inspect"],
     ),
+    "nor has a name of which the kubelet gives the reason alone": (
+        ended(Outcome.FAILED, Reason.IMAGE_PULL, ("ImagePull", "shop/W:2: InvalidImageName")),
+        ["that is no image reference"],
+        ["docker manifest inspect"],
+    ),
     "what must not be pulled has no pull secret": (
         ended(
             Outcome.FAILED,
@@ -236,7 +241,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.contract("B741", "B770", "B777", "B899")
+@pytest.mark.contract("B741", "B770", "B777", "B899", "B1251")
 @pytest.mark.parametrize("name", ADVICE)
 def test_what_was_found_is_advised_on(name: str) -> None:
     """What runs is dealt with before the cause, and the cause says more than the reason."""

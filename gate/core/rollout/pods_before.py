@@ -1,0 +1,36 @@
+"""Which version each pod ran before an attempt: a way back replaces only what the attempt moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gate.core.model.body import FrozenMap
+
+
+@dataclass(frozen=True, slots=True)
+class PodsBefore:
+    """The versions that the pods of one workload ran before the first write.
+
+    Versions are keys (`WorkloadKind.key_of_pod`), places what a pod's successor takes over from it
+    (`WorkloadKind.place_of_pod`). `usual` is the version of most pods, "" if there were none, and
+    `others` has the places of all other pods. A place where no pod was has the usual one.
+    """
+
+    usual: str = ""
+    others: FrozenMap[str, str] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def of(cls, versions: Mapping[str, str]) -> PodsBefore:
+        """Return them of versions by place."""
+        counts = Counter(versions.values())
+        if not counts:
+            return cls()
+        ((usual, _),) = counts.most_common(1)
+        others = {place: key for place, key in versions.items() if key != usual}
+        return cls(usual, FrozenMap(others))
+
+    def ran(self, place: str, key: str) -> bool:
+        """Tell whether the pod at a place ran that version."""
+        return bool(key) and self.others.get(place, self.usual) == key

@@ -1,0 +1,44 @@
+"""What pods, containers and the cluster said, as lines of a text report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.report.formats.labelled_rows import Block
+from gate.report.schema.result import EvidenceResult
+from gate.report.style.style import Style, Symbol
+from gate.report.words.moment import moment
+
+_LOG_LINES = 10
+_OTHER_LINES = 3
+_MOST_HEADING_LINES = 4
+_LEAST_ROOM = 3
+"""Two lines of a heading and one that is quoted."""
+
+
+def evidence_lines(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
+    """Return as many pieces as there is room for, a whole heading with at least one line each."""
+    block = Block(style)
+    for index, piece in enumerate(pieces):
+        heading, quoted = _piece(piece)
+        most = _LOG_LINES if index == 0 else _OTHER_LINES
+        if room - len(block.lines) < _LEAST_ROOM:
+            break
+        block.row("evidence", heading, min(_MOST_HEADING_LINES, room - len(block.lines)))
+        shown = quoted[-most:] if piece["kind"] == "log" else quoted[:most]
+        for line in shown[: room - len(block.lines)]:
+            block.line("evidence", line, style.sign(Symbol.QUOTE))
+    return block.lines
+
+
+def _piece(piece: EvidenceResult) -> tuple[str, list[str]]:
+    """Return the heading of a piece and the lines that are quoted below it."""
+    where = f"pod/{piece['pod']}" if piece["pod"] else ""
+    where += f", container {piece['container']}" if piece["container"] else ""
+    at = f" at {moment(piece['at'])}" if piece["at"] else ""
+    lines = [line for line in piece["text"].splitlines() if line.strip()]
+    if piece["kind"] == "log":
+        return f"{'previous ' if piece['previous'] else ''}log of {where}", lines
+    first = lines[0] if lines else ""
+    verb = "ended" if piece["kind"] == "termination" else "event"
+    return f"{where} {verb}{at}: {first}".strip(), lines[1:]

@@ -1,0 +1,188 @@
+"""What the first line says about the only workload of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
+from gate.report.schema.result import (
+    ObjectResult,
+    Result,
+    Running,
+    WorkloadResult,
+)
+from gate.report.words.fate import GONE, Fate, fate_of, fate_words
+from gate.report.words.fault import OF_CHECKS, has_no_new_pod, verb_of
+from gate.report.words.found_at_end import is_made_again
+from gate.report.words.half_applied import (
+    is_left_alone,
+    is_unchanged,
+    nothing_held,
+)
+from gate.report.words.object_names import (
+    object_name,
+    some_names,
+    workload_name,
+)
+from gate.report.words.several_workloads import (
+    MOST_NAMED,
+    had_failed_before,
+    verified_words,
+    what_others_did,
+    why_back,
+)
+from gate.report.words.single_run import describe_end
+from gate.report.words.version_names import pods_by_version, version_words
+
+_RUNS_AFTER: Final[Mapping[Running, str]] = {
+    "new": "the new version still runs",
+    "baseline": "only the version before has pods",
+    "mixed": "pods of both versions run",
+    "none": "no pod runs",
+    "other": "no pod of either version runs",
+    "unknown": "what runs is unknown",
+}
+_KEPT = "the new version was kept"
+
+
+def of_one(result: Result, workload: WorkloadResult) -> str:
+    """Return the sentence about the workload of a run that has no other."""
+    name = workload_name(result, workload)
+    if result["outcome"] == Outcome.ROLLBACK_FAILED != workload["outcome"]:
+        is_untouched = workload["outcome"] in (Outcome.VERIFIED, Outcome.REFUSED)
+        is_as_before = is_untouched and workload["running"] == "baseline"
+        did = "runs as before" if is_as_before else verb_of(workload)
+        return f"{name} {did}; not all that goes with it was restored: it needs a person"
+    match workload["outcome"]:
+        case Outcome.VERIFIED | Outcome.APPLIED if result["outcome"] == Outcome.FAILED:
+            return f"{describe_verified(result, workload)}, but {result['message']}"
+        case Outcome.VERIFIED | Outcome.APPLIED:
+            return describe_verified(result, workload)
+        case Outcome.ROLLED_BACK:
+            return _describe_rolled_back(result, workload)
+        case Outcome.ROLLBACK_FAILED:
+            runs = _RUNS_AFTER[workload["running"]]
+            did = verb_of(workload)
+            return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
+        case Outcome.INCONCLUSIVE:
+            return _describe_inconclusive(result, workload)
+        case Outcome.SUPERSEDED:
+            failed = f"{name} failed; " if had_failed_before(workload) else ""
+            return f"{failed}{_describe_superseded(result, workload)}"
+        case _:
+            return _describe_failed(result, workload)
+
+
+def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
+    baseline = workload["baseline"]
+    back = version_words(baseline) if baseline is not None else "what was before"
+    why, fate = why_back(result, [workload]), fate_of(result, workload)
+    if fate in GONE:
+        return f"{why}; this run had created it, and it {fate_words(fate, 1)}"
+    if workload["running"] == "none":
+        return f"{why}; {back} is back, scaled to 0; nothing serves"
+    if workload["running"] in ("mixed", "other") and workload["pod_shares"]:
+        return f"{why}; it went back, verified: {pods_by_version(workload)}"
+    if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
+        return f"{why}; {back} serves as before"
+    return f"{why}; {back} serves again, {verified_words(result, 1)}"
+
+
+def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:
+    name = workload_name(result, workload)
+    if has_no_new_pod(workload):
+        left = "no pod runs the new version"
+        return f"{name} was applied, and {left}; its checks lacked evidence"
+    kept = "it stands as it was" if is_unchanged(result, workload) else _KEPT
+    return f"{name} is complete, but its checks lacked evidence; {kept}"
+
+
+def _describe_superseded(result: Result, workload: WorkloadResult) -> str:
+    name, is_deleted = workload_name(result, workload), workload["reason"] == Reason.DELETED
+    did = what_others_did(workload)
+    if is_left_alone(result, workload) and did != "is deleting":
+        left = "was not created again" if is_deleted else "was left alone"
+        return f"somebody else {did} {name}, which {left}"
+    if did == "deleted":
+        and_made = " and made again" if is_made_again(result, workload) else ""
+        return f"{name} was deleted{and_made} by somebody else; {_what_was_written(result)}"
+    if workload["reason"] == Reason.LOCKED:
+        return f"somebody else {did} {name}; nothing was written once that was seen"
+    return f"somebody else {did} {name}; {_what_was_written(result)}"
+
+
+def _what_was_written(result: Result) -> str:
+    """Say what a way back had written before somebody else's change was seen.
+
+    For objects other than workloads it is unknown whether that change had been made by then; it
+    had only not been seen.
+    """
+    beside = [one for one in result["objects"] if not registry.is_workload(one["kind"])]
+    deleted = [one for one in beside if one["action"] in ("deleted", "deleting")]
+    if deleted:
+        return f"this run deleted {names_of_objects(result, deleted)}, which it had created"
+    returned = [one for one in beside if one["action"] == "restored"]
+    if not returned:
+        return "nothing was written after that"
+    were = "was" if len(returned) == 1 else "were"
+    names = names_of_objects(result, returned)
+    return f"nothing was written once that was seen; {names} {were} returned before"
+
+
+def names_of_objects(result: Result, items: list[ObjectResult]) -> str:
+    """Return the names of objects, the first few of many."""
+    return some_names([object_name(result, one) for one in items], MOST_NAMED)
+
+
+def describe_verified(result: Result, workload: WorkloadResult) -> str:
+    """Say what a workload is that ended well."""
+    name, new = workload_name(result, workload), version_words(workload["new"])
+    end = registry.of_entry(workload).ends.get(workload["reason"])
+    match workload["reason"]:
+        case Reason.NO_CHANGE:
+            after = result["has_recovered"]
+            first = "this run finished what an attempt had left; " if after else ""
+            same = f"{'then ' if after else ''}{name} had nothing to change; {new} is healthy"
+            return first + (same if end is None else end.format(name=name))
+        case _ if end is not None:
+            return end.format(name=name, pods=pods_by_version(workload))
+        case _:
+            return f"{name} runs {new}"
+
+
+def _is_mixed(workload: WorkloadResult) -> bool:
+    return workload["running"] == "mixed"
+
+
+def _describe_failed(result: Result, workload: WorkloadResult) -> str:
+    name = workload_name(result, workload)
+    if is_unchanged(result, workload):
+        did = verb_of(workload)
+        beside = "; its new version runs beside the old one" if _is_mixed(workload) else ""
+        held = f"{beside}{nothing_held(result, [workload])}"
+        return f"{name} {did}, and this run had not changed it: it stands as it was{held}"
+    if workload["reason"] == Reason.PAUSED:
+        return f"{name} was paused half-way and still is"
+    kind = registry.of_entry(workload)
+    if kind.runs_once:
+        return describe_end(result, workload)
+    did = f"the new version of {name} {verb_of(workload)}"
+    fate = fate_of(result, workload)
+    if fate is not Fate.STAYS:
+        serves = "" if fate is Fate.BEING_DELETED else ", and nothing serves"
+        return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
+    match workload["running"]:
+        case "new":
+            return f"{did}, and it is all that runs"
+        case "mixed":
+            return f"{did}, and runs beside the old one"
+        case "baseline" if workload["reason"] in OF_CHECKS:
+            return f"{did}; the old ones still serve"
+        case "baseline":
+            return f"the new version of {name} has no pods; the old ones still serve"
+        case "other":
+            return f"{did}; nothing of it runs"
+        case _:
+            return f"{did}; what runs is unknown"

@@ -1,0 +1,31 @@
+"""What a version is called, and which pods run which."""
+
+from __future__ import annotations
+
+from gate.report.schema.result import (
+    PodShare,
+    Version,
+    WorkloadResult,
+)
+
+
+def version_words(version: Version) -> str:
+    """Return a version in words: its revision and images, as far as they are known."""
+    revision = version["revision"]
+    was = f" (was revision {version['was_revision']})" if version["was_revision"] else ""
+    known = [f"revision {revision}{was}"] if revision is not None else []
+    return ", ".join([*known, *version["images"]]) or "an unknown version"
+
+
+def pods_by_version(workload: WorkloadResult) -> str:
+    """Say how many pods run which version, the newest first."""
+    shares = [
+        f"{share['pods']} {'pod runs' if share['pods'] == 1 else 'pods run'} {_of_share(share)}"
+        for share in workload["pod_shares"]
+    ]
+    return ", ".join(shares) or "no pod runs"
+
+
+def _of_share(share: PodShare) -> str:
+    known = [f"revision {share['revision']}"] if share["revision"] is not None else []
+    return ", ".join([*known, *share["images"]]) or share["name"]

@@ -165,9 +165,7 @@ def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Co
     comparison = compare(without_managed_fields(live), without_managed_fields(new), schema.type)
     reset = reset_fields(schema.kind, subresource)
     return Comparison(
-        without_trees(comparison.added, reset),
-        without_trees(comparison.modified, reset),
-        without_trees(comparison.removed, reset),
+        without_trees(comparison.written, reset), without_trees(comparison.removed, reset)
     )
 
 
@@ -175,9 +173,8 @@ def assign_written_fields(
     managed: Managed, comparison: Comparison, writer: Entry
 ) -> dict[Identity, Entry]:
     """Return who owns what after an update: what was written is the writer's alone."""
-    fields = comparison.written
-    found = without_fields(managed, union(fields, comparison.removed), writer.api_version)
-    mine = difference(fields, NEVER_OWNED)
+    found = without_fields(managed, comparison.every, writer.api_version)
+    mine = difference(comparison.written, NEVER_OWNED)
     if mine:
         before = found.get(writer.identity)
         both = union(before.fields, mine) if before else mine

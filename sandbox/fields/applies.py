@@ -188,7 +188,7 @@ class _Apply:
         identity = self._entry.identity
         last = managed.get(identity)
         wanted = field_set(self._applied, kind)
-        wanted = without_trees(wanted, reset_fields(self._schema.kind, self._subresource))
+        wanted = without_trees(wanted, reset_fields(self._schema, self._subresource))
         entry = replace(self._entry, fields=wanted, time=last.time if last else None)
         owners = {**managed, identity: entry}
         body: JSON = merge_values(live, self._applied, kind)

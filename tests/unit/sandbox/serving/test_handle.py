@@ -7,13 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from sandbox.json import JSON
-from tests.unit.sandbox.serving.client import (
-    CONFIG_MAPS,
-    DEPLOYMENTS,
-    PODS,
-    Client,
-    document,
-)
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, PODS, Client, document
 
 Make = Callable[..., JSON]
 MERGE = "application/merge-patch+json"
@@ -72,8 +66,7 @@ def test_queries_that_cannot_be_read(client: Client, path: str, message: str) ->
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["dryRun=foo", "fieldValidation=foo", "fieldManager=\n", "fieldManager=" + "x" * 129],
+    "query", ["dryRun=foo", "fieldValidation=foo", "fieldManager=\n", "fieldManager=" + "x" * 129]
 )
 def test_options_of_a_write_are_checked(client: Client, config_map: Make, query: str) -> None:
     """400, and nothing is written."""

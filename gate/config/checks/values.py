@@ -147,7 +147,14 @@ Words = Annotated[
 DeploymentName = Annotated[
     str | None, by(scalars.deployment), schema_of("string", pattern=_whole(SUBDOMAIN.pattern))
 ]
-ReadyMadeName = Annotated[str, by(scalars.one_of(names())), schema_of("string", enum=list(names()))]
+_BY_COUNTS: Final = tuple(dict.fromkeys(made.name for made in READY_MADE if made.is_by_counts))
+_BY_QUERY_NAMES: Final = tuple(name for name in names() if name not in _BY_COUNTS)
+ReadyMadeName = Annotated[
+    str, by(scalars.one_of(names())), schema_of("string", enum=list(_BY_QUERY_NAMES))
+]
+ReadyMadeCountName = Annotated[
+    str, by(scalars.one_of(names())), schema_of("string", enum=list(_BY_COUNTS))
+]
 MetricsKind = Annotated[
     str | None, by(scalars.one_of(METRICS)), schema_of("string", enum=list(METRICS))
 ]

@@ -18,8 +18,8 @@ from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCo
 
 _SCRAPES_TO_BE_GONE: Final = 2
 _NO_COMPUTED_BAD: Final = (
-    "bad gives no series although total does: the series that it is computed from have unequal"
-    " labels, which takes ignoring(...) or on(...)"
+    "bad gives no series although total does: one that it is computed from does not exist, as a"
+    " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
 )
 
 
@@ -154,9 +154,9 @@ class CountRun:
 
     def describe(self) -> str:
         """Say what was counted."""
-        new, old = self.evidence.new, self.evidence.old
-        ratio = f", {new.rate / old.rate:.3g} times the rate" if old.bad and new.total else ""
-        return f"{_of(new)} bad, of {self._old_words} {_of(old)}{ratio}{self._describe_missing()}"
+        new, old, ratio = self.evidence.new, self.evidence.old, self.evidence.ratio
+        times = "" if ratio is None else f", {ratio:.3g} times the rate"
+        return f"{_of(new)} bad, of {self._old_words} {_of(old)}{times}{self._describe_missing()}"
 
     @property
     def _gone_words(self) -> str:

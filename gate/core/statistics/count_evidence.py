@@ -74,6 +74,11 @@ class CountEvidence:
         )
 
     @property
+    def ratio(self) -> float | None:
+        """The new rate by the old one; None if old had no bad event, or new no event at all."""
+        return self.new.rate / self.old.rate if self.old.bad and self.new.total else None
+
+    @property
     def served_ticks(self) -> int:
         """How many ticks saw requests: between two scrapes there are none to see."""
         return max(self.new.ticks, self.old.ticks)

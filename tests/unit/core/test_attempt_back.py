@@ -297,18 +297,6 @@ def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -
     assert "argocd-controller" in attempt.result.endings[player.web].message
 
 
-@pytest.mark.contract("B27")
-def test_another_version_during_the_rollback_is_superseded() -> None:
-    """Neither the bad one nor ours: somebody went on."""
-    player = crashing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.control = False
-    player.run_to(State.FOLLOWING, Leg.BACK)
-    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
-    player.news()
-    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
-
-
 @pytest.mark.contract("B27", "B124")
 @pytest.mark.parametrize("sees", ["watch", "read"])
 def test_configuration_does_not_go_back_under_somebody_elses_version(sees: str) -> None:

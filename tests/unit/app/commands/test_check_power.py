@@ -121,6 +121,18 @@ def test_after_a_rolling_update_a_bake_window_shows_nothing(gate: Gate, server: 
     assert "FAILS" not in said
 
 
+@pytest.mark.contract("B1200")
+def test_a_check_has_its_part_of_alpha(here: Gate) -> None:
+    """With all that decide in the rollout, also where they are about another workload."""
+    other = {**ERRORS, "name": "other", "deployment": "api"}
+    ended = here("checks", ("web",), power=True, checks=[ERRORS, other], **GIVEN)
+    found = only(ended)
+    assert (found["name"], found["alpha"]) == ("errors", 0.015)
+    alone = only(foreseen(here, **GIVEN))
+    assert alone["alpha"] == 0.03
+    assert alone["chances"][1]["failed"] > found["chances"][1]["failed"]
+
+
 # -- what cannot be --------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html as html_module
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +17,10 @@ from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
+from gate.report.formats.files import render_result
+from gate.report.formats.format import Format
 from gate.report.schema.check_verdict import CheckResult
+from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from tests.table import each
 from tests.unit.core.checks.test_count_run import both, counts, samples
@@ -111,14 +115,17 @@ def test_a_check_is_a_row_with_its_number(
 
 
 class Counting(Measured):
-    """A good rollout in which each version counts so many bad requests of a hundred at a look."""
+    """A good rollout in which each version counts so many bad requests of a hundred at a look.
 
-    def __init__(self, new: int, old: int, policy: Policy) -> None:
+    Other checks are answered by `values`.
+    """
+
+    def __init__(self, new: int, old: int, policy: Policy, values: Iterable[float]) -> None:
         self.shares = new, old
-        super().__init__([0.0], policy)
+        super().__init__(values, policy)
 
     def _answer(self, effect: Effect) -> AttemptEvent:
-        if not isinstance(effect, Ask):
+        if not isinstance(effect, Ask) or effect.check != "errors":
             return super()._answer(effect)
         look = effect.tick.number
         new, old = (samples(share * look, 100 * look) for share in self.shares)
@@ -128,19 +135,61 @@ class Counting(Measured):
 
 def compared(new: int, old: int, old_pod_since: str = "", **how: Any) -> CheckResult:
     """Return the row of a comparison whose window has twelve looks."""
+    (found,) = counting(new, old, old_pod_since=old_pod_since, **how)["checks"]
+    return found
+
+
+def counting(
+    new: int,
+    old: int,
+    *more: Check,
+    values: Iterable[float] = (0.0,),
+    old_pod_since: str = "",
+    **how: Any,
+) -> Result:
+    """Return the document of a rollout with such a comparison."""
     probe = counts(**how).probe
     assert isinstance(probe, Counts)
     same = replace(probe, bad=query("bad"), total=query("total"))
     check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
     policy = Policy(
-        checks=(check,),
+        checks=(check, *more),
         budgets=Budgets(bake_seconds=145.0),
         response=Response(on_failure=OnFailure.KEEP),
     )
-    stage = Counting(new, old, policy)
+    stage = Counting(new, old, policy, values)
     roll_out(stage, old_pod_since)
-    (found,) = document(stage.attempt, run_of(stage))["checks"]
-    return found
+    return document(stage.attempt, run_of(stage))
+
+
+@pytest.mark.contract("B1212")
+@pytest.mark.parametrize("form", [each for each in Format if each is not Format.DOTENV], ids=str)
+@pytest.mark.parametrize(("new", "old"), [(9, 1), (3, 2), (0, 1)], ids=["fail", "open", "pass"])
+def test_every_form_says_what_was_compared(form: Format, new: int, old: int) -> None:
+    """Both exposures, the ratio, its interval, and what could have been shown, however it ended."""
+    result = counting(new, old)
+    found = result["checks"][0]["comparison"]
+    assert found is not None
+    assert found["high"] is not None
+    assert found["detectable"] is not None
+    shown = " ".join(html_module.unescape(render_result(form, result)).split())
+    for number in (found["ratio"], found["low"], found["high"], found["detectable"]):
+        assert (f"{number}" if form is Format.JSON else f"{number:.3g}") in shown
+    for side in (found["new"], found["old"]):
+        asked = f"{side['bad']:.0f} of {side['total']:,.0f}"
+        assert (f'"total": {side["total"]}' if form is Format.JSON else asked) in shown
+
+
+@pytest.mark.contract("B1212")
+def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
+    """Another check ended the run after five looks."""
+    late = replace(a_check(metric(most=0.5)), name="late")
+    result = counting(1, 1, late, values=[0.1] * 10 + [0.9])
+    (found, _) = result["checks"]
+    assert found["verdict"] == "undecided"
+    assert found["comparison"] is not None
+    for number in (found["comparison"]["low"], found["comparison"]["detectable"]):
+        assert f"{number:.3g}" in found["message"]
 
 
 @pytest.mark.contract("B1156")

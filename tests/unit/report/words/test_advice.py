@@ -204,7 +204,13 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
     ),
     "all managers of a conflict are named, quoted": (
         ended(Outcome.REFUSED, Reason.CONFLICT, ("Conflict", CONFLICTS)),
-        ["--take-over kubectl-edit --take-over 'a; rm -rf /'", "--force-conflicts"],
+        [
+            (
+                "to take their fields over for good, apply with:"
+                " --take-over kubectl-edit --take-over 'a; rm -rf /'"
+            ),
+            "to overwrite their values this once, apply with: --force-conflicts",
+        ],
         [],
     ),
     "a conflict without a manager is a change meanwhile": (

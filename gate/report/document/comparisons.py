@@ -33,7 +33,6 @@ class ComparisonCourse:
 
     looks: tuple[Look, ...] = ()
     decided_at: float | None = None
-    failed: bool = False
 
     def after_run(self, run: CheckRun) -> ComparisonCourse:
         """Return the course with the latest look, if the run has one that is not yet in it."""
@@ -48,11 +47,10 @@ class ComparisonCourse:
             return ComparisonCourse().after_run(run)
         low, high = find_interval(counts.counts.rule, evidence)
         looks = (*self.looks, Look(run.last_at, evidence, low, high))
-        failed = run.failure is not None
         decided_at = self.decided_at
-        if failed or (counts.passed and decided_at is None):
+        if run.failure is not None or (counts.passed and decided_at is None):
             decided_at = run.last_at
-        return ComparisonCourse(_thin_out(looks, decided_at), decided_at, failed)
+        return ComparisonCourse(_thin_out(looks, decided_at), decided_at)
 
 
 def _thin_out(looks: tuple[Look, ...], decided_at: float | None) -> tuple[Look, ...]:

@@ -100,7 +100,7 @@ def _check_history(check: Check, row: CheckResult, run: Run) -> CheckHistory:
 def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonHistory | None:
     """Return the looks; the last has the interval by which the phase ended, if it has."""
     course, end = run.course.compared.get(check.name), row["comparison"]
-    if not isinstance(check.probe, ByCounts) or course is None or end is None:
+    if not isinstance(check.probe, ByCounts) or end is None or course is None or not course.looks:
         return None
     decided_at = course.decided_at
     if row["verdict"] == ConclusionKind.INCONCLUSIVE:

@@ -158,7 +158,7 @@ def test_a_comparison_that_starts_again_has_the_looks_of_its_last_phase() -> Non
     attempt, course = applying()[0].attempt, Course()
     first = steady(CheckRun.start(counts(), attempt.now), 12, (9, 100), (1, 100))
     course = _after(course, attempt, first, 1)
-    assert course.compared["errors"].failed
+    assert course.compared["errors"].decided_at == first.last_at
     again = steady(CheckRun.start(counts(), attempt.now + 500), 4, (1, 100), (1, 100))
     course = _after(course, attempt, again, 2)
     found = course.compared["errors"]

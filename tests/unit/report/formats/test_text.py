@@ -67,6 +67,17 @@ def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:
     assert text.count("exit code 1 (") == 1
 
 
+def test_of_the_most_telling_log_more_is_quoted_than_of_the_others() -> None:
+    """Its last ten lines, and three of each other one."""
+    result = example("kept")
+    text = "\n".join(f"line {n}" for n in range(20))
+    result["workloads"][0]["evidence"] = [log_result(text), log_result(text, pod="web-p1")]
+    shown = [
+        line.split("│")[1] for line in verdict_text(result, Style()).splitlines() if "│" in line
+    ]
+    assert shown == [f" line {n}" for n in (*range(10, 20), *range(17, 20))]
+
+
 @pytest.mark.contract("B847", "B877")
 @pytest.mark.parametrize("width", [80, 100])
 def test_what_is_too_much_says_where_all_of_it_stands(width: int) -> None:

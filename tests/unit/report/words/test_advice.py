@@ -190,6 +190,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["imagePullPolicy (Never)"],
         ["pull secret"],
     ),
+    "what keeps the version before from serving is looked at": (
+        example("rollback-failed"),
+        ["see what keeps the version before from serving: kubectl describe"],
+        [],
+    ),
     "a policy is no quota": (
         ended(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED),
         [],
@@ -209,7 +214,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
                 "to take their fields over for good, apply with:"
                 " --take-over kubectl-edit --take-over 'a; rm -rf /'"
             ),
-            "to overwrite their values this once, apply with: --force-conflicts",
+            "to overwrite their values this once, apply with: --force-conflicts\n",
         ],
         [],
     ),
@@ -248,7 +253,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
 def test_what_was_found_is_advised_on(name: str) -> None:
     """What runs is dealt with before the cause, and the cause says more than the reason."""
     result, there, not_there = ADVICE[name]
-    said = words(result)
+    said = f"{words(result)}\n"
     assert [text for text in there if text not in said] == []
     assert [text for text in not_there if text in said] == []
 

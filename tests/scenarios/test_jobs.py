@@ -497,6 +497,43 @@ def test_recover_does_not_call_a_job_unwritten_that_went_after_its_end(scene: Sc
     assert "has not run" not in said, said
 
 
+@pytest.mark.contract("B530", "B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_complete_version_stays_where_the_job_before_it_is_gone(scene: Scene) -> None:
+    """Killed in the bake window: all was written and is complete, and the Job is not run again."""
+    scene.serve(settings("one"), web())
+    path = scene.manifest(settings("two"), job(ttlSecondsAfterFinished=0), web(2))
+    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
+        running.wait_for_line("baking +complete")
+        running.kill()
+    assert not scene.objects.list_all("jobs")
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (0, "verified", "Complete"), str(result)
+    assert mode(scene) == "two"
+    assert_runs(scene.objects, "shop/web:2")
+    assert entry(result, "migrate")["outcome"] == "verified"
+    assert "is gone since" in entry(result, "migrate")["message"]
+    assert not scene.objects.list_all("jobs")
+
+
+@pytest.mark.contract("B1080")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_a_smoke_test_that_may_have_gone_leaves_a_complete_version_in_doubt(scene: Scene) -> None:
+    """Nobody knows whether it passed: the version stays, and is not called verified."""
+    scene.serve(settings("one"), web())
+    smoke = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), web(2), smoke)
+    with scene.gate.start("apply", "-f", path, "--bake", "60s") as running:
+        running.wait_for_line("baking +complete")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    assert (mode(scene), entry(result, "web")["running"]) == ("two", "new")
+    said = verdict_text(result.document, Style(width=200))
+    assert "job/smoke is in doubt; what was applied stands, and is not verified" in said
+
+
 @pytest.mark.contract("B970")
 def test_undo_runs_no_job_again(scene: Scene) -> None:
     """The set that it returns to has the Deployment and its configuration alone."""

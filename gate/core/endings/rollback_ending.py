@@ -7,13 +7,12 @@ from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending, Rejection
 from gate.core.endings.unwritten import (
-    GONE_SINCE,
     MAY_HAVE_GONE,
+    end_awaited,
     end_late,
     end_unwritten,
     is_unwritten,
     may_have_gone,
-    was_awaited,
 )
 from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Absent, Known
@@ -87,8 +86,9 @@ def _end_lasting(attempt: Attempt, ref: Ref) -> Ending:
     failure = failure_behind(attempt, ref)
     if ref in attempt.result.failures:
         return failure
-    if was_awaited(attempt, ref):
-        return Ending(Outcome.VERIFIED, Reason.COMPLETE, GONE_SINCE)
+    awaited = end_awaited(attempt, ref)
+    if awaited is not None:
+        return awaited
     if may_have_gone(attempt, ref):
         return replace(failure, outcome=Outcome.INCONCLUSIVE, message=MAY_HAVE_GONE)
     if is_unwritten(attempt, ref):

@@ -6,20 +6,23 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending, Rejection
-from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
-from gate.core.plan.phases import Phase
 from gate.core.rollout.causes import Cause
 from gate.core.writes.authorship import Author, find_author
-from gate.core.writes.lost_needs import find_dropped, find_lost_need
+from gate.core.writes.lost_needs import (
+    find_awaited,
+    find_dropped,
+    find_lost_need,
+    find_perhaps_gone,
+)
 from gate.core.writes.order import answers_lost
 from gate.core.writes.way_out import is_theirs
 
 IN_DOUBT = "the answer to its write was lost: whether it was written is not known"
 
-GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
+_GONE_SINCE = CleanText("it had completed before what waits for it was written, and is gone since")
 
 MAY_HAVE_GONE = CleanText(
     "it is not there: whether it was written, came to its end and went by ttlSecondsAfterFinished"
@@ -33,6 +36,15 @@ WHOSE_IS_UNKNOWN = (
     "the answer to its write was lost, and it has changed since: "
     "whether that write or somebody else did it is not known"
 )
+
+
+def end_awaited(attempt: Attempt, ref: Ref) -> Ending | None:
+    """Return the ending of what a dead gate wrote, or may have, and is gone; None of any other."""
+    if ref in find_awaited(attempt):
+        return Ending(Outcome.VERIFIED, Reason.COMPLETE, _GONE_SINCE)
+    if ref in find_perhaps_gone(attempt):
+        return Ending(Outcome.INCONCLUSIVE, Reason.INTERRUPTED, MAY_HAVE_GONE)
+    return None
 
 
 def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
@@ -51,22 +63,6 @@ def is_unwritten(attempt: Attempt, ref: Ref) -> bool:
     return is_unseen or not kept.reach.is_known_written
 
 
-def was_awaited(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a dead gate saw a workload complete that is gone: what waits for it is written.
-
-    A workload of the phase `BEFORE` is awaited before any of another phase is written.
-    """
-    resumed = attempt.plan.resumed
-    if resumed is None or ref in attempt.ledger.written:
-        return False
-    phases = {one.ref: one.phase for one in resumed.record.followed}
-    behind = (one.ref for one in resumed.record.objects if one.changes and one.ref in phases)
-    is_passed = any(
-        phases[one] is not Phase.BEFORE and one in attempt.ledger.written for one in behind
-    )
-    return is_passed and phases.get(ref) is Phase.BEFORE
-
-
 def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a dead gate may have written what is not there, since that goes after its end.
 
@@ -77,9 +73,8 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
         return False
     for kept in resumed.record.objects:
         if kept.ref == ref:
-            wanted = kept.expected.workload if isinstance(kept.expected, LiveObject) else None
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
-            return wanted is not None and wanted.goes_after_end and not is_known
+            return kept.goes_after_end and not is_known
         if kept.changes and kept.ref not in attempt.ledger.written:
             return False
     return False

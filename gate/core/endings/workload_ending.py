@@ -16,7 +16,7 @@ from gate.core.endings.rollback_ending import (
     rollback_ending,
 )
 from gate.core.endings.shared_ending import end_alike, refused_before_writes
-from gate.core.endings.unwritten import end_dropped, end_late
+from gate.core.endings.unwritten import end_awaited, end_dropped, end_late
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
@@ -39,7 +39,8 @@ def end_workload(attempt: Attempt, trigger: Trigger, ref: Ref) -> Ending:
         return rollback_ending(attempt, ref)
     rollout = attempt.workloads.rollouts.get(ref)
     if rollout is None:
-        return end_dropped(attempt, ref) or _end_needing(attempt, ref)
+        found = end_dropped(attempt, ref) or end_awaited(attempt, ref)
+        return found or _end_needing(attempt, ref)
     return _forward(attempt, ref, _verdict(attempt, ref, rollout))
 
 

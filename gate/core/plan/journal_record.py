@@ -6,6 +6,7 @@ what each object was, what our write makes of it, the policy, and which way it w
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from gate.core.model.body import Body, FrozenMap
@@ -63,6 +64,12 @@ class Kept:
     autoscaled: bool = False
     reach: Reach = field(default_factory=Reach)
 
+    @property
+    def goes_after_end(self) -> bool:
+        """Whether its controller deletes what was written some time after its end."""
+        wanted = self.expected.workload if isinstance(self.expected, LiveObject) else None
+        return wanted is not None and wanted.goes_after_end
+
 
 @dataclass(frozen=True, slots=True)
 class RemovedPod:
@@ -114,6 +121,29 @@ class Record:
     attempt_id: str = ""
     origin: Origin = NO_ORIGIN
     target_set: TargetSet = field(default_factory=TargetSet)
+
+    def find_passed(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return the workloads that had completed, and are gone since: not `written` any more.
+
+        One of the phase `BEFORE` is awaited before any workload of another phase is written.
+        """
+        phases = {one.ref: one.phase for one in self.followed}
+        changed = [one.ref for one in self.objects if one.changes and one.ref in phases]
+        if not any(phases[one] is not Phase.BEFORE and one in written for one in changed):
+            return frozenset()
+        early = (ref for ref, phase in phases.items() if phase is Phase.BEFORE)
+        return frozenset(ref for ref in early if ref not in written)
+
+    def find_perhaps_gone(self, written: Collection[Ref]) -> frozenset[Ref]:
+        """Return what may have been written last, have come to its end and be gone: not `written`.
+
+        Empty unless all that is written before is `written`.
+        """
+        last = {one.ref for one in self.followed if one.phase is Phase.AFTER}
+        missing = [one for one in self.objects if one.changes and one.ref not in written]
+        missing = [one for one in missing if one.ref not in self.find_passed(written)]
+        may_be = all(one.ref in last and one.goes_after_end for one in missing)
+        return frozenset(one.ref for one in missing) if may_be else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

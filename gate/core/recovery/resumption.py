@@ -225,7 +225,7 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
     record = sorted_.record
     if record.checks and record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
         return True
-    if _complete(plan, ours, at):
+    if _complete(plan, ours, _find_gone(sorted_), at):
         return False
     departed = frozenset(one.ref for one in plan.targets) - ours
     back = writes_back(plan, written_objects(plan), departed, frozenset(ours))
@@ -234,7 +234,22 @@ def _goes_back(plan: Plan, sorted_: _Sorted, at: float) -> bool:
 
 def _is_half_applied(sorted_: _Sorted) -> bool:
     """Tell whether an attempt on its way out died before it had made all of its changes."""
-    return any(kept.changes for kept in sorted_.of(ObjectState.BEFORE))
+    gone = _find_gone(sorted_)
+    return any(kept.changes and kept.ref not in gone for kept in sorted_.of(ObjectState.BEFORE))
+
+
+def _find_gone(sorted_: _Sorted) -> frozenset[Ref]:
+    """Return what had completed by what was written behind it, or may have, and is gone since.
+
+    What may have is a lack of evidence, as an inconclusive check is.
+    """
+    record = sorted_.record
+    written = {kept.ref for kept in sorted_.of(ObjectState.WRITTEN)}
+    passed = record.find_passed(written)
+    if record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
+        return passed
+    absent = {ref for ref, fact in sorted_.found.items() if isinstance(fact, Absent)}
+    return passed | (record.find_perhaps_gone(written) & absent)
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:
@@ -262,9 +277,9 @@ def _is_paused_half_way(target: Target) -> bool:
     ]
 
 
-def _complete(plan: Plan, ours: set[Ref], at: float) -> bool:
+def _complete(plan: Plan, ours: set[Ref], gone: frozenset[Ref], at: float) -> bool:
     """Tell whether every workload that is still ours is complete by the strict predicate."""
-    followed = [target for target in plan.targets if target.ref in ours]
+    followed = [target for target in plan.targets if target.ref in ours - gone]
     return all(_is_found_complete(plan, target, at) for target in followed)
 
 

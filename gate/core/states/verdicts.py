@@ -12,7 +12,7 @@ from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from gate.core.writes.lost_needs import find_dropped
+from gate.core.writes.lost_needs import find_awaited, find_dropped, find_perhaps_gone
 
 Verdicts = Mapping[Ref, Verdict | None]
 """The verdict on each workload that is followed and still ours; None while there is none."""
@@ -78,7 +78,8 @@ def are_all_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
         return False
     if attempt.course.leg is Leg.BACK:
         return True
-    left_out = {*attempt.interference.departures, *find_dropped(attempt)}
+    gone = find_awaited(attempt) | find_perhaps_gone(attempt)
+    left_out = {*attempt.interference.departures, *find_dropped(attempt), *gone}
     return {target.ref for target in attempt.plan.targets} - left_out <= set(verdicts)
 
 

@@ -159,8 +159,8 @@ class History:
         """Return the newest judgement of a ReplicaSet, None if there is none.
 
         A restart makes several ReplicaSets of one template; one of them alone may have failed or
-        never had a pod. A ReplicaSet that no judgement names gets that of its template, judged
-        after it was created: a verification if there is one.
+        never had a pod. A ReplicaSet that no judgement names gets one that names none, of its
+        template and judged after it was created: a verification if there is one.
         """
         digest = template_digest(replica_set.template)
         newest_first = [
@@ -170,7 +170,11 @@ class History:
         ]
         named = (one for one in newest_first if one.replica_set == replica_set.name)
         made_at = replica_set.created_at[:_SECONDS]
-        others = [one for one in newest_first if made_at <= one.judged_at[:_SECONDS]]
+        others = [
+            one
+            for one in newest_first
+            if not one.replica_set and made_at <= one.judged_at[:_SECONDS]
+        ]
         verified = (one for one in others if one.verified)
         return next(named, None) or next(verified, None) or next(iter(others), None)
 

@@ -1,9 +1,10 @@
-"""Which workloads an attempt drops, since somebody else took one that they come after."""
+"""Which workloads are not followed: others took what they come after, or they have gone."""
 
 from __future__ import annotations
 
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
+from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.writes.order import answers_lost
 
@@ -18,6 +19,20 @@ def find_dropped(attempt: Attempt) -> frozenset[Ref]:
     planned = {write.ref for write in attempt.plan.writes}
     done = {*attempt.ledger.written, *answers_lost(attempt), *attempt.interference.departures}
     return frozenset(ref for ref in planned - done if find_lost_need(attempt, ref) is not None)
+
+
+def find_awaited(attempt: Attempt) -> frozenset[Ref]:
+    """Return what a dead gate saw complete, and what is gone: what waits for it is written."""
+    resumed = attempt.plan.resumed
+    return frozenset() if resumed is None else resumed.record.find_passed(attempt.ledger.written)
+
+
+def find_perhaps_gone(attempt: Attempt) -> frozenset[Ref]:
+    """Return what a dead gate may have written last, and what may have gone after its end."""
+    resumed = attempt.plan.resumed
+    if resumed is None or resumed.record.leg is Leg.BACK:
+        return frozenset()
+    return resumed.record.find_perhaps_gone(attempt.ledger.written)
 
 
 def find_lost_need(attempt: Attempt, ref: Ref) -> Ref | None:

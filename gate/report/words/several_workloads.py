@@ -54,6 +54,9 @@ def of_several(result: Result) -> str:
             said = [*_failed_and_left(result), _describe_superseded(result, own)]
             is_forward = result["rollback"] is None
             return "; ".join([*said, *(never_written(result) if is_forward else ())])
+        case Outcome.INCONCLUSIVE:
+            is_ = "is" if len(deciding) == 1 else "are"
+            return f"{names} {is_} in doubt; what was applied stands, and is not verified"
         case _:
             return f"{share} ended so: {names}"
 

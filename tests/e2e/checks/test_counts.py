@@ -23,6 +23,7 @@ from tests.long import longer
 
 TOTAL = f"{METRIC}_count{{{OF_PODS}}}"
 LOOKS_SECONDS = 60.0
+ENDED_SECONDS = 300.0
 
 
 def of_status(pattern: str) -> str:
@@ -57,7 +58,8 @@ def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
     trial.scene.serve(web())
     trial.configure(by_counts(interval=f"{tick_seconds}s"))
     lasting = {**overlapping(25 * tick_seconds), "progress_deadline_seconds": 600}
-    result = trial.apply("--record", "run.jsonl", **lasting)
+    with trial.applying("--record", "run.jsonl", **lasting) as running:
+        result = running.wait(ENDED_SECONDS)
     assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
     assert_runs(trial.scene.objects, "shop/web:1", revision=3)
     said = row(result, "errors")
@@ -68,7 +70,7 @@ def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
     assert counted(said, "new").asked <= (150 + 10) * 10
     wide = {"test": "counts", "tolerance": 9, "harm": 20}
     trial.configure(by_counts(interval=f"{tick_seconds}s", compare=wide))
-    judged = trial.scene.gate.run("backtest", "run.jsonl", "--output", "json")
+    judged = trial.scene.gate("backtest", "run.jsonl", "--output", "json")
     [recording] = judged.document["recordings"]
     assert recording["then"]["reason"] == "CheckFailed"
     assert (recording["now"]["verdict"], recording["turned"]) == ("progressing", True)
@@ -149,6 +151,24 @@ def test_an_equal_version_passes_early_and_not_one_request_is_lost(
     assert errors["verdict"] == unheard["verdict"] == "pass"
     assert counted(unheard, "new") == Counted(0, grown[0].asked)
     assert "neither version has a series of bad, which counts as 0" in unheard["message"]
+
+
+@pytest.mark.contract("B1151", "B1213")
+def test_a_slower_version_is_rolled_back_by_its_buckets(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """By the ready-made check: all its responses take over half a second, none of the old ones."""
+    trial = trial_of(prometheus.url)
+    trial.direct(1, Load())
+    trial.direct(2, Load(latency_seconds=0.7))
+    trial.scene.serve(web())
+    brisk = {"interval": "1s", "scrape-interval": "4s", "during": "rollout"}
+    trial.configure({"use": "slow-share", **brisk})
+    result = trial.apply(**overlapping(25))
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    found = row(result, "slow-share")["comparison"]
+    assert found["new"]["bad"] == found["new"]["total"] > 0
+    assert found["old"]["bad"] == 0 < found["old"]["total"]
 
 
 @pytest.mark.contract("B1152")

@@ -132,10 +132,12 @@ def test_a_replica_set_has_no_judgement_from_before_it_was_made(
 ) -> None:
     """`kubectl rollout restart` makes one of the template that another was verified with."""
     made = replica_set("web-2", created_at=made_at)
-    version = JudgedVersion(template_digest(made.template), (), FrozenMap(), "web-1")
+    version = JudgedVersion(template_digest(made.template), (), FrozenMap())
     judged = replace(version, judged_at="2026-01-01T00:00:01+00:00")
     found = History((judged,)).of_replica_set(made)
     assert (found.verified if found is not None else None) is verdict
+    of_another = replace(judged, replica_set="web-1")
+    assert History((of_another,)).of_replica_set(made) is None
 
 
 def restarted(time: str, image: str = "shop/web:1") -> Template:
@@ -251,9 +253,7 @@ def test_what_an_undo_left_stays_left_while_its_revision_exists() -> None:
         history = History()
         for one in templates:
             closing = Closing(
-                WEB,
-                left=LeftVersion(one, FrozenMap()),
-                workload=ClosingWorkload("uid", revisions),
+                WEB, left=LeftVersion(one, FrozenMap()), workload=ClosingWorkload("uid", revisions)
             )
             history = history.after(closing, "attempt", "", "now")
         assert (history.template_left_at(first.template) is not None) is is_left

@@ -86,7 +86,7 @@ class Checks:
         name = f"by-{sort}-{seconds}"
         served = self._apply(application, name, 1)
         checked("the version before", served.exit_code, 0)
-        flags = ("--bake", "1s")
+        flags: tuple[str, ...] = ("--bake", "1s")
         if sort is not Sort.NOTHING:
             flags += ("--config", str(self._config(name, url, sort)))
         watched = self._apply(application, name, 2, *flags, behaviour=f"ready={seconds};only=1")
@@ -94,11 +94,11 @@ class Checks:
         return watched
 
     def _apply(
-        self, application: Application, name: str, version: int, *flags: str, **over: str
+        self, application: Application, name: str, version: int, *flags: str, behaviour: str = ""
     ) -> Run:
         image = f"shop/{name}:{version}"
         application.direct(self._objects.namespace, image, LOAD)
-        body = manifests.deployment(name, image=image, strategy=SURGE, **over)
+        body = manifests.deployment(name, image=image, strategy=SURGE, behaviour=behaviour)
         path = self._folder / f"{name}.yaml"
         path.write_text(manifests.yaml_text(body))
         return run(gate("apply", "-f", str(path), "--silence", "all", *flags), self._kubeconfig)

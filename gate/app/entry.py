@@ -37,7 +37,7 @@ def verify(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
 
 def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
-    """Ask every check now; with `--show` print a ready-made one instead."""
+    """Ask every check now; with `--show` or `--power` say what they are, or could show."""
 
     def query(start: CommandStart) -> int:
         if settings.show is not None:
@@ -45,6 +45,10 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
             start.console.write(find(settings.show, settings.metrics).as_configuration())
             return 0
+        if settings.power:
+            from gate.app.commands import check_power
+
+            return check_power.power(start, names)
         from gate.app.commands import checks
 
         return checks.checks(start, names)

@@ -14,6 +14,8 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
     Exit codes: 0 all required ones pass, 6 one fails, 7 one cannot be decided, 2 and 3 where it
     cannot be asked. With --show: print a ready-made check; nothing is asked.
+    With --power: say before a deploy what the comparisons by counts could show, from the traffic of
+    the last hour or as given; exit 0.
     """
     from gate.app import entry
 

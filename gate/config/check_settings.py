@@ -16,11 +16,14 @@ from gate.config.checks.options import (
 )
 from gate.config.cluster_settings import ClusterSettings
 from gate.config.kinds import (
+    ExposureParts,
     HeaderFiles,
     HttpServices,
     Interval,
+    PerSecond,
     PrometheusServer,
     PrometheusUrl,
+    RateOfBad,
     Text,
     Texts,
 )
@@ -155,6 +158,46 @@ class CheckSettings(ClusterSettings):
         Text,
         Option(
             Group.CHECKS, CHECKS, "with --show: for this kind of metrics", "KIND", in_file=False
+        ),
+    ] = None
+
+    power: Annotated[
+        bool,
+        Option(
+            Group.CHECKS,
+            CHECKS,
+            "say what the comparisons by counts could show, before a deploy",
+            in_file=False,
+        ),
+    ] = False
+    traffic: Annotated[
+        PerSecond,
+        Option(
+            Group.CHECKS,
+            CHECKS,
+            "with --power: events a second of both versions together",
+            default="the last hour's",
+            in_file=False,
+        ),
+    ] = None
+    rate: Annotated[
+        RateOfBad,
+        Option(
+            Group.CHECKS,
+            CHECKS,
+            "with --power: the old version's share of bad events",
+            default="the last hour's",
+            in_file=False,
+        ),
+    ] = None
+    exposure: Annotated[
+        ExposureParts,
+        Option(
+            Group.CHECKS,
+            CHECKS,
+            "with --power: the parts of the traffic that the new and the old version get",
+            default="by the workload's partition",
+            in_file=False,
         ),
     ] = None
 

@@ -82,7 +82,7 @@ def _entries(root: Node, content: bytes) -> dict[str, Entry]:
     return {key: _entry(file, key, node, nodes.get(key)) for key, node in root.entries.items()}
 
 
-def _entry(file: str, key: str, node: Node, found: tuple[int, yaml.Node] | None) -> Entry:
+def _entry(file: str, key: str, node: Node, found: tuple[Mark, yaml.Node] | None) -> Entry:
     (line, _), composed = found or ((node.at.line, 0), None)
     return Entry(plain(node), f"{Source(file, line)}: {key}", file, key, composed)
 

@@ -126,6 +126,25 @@ Speed = Annotated[
     schema_of("number", exclusiveMinimum=0),
 ]
 
+PerSecond = Annotated[
+    float | None,
+    Form("RPS"),
+    taken_if_set_by(parsing.parse_per_second),
+    schema_of("number", exclusiveMinimum=0),
+]
+RateOfBad = Annotated[
+    float | None,
+    Form("P"),
+    taken_if_set_by(parsing.parse_rate),
+    schema_of("number", "string", examples=[0.01, "1%"]),
+]
+ExposureParts = Annotated[
+    tuple[float, float] | None,
+    Form("NEW:OLD"),
+    taken_if_set_by(parsing.parse_exposure),
+    schema_of("string", examples=["1:9"]),
+]
+
 RbacSubject = Annotated[
     Subject | None,
     Form("KIND:NAME"),

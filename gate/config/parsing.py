@@ -33,6 +33,8 @@ _NAMESPACE_HINT: Final = "at most 63 of a-z, 0-9 and -, with a letter or digit a
 _PORT: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 _HIGHEST_PORT: Final = 65_535
 _LONGEST_HINT: Final = 120
+_NUMBER: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,12})?(?:e-?[0-9]{1,2})?", re.ASCII)
+_MOST_PER_SECOND: Final = 1e9
 _SLOWEST, _FASTEST = 0.01, 1000.0
 
 T = TypeVar("T")
@@ -193,6 +195,44 @@ def parse_speed(value: object) -> float:
         hint = f"from {_SLOWEST:g} to {_FASTEST:g}, as in 10"
         raise UsageError(f"not a speed: {_quote_value(value)}", hint=hint)
     return speed
+
+
+def parse_per_second(value: object) -> float:
+    """Take a number of events a second, above 0."""
+    number = _number(value)
+    if not 0 < number <= _MOST_PER_SECOND:
+        hint = f"above 0, at most {_MOST_PER_SECOND:,.0f}, as in 20"
+        raise UsageError(f"no events a second: {_quote_value(value)}", hint=hint)
+    return number
+
+
+def parse_rate(value: object) -> float:
+    """Take a share of bad events, as a number below 1 or in per cent."""
+    text = str(value).strip()
+    percent = text.endswith("%")
+    number = _number(text.removesuffix("%") if percent else value) / (100 if percent else 1)
+    if not 0 < number < 1:
+        raise UsageError(f"no share of bad events: {_quote_value(value)}", hint="as in 1% or 0.01")
+    return number
+
+
+def parse_exposure(value: object) -> tuple[float, float]:
+    """Take the parts of both versions, each above 0."""
+    if isinstance(value, tuple):
+        return value
+    new, colon, old = str(value).partition(":")
+    parts = _number(new), _number(old)
+    if not (colon and all(0 < part <= _MOST_PER_SECOND for part in parts)):
+        hint = "two numbers above 0, new before old, as in 1:9"
+        raise UsageError(f"no parts of the traffic: {_quote_value(value)}", hint=hint)
+    return parts
+
+
+def _number(value: object) -> float:
+    """Return a decimal number, NaN for what is none."""
+    text = str(value).strip()
+    is_number = not isinstance(value, bool) and _NUMBER.fullmatch(text) is not None
+    return float(text) if is_number else float("nan")
 
 
 def parse_fail_fast(value: object) -> FailFast:

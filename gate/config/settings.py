@@ -38,6 +38,7 @@ from gate.config.takers import (
     ALL,
     ANSWERING,
     CHANGING,
+    CHECKS,
     CLAIMING,
     JUDGING,
     LOADING,
@@ -129,7 +130,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Window,
         Option(
             Group.VERDICT,
-            JUDGING,
+            JUDGING | CHECKS,
             "how long to keep judging after completion; auto is as long as required checks need",
             default=AUTO,
         ),

@@ -55,6 +55,7 @@ def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Confli
     """Yield what is wrong; files with secrets are read, to make sure that they can be."""
     yield from _outputs(settings)
     yield from _names(settings)
+    yield from _power(settings)
     yield from _samples(settings)
     yield from _looks(settings)
     checks = all_checks(settings)
@@ -76,6 +77,15 @@ def _outputs(settings: Settings) -> Iterator[Conflict]:
             folder = pathlib.Path(file).parent
             hint = "" if folder.exists() else f"mkdir -p {shlex.quote(str(folder))}"
             yield Conflict((option,), f"{escape_line(file)}: {why}", hint)
+
+
+def _power(settings: Settings) -> Iterator[Conflict]:
+    """Yield a complaint for each figure that only `--power` takes, and for two answers at once."""
+    for option in ("traffic", "rate", "exposure"):
+        if getattr(settings, option) is not None and not settings.power:
+            yield Conflict((option,), "goes with --power alone")
+    if settings.power and (settings.explain or settings.show is not None):
+        yield Conflict(("power",), "goes with neither --explain nor --show")
 
 
 def _names(settings: Settings) -> Iterator[Conflict]:
@@ -126,10 +136,10 @@ def _looks(settings: Settings) -> Iterator[Conflict]:
             phase = None if settings.timeout is None else settings.timeout + phase
             bounds = "timeout and bake together are"
         seconds = least_counting_seconds(check)
-        if phase is not None and phase < seconds:
+        if phase is not None and phase <= seconds:
             text = (
-                f"{check.name}: {LEAST_TICKS} looks take {format_seconds(seconds)} with what is"
-                f" left out at the beginning, and {bounds} {format_seconds(phase)}: nothing"
+                f"{check.name}: {LEAST_TICKS} looks take over {format_seconds(seconds)} with what"
+                f" is left out at the beginning, and {bounds} {format_seconds(phase)}: nothing"
                 " could be decided"
             )
             hint = f"a shorter interval, or --{option} {format_seconds(least_phase_seconds(check))}"

@@ -75,7 +75,7 @@ def documents(file: str, content: bytes, budget: Budget) -> Iterator[Node]:
             if root != Scalar(root.at, None):
                 yield root
     except yaml.YAMLError as error:
-        raise not_yaml(file, text, error) from error
+        raise not_yaml(file, text, error, budget.limits.depth) from error
 
 
 def plain(node: Node) -> Any:

@@ -13,6 +13,7 @@ from gate.manifests.source import ManifestError, Source, escape_line
 TEMPLATE_HINT: Final = "this looks like a template: render it first (helm template ... | ... -f -)"
 _TABS_HINT: Final = "YAML is indented with spaces, not with tabs"
 _STREAM_HINT: Final = "several JSON objects need a line --- between them, or a List around them"
+_TOO_DEEP: Final = "exceeded maximum nesting depth"
 _NO_SEPARATOR: Final = "did not find expected <document start>"
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -56,11 +57,16 @@ def decode_text(file: str, content: bytes) -> str:
     return _SURROGATES.sub(_join_surrogates, text) if text.lstrip().startswith("{") else text
 
 
-def not_yaml(file: str, text: str, error: yaml.YAMLError) -> ManifestError:
-    """Translate libyaml's error into one line with its place and the likeliest fix."""
+def not_yaml(file: str, text: str, error: yaml.YAMLError, depth: int) -> ManifestError:
+    """Translate libyaml's error into one line with its place and the likeliest fix.
+
+    Its own bound on nesting, which it may meet as it reads ahead, is far above ours, `depth`.
+    """
     mark = getattr(error, "problem_mark", None)
     at = Source(file, mark.line + 1, mark.column + 1) if mark else Source(file)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
+    if problem == _TOO_DEEP:
+        return ManifestError(at, f"nested deeper than {depth} levels")
     return ManifestError(at, f"not valid YAML: {problem}", hint=_hint(problem, text, at))
 
 

@@ -74,9 +74,10 @@ def _series(element: Any) -> Series:
     labels = element["metric"]
     value, text = _number(element["value"][1]), _labels(labels)
     counted = labels.get(COUNTED_LABEL)
-    return (
-        Series(value, text, Counted(counted), _identity(labels)) if counted else Series(value, text)
-    )
+    if not counted:
+        return Series(value, text)
+    pod = clean_line(str(labels.get("pod", "")), _LABEL_CHARACTERS)
+    return Series(value, text, Counted(counted), _identity(labels), pod)
 
 
 def _identity(labels: Mapping[str, Any]) -> str:

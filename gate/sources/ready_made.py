@@ -1,7 +1,9 @@
 """Ready-made checks for the usual metric names; each is plain configuration and nothing more.
 
-Sources of the names: OpenTelemetry's semantic conventions for HTTP servers, Istio's standard
-metrics, ingress-nginx, kube-state-metrics, cAdvisor as the kubelet serves it.
+Requests are judged in two ways: against the version that served before (by counts), and against a
+fixed bound. Series that do not tell the versions apart are never compared: that would hold both
+versions together against themselves. Sources of the names: `request_metrics`, kube-state-metrics,
+cAdvisor as the kubelet serves it.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ from typing import Any, Final
 import yaml
 
 from gate.errors import UsageError
+from gate.sources.request_metrics import OF_PODS, REQUESTS, RequestMetrics
 
-_OF_PODS: Final = 'namespace="${namespace}",pod=~"${replicaset}-[a-z0-9]+"'
-_OF_SERVICE: Final = 'exported_namespace="${namespace}",exported_service="${service}"'
 # `increase` and not `rate`: the ratios are the same, but VictoriaMetrics before 1.86 looks back
 # beyond a short window for `rate`, into the time of the previous version.
 _WINDOW: Final = "2m"
 _LEAST_REQUESTS: Final = 20
+_BY_COUNTS: Final = "new against old by counts, while both versions serve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class ReadyMade:
     about: str
     keys: Mapping[str, Any] = field(hash=False)
 
+    @property
+    def is_by_counts(self) -> bool:
+        """Whether it compares counters of both versions."""
+        return "bad" in self.keys
+
     def as_configuration(self) -> str:
         """Return it as YAML for `rollout-gate.yaml`."""
         document = {"checks": [{"name": self.name, **self.keys}]}
@@ -42,87 +49,69 @@ class ReadyMade:
         return f"# {self.name} ({self.metrics}): {self.about}\n{text}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Requests:
-    """One convention's request metrics; `selector` chooses those of the new version."""
-
-    metrics: str
-    about: str
-    count: str
-    bucket: str
-    selector: str
-    errors: str
-    per_second: float = 1.0
-    variables: Mapping[str, str] = field(default_factory=dict)
-
-
-_REQUESTS: Final = (
-    _Requests(
-        "opentelemetry",
-        "the application's own metrics, scraped with the labels namespace and pod",
-        "http_server_request_duration_seconds_count",
-        "http_server_request_duration_seconds_bucket",
-        _OF_PODS,
-        'http_response_status_code=~"5.."',
-    ),
-    _Requests(
-        "istio",
-        "the sidecars' metrics, scraped with the labels namespace and pod",
-        "istio_requests_total",
-        "istio_request_duration_milliseconds_bucket",
-        f'reporter="destination",{_OF_PODS}',
-        'response_code=~"5.."',
-        per_second=1000.0,
-    ),
-    _Requests(
-        "nginx",
-        "the ingress controller sees a Service, not its pods: old and new version together",
-        "nginx_ingress_controller_requests",
-        "nginx_ingress_controller_request_duration_seconds_bucket",
-        _OF_SERVICE,
-        'status=~"5.."',
-        variables={"service": "NAME"},
-    ),
-)
-
-
-def _error_rate(of: _Requests) -> ReadyMade:
+def _error_rate(of: RequestMetrics) -> ReadyMade:
     every = f"{of.count}{{{of.selector}}}[${{window}}]"
-    bad = f"{of.count}{{{of.selector},{of.errors}}}[${{window}}]"
+    bad = f"{of.count}{{{of.selector},{of.errors.matches}}}[${{window}}]"
     keys = {
         # If nothing fails, there is no series of failures: that is 0, not missing data.
         "query": f"(sum(increase({bad})) or vector(0)) / sum(increase({every}))",
         "max": 0.01,
         "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
+        "window": _WINDOW,
     }
-    about = f"share of responses that are 5xx; {of.about}"
-    return ReadyMade("error-rate", of.metrics, about, _with(of, keys))
+    about = "share of responses that are errors, at most 1 %"
+    return _make("error-rate", of, keys, about, of.errors.about)
 
 
-def _latency(of: _Requests) -> ReadyMade:
-    buckets = f"increase({of.bucket}{{{of.selector}}}[${{window}}])"
-    every = f"{of.count}{{{of.selector}}}[${{window}}]"
+def _latency(of: RequestMetrics) -> ReadyMade:
+    times, selector = of.durations, _select_times(of)
+    buckets = f"increase({times.name}_bucket{{{selector}}}[${{window}}])"
+    every = f"increase({times.name}_count{{{selector}}}[${{window}}])"
     keys = {
-        "query": f"histogram_quantile(0.99, sum by (le) ({buckets})) / {of.per_second:g}",
+        "query": f"histogram_quantile(0.99, sum by (le) ({buckets})) / {times.per_second:g}",
         "max": 1.0,
-        "min-samples": {"query": f"sum(increase({every}))", "min": _LEAST_REQUESTS},
+        "min-samples": {"query": f"sum({every})", "min": _LEAST_REQUESTS},
+        "window": _WINDOW,
     }
-    about = f"seconds within which 99 of 100 responses came; {of.about}"
-    return ReadyMade("latency-p99", of.metrics, about, _with(of, keys))
+    about = "seconds within which 99 of 100 responses came"
+    return _make("latency-p99", of, keys, about, times.about)
 
 
-def _with(of: _Requests, keys: Mapping[str, Any]) -> dict[str, Any]:
+def _error_share(of: RequestMetrics) -> ReadyMade:
+    keys = {
+        "bad": f"{of.count}{{{of.selector},{of.errors.matches}}}",
+        "total": f"{of.count}{{{of.selector}}}",
+    }
+    about = f"share of responses that are errors, {_BY_COUNTS}"
+    return _make("error-share", of, keys, about, of.errors.about)
+
+
+def _slow_share(of: RequestMetrics) -> ReadyMade:
+    times, selector = of.durations, _select_times(of)
+    every = f"{times.name}_count{{{selector}}}"
+    quick = f"{times.name}_bucket{{{selector},{times.half_second}}}"
+    keys = {"bad": f"{every} - ignoring(le) {quick}", "total": every}
+    about = f"share of responses that took over 0.5 s (a bucket of its own), {_BY_COUNTS}"
+    return _make("slow-share", of, keys, about, times.about)
+
+
+def _select_times(of: RequestMetrics) -> str:
+    return ",".join(filter(None, (of.selector, of.durations.only)))
+
+
+def _make(name: str, of: RequestMetrics, keys: Mapping[str, Any], *about: str) -> ReadyMade:
     variables = {"variables": dict(of.variables)} if of.variables else {}
-    return {**keys, "window": _WINDOW, **variables}
+    said = "; ".join(filter(None, (*about, of.about)))
+    return ReadyMade(name, of.metrics, said, {**keys, **variables})
 
 
 _RESTARTS: Final = ReadyMade(
     "restarts",
     "kube-state-metrics",
     "restarts of the new pods' containers since they exist",
-    {"query": f"sum(kube_pod_container_status_restarts_total{{{_OF_PODS}}})", "max": 0},
+    {"query": f"sum(kube_pod_container_status_restarts_total{{{OF_PODS}}})", "max": 0},
 )
-_CONTAINERS: Final = f'{_OF_PODS},container!=""'
+_CONTAINERS: Final = f'{OF_PODS},container!=""'
 _OVER_WINDOW: Final = f"{{{_CONTAINERS}}}[${{window}}]"
 _THROTTLING: Final = ReadyMade(
     "cpu-throttling",
@@ -146,14 +135,21 @@ _MEMORY: Final = ReadyMade(
     },
 )
 
+_BY_VERSION: Final = tuple(each for each in REQUESTS if each.is_by_version)
+
 READY_MADE: Final = (
-    *map(_error_rate, _REQUESTS),
-    *map(_latency, _REQUESTS),
+    *map(_error_rate, REQUESTS),
+    *map(_latency, REQUESTS),
+    *map(_error_share, _BY_VERSION),
+    *map(_slow_share, _BY_VERSION),
     _RESTARTS,
     _THROTTLING,
     _MEMORY,
 )
 """Every check for every kind of metrics it is made for; the first of a name is the default."""
+
+
+_NOT_BY_VERSION: Final = tuple(each.metrics for each in REQUESTS if not each.is_by_version)
 
 
 def find(name: str, metrics: str | None = None) -> ReadyMade:
@@ -168,6 +164,8 @@ def find(name: str, metrics: str | None = None) -> ReadyMade:
         if metrics in (None, each.metrics):
             return each
     hint = f"{name} is made for {', '.join(each.metrics for each in found)}"
+    if found[0].is_by_counts and metrics in _NOT_BY_VERSION:
+        hint = f"they cover both versions together: take error-rate or latency-p99; {hint}"
     raise UsageError(f"no {name} for the metrics {str(metrics)[:60]!a}", hint=hint)
 
 

@@ -46,6 +46,7 @@ class _Series(Struct, omit_defaults=True):
     labels: str = ""
     counted: core.Counted | None = None
     identity: str = ""
+    pod: str = ""
 
 
 class _Samples(Struct, tag_field="kind", tag="samples", omit_defaults=True):
@@ -140,7 +141,8 @@ def _from_answer(answer: Answer, mask: Mask) -> _Answer:
 
 
 def _from_series(series: core.Series) -> _Series:
-    return _Series(_from_number(series.value), series.labels, series.counted, series.identity)
+    value = _from_number(series.value)
+    return _Series(value, series.labels, series.counted, series.identity, series.pod)
 
 
 def _from_number(value: float) -> Number:
@@ -202,7 +204,11 @@ def _to_answer(found: _Answer) -> Answer:
 def _to_series(found: Sequence[_Series]) -> tuple[core.Series, ...]:
     return tuple(
         core.Series(
-            _to_number(it.value), clean_line(it.labels), it.counted, clean_line(it.identity)
+            _to_number(it.value),
+            clean_line(it.labels),
+            it.counted,
+            clean_line(it.identity),
+            clean_line(it.pod),
         )
         for it in found
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox.access.authorizer import AUTHENTICATED, MASTERS, RBAC, UNAUTHENTICATED
 from sandbox.api.api import Api, Key, Writer
 from sandbox.json import JSON
-from sandbox.kinds import RESOURCES, Resource
+from sandbox.kinds import RESOURCES
 
 SERVER = Writer("system:apiserver", "kube-apiserver")
 
@@ -37,8 +37,7 @@ _BINDINGS = {
 
 
 def _roles() -> dict[str, list[JSON]]:
-    view = _over(READ, _group_namespaced_kinds(_HIDDEN_FROM_VIEWERS))
-    edit = _over([*READ, *WRITE], _group_namespaced_kinds(()))
+    edit = _over([*READ, *WRITE])
     return {
         "cluster-admin": [
             {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
@@ -50,31 +49,20 @@ def _roles() -> dict[str, list[JSON]]:
         ],
         "system:discovery": [{"nonResourceURLs": _API_PATHS, "verbs": ["get"]}],
         "system:public-info-viewer": [{"nonResourceURLs": _HEALTH_PATHS, "verbs": ["get"]}],
-        "view": view,
+        "view": _over(READ, _HIDDEN_FROM_VIEWERS),
         "edit": edit,
         "admin": [*edit, _rule(RBAC, ["rolebindings", "roles"], [*READ, *WRITE])],
     }
 
 
-def _group_namespaced_kinds(hidden: tuple[str, ...]) -> dict[str, list[Resource]]:
-    """Return the kinds of applications by their group: those of namespaces, but for access."""
-    found: dict[str, list[Resource]] = {}
-    for resource in RESOURCES:
-        if resource.namespaced and resource.group != RBAC and resource.plural not in hidden:
-            found.setdefault(resource.group, []).append(resource)
-    return found
-
-
-def _over(verbs: list[str], by_group: dict[str, list[Resource]]) -> list[JSON]:
-    return [_rule(group, _with_subresources(kinds), verbs) for group, kinds in by_group.items()]
-
-
-def _with_subresources(kinds: list[Resource]) -> list[str]:
-    found = []
-    for resource in kinds:
-        found.append(resource.plural)
-        found += [f"{resource.plural}/{name}" for name in resource.subresources]
-    return sorted(found)
+def _over(verbs: list[str], hidden: tuple[str, ...] = ()) -> list[JSON]:
+    """Return rules over the kinds of applications: those of namespaces, but for access."""
+    found: dict[str, list[str]] = {}
+    for each in RESOURCES:
+        if each.namespaced and each.group != RBAC and each.plural not in hidden:
+            parts = (f"{each.plural}/{name}" for name in each.subresources)
+            found.setdefault(each.group, []).extend((each.plural, *parts))
+    return [_rule(group, sorted(names), verbs) for group, names in found.items()]
 
 
 def _rule(group: str, resources: list[str], verbs: list[str]) -> JSON:

@@ -19,7 +19,6 @@ from sandbox.api.writes import (
     check_uid,
     find_unknown,
     merge_applied,
-    uid_of_nothing,
     with_managed_fields,
 )
 from sandbox.failure import ApiError, FieldError, conflict, invalid, not_served
@@ -111,7 +110,8 @@ def _apply(write: Write, key: Key, asked: Patch) -> JSON:
         return replace(write, key, live, fill_defaults(write.resource, merged))
     metadata = merged["metadata"]
     if metadata.get("uid"):
-        raise make_modified_error(key, uid_of_nothing(metadata["uid"]))
+        why = f"the object specified uid {metadata['uid']}, and no existing object was found"
+        raise make_modified_error(key, f"uid mismatch: {why}")
     metadata.pop("resourceVersion", None)
     return create_received(write, fill_defaults(write.resource, merged))
 

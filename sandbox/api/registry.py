@@ -25,7 +25,7 @@ MODIFIED = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class Registry:
     """What all verbs share, with the hooks of writes, to which more may be added at any time.
 

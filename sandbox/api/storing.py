@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sandbox.api.registry import Operation, missing, taken_of_services
 from sandbox.api.strategies import Strategy, has_status, strategy_of
 from sandbox.api.writes import (
@@ -181,9 +179,8 @@ def checked_place(resource: Resource, namespace: str, metadata: JSON) -> None:
         metadata.pop("namespace", None)
         return
     if metadata.get("namespace") not in (None, "", namespace):
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        why = "does not match the namespace sent on the request"
+        raise bad_request(f"the namespace of the provided object {why}")
     metadata["namespace"] = namespace
 
 
@@ -191,14 +188,11 @@ def checked_name(name: str, metadata: JSON) -> None:
     """Hold the name of an object to the one on the URL; 400."""
     found = metadata.get("name") or ""
     if not found:
-        raise bad_request(
-            f"the name of the object ({name} based on URL) was undeterminable:"
-            " name must be provided"
-        )
+        why = f"({name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(f"the name of the object {why}")
     if found != name:
-        raise bad_request(
-            f"the name of the object ({found}) does not match the name on the URL ({name})"
-        )
+        why = f"({found}) does not match the name on the URL ({name})"
+        raise bad_request(f"the name of the object {why}")
 
 
 def without_system_fields(metadata: JSON) -> JSON:
@@ -239,14 +233,14 @@ def count_generation(new: JSON, old: JSON, strategy: Strategy) -> int | None:
     found: int | None = old["metadata"].get("generation")
     if not strategy.generation_fields:
         return found
-    moved = any(_counting(new, name) != _counting(old, name) for name in strategy.generation_fields)
+    before, after = ({**body, "annotations": _annotations(body)} for body in (old, new))
+    moved = any(after.get(name) != before.get(name) for name in strategy.generation_fields)
     return (found or 0) + moved
 
 
-def _counting(body: JSON, name: str) -> Any:
-    if name == "annotations":
-        return body["metadata"].get("annotations") or {}
-    return body.get(name)
+def _annotations(body: JSON) -> JSON:
+    found: JSON = body["metadata"].get("annotations") or {}
+    return found
 
 
 def _keep(made: JSON, old: JSON, name: str) -> None:

@@ -80,17 +80,13 @@ def find_unknown(write: Write, body: JSON) -> list[str]:
 
 
 def refuse_invalid(resource: Resource, body: JSON, errors: Sequence[FieldError]) -> None:
-    """422 where there is an error."""
+    """422 where there is an error; an object without a name has none in the details."""
     if errors:
-        raise named_invalid(resource, body["metadata"].get("name", ""), errors)
-
-
-def named_invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """422 of an object; one without a name has none in the details."""
-    refusal = invalid(resource.kind, resource.group, name, errors)
-    if not name:
-        refusal.details.pop("name", None)
-    return refusal
+        name = body["metadata"].get("name", "")
+        refusal = invalid(resource.kind, resource.group, name, errors)
+        if not name:
+            refusal.details.pop("name", None)
+        raise refusal
 
 
 def check_uid(key: Key, uid: str | None, live: JSON | None) -> None:
@@ -112,11 +108,6 @@ def check_version(write: Write, key: Key, version: str | None, live: JSON) -> No
         raise bad_request(f'the resourceVersion "{version}" is no number')
     if number != int(live["metadata"]["resourceVersion"]):
         raise make_modified_error(key)
-
-
-def uid_of_nothing(uid: str) -> str:
-    """Say why an apply that names a uid cannot create."""
-    return f"uid mismatch: the object specified uid {uid}, and no existing object was found"
 
 
 def with_managed_fields(write: Write, live: JSON | None, new: JSON) -> JSON:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.failure import ApiError, FieldError, bad_request
 from sandbox.fields.checking import check, unmergeable
-from sandbox.fields.comparing import Comparison, compare
+from sandbox.fields.comparing import compare
 from sandbox.fields.managed import Entry, Managed, Operation, decode_entries
 from sandbox.fields.merging import field_set, merge_values, prune_fields
 from sandbox.fields.sets import (
@@ -23,7 +23,6 @@ from sandbox.fields.sets import (
     difference,
     intersection,
     paths,
-    union,
     without_trees,
 )
 from sandbox.fields.updates import (
@@ -64,9 +63,9 @@ class FieldConflict:
         """The field as messages name it: `.spec.template.spec.containers[name="web"].image`."""
         return "".join(map(describe_element, self.path))
 
-    def cause(self) -> FieldError:
+    def cause(self) -> JSON:
         """Return the entry of the Status's causes."""
-        return FieldError(self.field, REASON, f"conflict with {self.manager}")
+        return FieldError(self.field, REASON, f"conflict with {self.manager}").cause()
 
 
 class Conflict(Exception):
@@ -75,11 +74,6 @@ class Conflict(Exception):
     def __init__(self, conflicts: Sequence[FieldConflict]) -> None:
         self.conflicts = tuple(sorted(conflicts, key=lambda conflict: conflict.manager))
         super().__init__(self.message)
-
-    @property
-    def causes(self) -> tuple[FieldError, ...]:
-        """The causes of the Status."""
-        return tuple(conflict.cause() for conflict in self.conflicts)
 
     @property
     def message(self) -> str:
@@ -96,7 +90,7 @@ class Conflict(Exception):
 
     def refusal(self) -> ApiError:
         """Return the 409 that the server answers."""
-        causes = [cause.cause() for cause in self.causes]
+        causes = [conflict.cause() for conflict in self.conflicts]
         return ApiError(409, "Conflict", self.message, details={"causes": causes})
 
 
@@ -194,7 +188,7 @@ class _Apply:
         identity = self._entry.identity
         last = managed.get(identity)
         wanted = field_set(self._applied, kind)
-        wanted = without_trees(wanted, reset_fields(self._schema.kind, self._subresource))
+        wanted = without_trees(wanted, reset_fields(self._schema, self._subresource))
         entry = replace(self._entry, fields=wanted, time=last.time if last else None)
         owners = {**managed, identity: entry}
         body: JSON = merge_values(live, self._applied, kind)
@@ -204,7 +198,7 @@ class _Apply:
         others = {key: owner for key, owner in owners.items() if key != identity}
         if not force:
             _refuse_conflicts(others, comparison.written)
-        found = without_fields(others, union(comparison.written, comparison.removed), version)
+        found = without_fields(others, comparison.every, version)
         fields = difference(wanted, NEVER_OWNED)
         if fields:
             time = entry.time if body == live else self._now
@@ -254,6 +248,4 @@ def _last_applied_fields(live: JSON, schema: Schema) -> FieldSet:
         return EMPTY
     if not isinstance(last, dict) or last.get("apiVersion") != schema.api_version:
         return EMPTY
-    comparison: Comparison = compare(last, live, schema.type)
-    fields = field_set(last, schema.type)
-    return difference(fields, union(comparison.written, comparison.removed))
+    return difference(field_set(last, schema.type), compare(last, live, schema.type).every)

@@ -14,11 +14,11 @@ from sandbox.fields.sets import EMPTY, LEAF, SELF, FieldSet, item_element, sorte
 from sandbox.schema import MISSING, Shape, Type
 
 Node = FieldSet | None
-Difference = tuple[Node, Node, Node]
-"""What was added, modified and removed at a place and below it; None for nothing."""
+Difference = tuple[Node, Node]
+"""What was written (added or modified) and removed at a place and below it; None for nothing."""
 
-SAME: Difference = (None, None, None)
-_MODIFIED: Difference = (None, LEAF, None)
+SAME: Difference = (None, None)
+_MODIFIED: Difference = (LEAF, None)
 _TWICE = 2
 
 _NOTHING = (MISSING, None)
@@ -27,31 +27,30 @@ _NOTHING = (MISSING, None)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The fields that differ."""
+    """The fields that differ: `written` is what the older had not, or had otherwise."""
 
-    added: FieldSet
-    modified: FieldSet
+    written: FieldSet
     removed: FieldSet
 
     @property
-    def written(self) -> FieldSet:
-        """What the newer object has and the older had not, or had otherwise."""
-        return union(self.added, self.modified)
+    def every(self) -> FieldSet:
+        """All of them."""
+        return union(self.written, self.removed)
 
 
 def compare(old: Any, new: Any, kind: Type) -> Comparison:
     """Return what became of `old`; both are whole objects of a type."""
-    added, modified, removed = _values(old, new, kind)
-    return Comparison(added or EMPTY, modified or EMPTY, removed or EMPTY)
+    written, removed = _values(old, new, kind)
+    return Comparison(written or EMPTY, removed or EMPTY)
 
 
 def _values(old: Any, new: Any, kind: Type) -> Difference:
     if old in _NOTHING and new in _NOTHING:
         return SAME
     if old is MISSING:
-        return whole(new, kind), None, None
+        return whole(new, kind), None
     if new is MISSING:
-        return None, None, whole(old, kind)
+        return None, whole(old, kind)
     if old is new or old == new:
         return SAME
     if not kind.is_atomic:
@@ -109,28 +108,14 @@ def _items(old: list[Any], new: list[Any], kind: Type) -> Difference:
     if len(old) >= _TWICE and len(new) >= _TWICE:
         return SAME if old == new else _MODIFIED
     if len(old) >= _TWICE:
-        added = whole(new[0], kind) if new else None
-        return added, None, LEAF
-    removed = whole(old[0], kind) if old else None
-    return LEAF, None, removed
+        return (whole(new[0], kind) if new else None), LEAF
+    return LEAF, (whole(old[0], kind) if old else None)
 
 
 def _join_differences(found: list[tuple[str, Difference]]) -> Difference:
-    added: FieldSet = {}
-    modified: FieldSet = {}
-    removed: FieldSet = {}
-    for element, (more, other, less) in found:
-        if more is not None:
-            added[element] = more
-        if other is not None:
-            modified[element] = other
-        if less is not None:
-            removed[element] = less
-    return (
-        sorted_set(added) if added else None,
-        sorted_set(modified) if modified else None,
-        sorted_set(removed) if removed else None,
-    )
+    written = {element: more for element, (more, _) in found if more is not None}
+    removed = {element: less for element, (_, less) in found if less is not None}
+    return sorted_set(written) or None, sorted_set(removed) or None
 
 
 def whole(value: Any, kind: Type) -> FieldSet:

@@ -33,6 +33,7 @@ from sandbox.fields.sets import (
     without_trees,
 )
 from sandbox.json import JSON, dig
+from sandbox.kinds import BY_KIND
 from sandbox.schema import Schema
 
 SCALE = "scale"
@@ -85,32 +86,18 @@ def _read_back_entry(entry: Entry) -> tuple[Identity, Entry]:
 _STATUS: FieldSet = {"f:status": LEAF}
 _SPEC: FieldSet = {"f:spec": LEAF}
 
-_WITHOUT_STATUS = frozenset(
-    {
-        "ConfigMap",
-        "Secret",
-        "ServiceAccount",
-        "Event",
-        "Lease",
-        "NetworkPolicy",
-        "Role",
-        "RoleBinding",
-        "ClusterRole",
-        "ClusterRoleBinding",
-    }
-)
 _OF_STATUS_WRITES: Mapping[str, FieldSet] = {
     "Deployment": {"f:metadata": {"f:labels": LEAF}, "f:spec": LEAF},
     "Pod": {"f:metadata": {"f:deletionTimestamp": LEAF, "f:ownerReferences": LEAF}, "f:spec": LEAF},
 }
 
 
-def reset_fields(kind: str, subresource: str) -> FieldSet:
+def reset_fields(schema: Schema, subresource: str) -> FieldSet:
     """Return what a write to a kind, or to its subresource, cannot set."""
-    if kind in _WITHOUT_STATUS:
+    if "status" not in BY_KIND[schema.api_version, schema.kind].subresources:
         return EMPTY
     if subresource == "status":
-        return _OF_STATUS_WRITES.get(kind, _SPEC)
+        return _OF_STATUS_WRITES.get(schema.kind, _SPEC)
     return _STATUS if subresource in {"", "finalize"} else EMPTY
 
 
@@ -163,11 +150,9 @@ def update_owners(
 def compare_write(live: JSON, new: JSON, schema: Schema, subresource: str) -> Comparison:
     """Compare what a write may change."""
     comparison = compare(without_managed_fields(live), without_managed_fields(new), schema.type)
-    reset = reset_fields(schema.kind, subresource)
+    reset = reset_fields(schema, subresource)
     return Comparison(
-        without_trees(comparison.added, reset),
-        without_trees(comparison.modified, reset),
-        without_trees(comparison.removed, reset),
+        without_trees(comparison.written, reset), without_trees(comparison.removed, reset)
     )
 
 
@@ -175,9 +160,8 @@ def assign_written_fields(
     managed: Managed, comparison: Comparison, writer: Entry
 ) -> dict[Identity, Entry]:
     """Return who owns what after an update: what was written is the writer's alone."""
-    fields = comparison.written
-    found = without_fields(managed, union(fields, comparison.removed), writer.api_version)
-    mine = difference(fields, NEVER_OWNED)
+    found = without_fields(managed, comparison.every, writer.api_version)
+    mine = difference(comparison.written, NEVER_OWNED)
     if mine:
         before = found.get(writer.identity)
         both = union(before.fields, mine) if before else mine

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sandbox.access.authorizer import Authorizer, Identity, Target, Tokens, user
 from sandbox.access.authorizer import answer as review
 from sandbox.api.api import Api
-from sandbox.failure import ApiError, bad_request, not_served
+from sandbox.failure import ApiError, not_served
 from sandbox.json import JSON
 from sandbox.kinds import BY_KEY, Resource
 from sandbox.schema import server_version
@@ -109,8 +109,6 @@ class Door:
             answer = self._answer(request, target, identity, warnings)
         except ApiError as error:
             answer = refusal(error)
-        except RecursionError:
-            answer = refusal(bad_request("exceeded max depth"))
         answer = Answer(answer.status, answer.body, _headers(answer, warnings))
         self.heard(self._entry(request, target, user, answer))
         return answer

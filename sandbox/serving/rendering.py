@@ -5,7 +5,7 @@ A watch is one line of JSON an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,20 +21,6 @@ _TABLES = [("Table", "meta.k8s.io", "v1"), ("Table", "meta.k8s.io", "v1beta1")]
 _AGGREGATED = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 
 
-@dataclass(frozen=True, slots=True)
-class _Media:
-    """One alternative of an Accept header."""
-
-    type: str
-    parameters: Mapping[str, str]
-
-    @property
-    def form(self) -> tuple[str, str, str]:
-        """What an object is to be turned into: kind, group and version, empty for itself."""
-        given = self.parameters
-        return given.get("as", ""), given.get("g", ""), given.get("v", "")
-
-
 def content_type(header: str) -> str:
     """Return a Content-Type without its parameters."""
     return header.partition(";")[0].strip().lower()
@@ -42,34 +28,32 @@ def content_type(header: str) -> str:
 
 def wants_table(header: str) -> bool:
     """Tell whether a Table is preferred to the object itself; 406 where neither is accepted."""
-    for media in _alternatives(header):
-        if media.type in _ANY and media.form in _TABLES:
-            return True
-        if media.type in _ANY and not media.form[0]:
-            return False
+    for media, form in _list_accepted(header):
+        if media in _ANY and (form in _TABLES or not form[0]):
+            return form in _TABLES
     why = f"the sandbox does not serve this: an answer that is neither {JSON_TYPE} nor a Table"
     raise ApiError(406, "NotAcceptable", why)
 
 
 def wants_aggregated_discovery(header: str) -> bool:
     """Tell whether discovery is asked for as one document."""
-    return any(
-        media.type == JSON_TYPE and media.form == _AGGREGATED for media in _alternatives(header)
-    )
+    return (JSON_TYPE, _AGGREGATED) in _list_accepted(header)
 
 
-def _alternatives(header: str) -> Sequence[_Media]:
+def _list_accepted(header: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the alternatives of an Accept header as they stand; everything where it is empty.
 
-    Clients of Kubernetes write them best first and give no qualities.
+    Each is a media type, and what an object is to be turned into: kind, group and version, empty
+    for itself. Clients of Kubernetes write them best first and give no qualities.
     """
-    return [_media(part) for part in header.split(",") if part.strip()] or [_Media("*/*", {})]
-
-
-def _media(part: str) -> _Media:
-    name, *pairs = (piece.strip() for piece in part.split(";"))
-    parameters = (pair.partition("=") for pair in pairs)
-    return _Media(name.lower(), {key.strip(): value.strip() for key, _, value in parameters})
+    found = []
+    for part in filter(str.strip, header.split(",")):
+        name, *pairs = part.split(";")
+        named = (pair.partition("=") for pair in pairs)
+        given = {key.strip(): value.strip() for key, _, value in named}
+        form = tuple(given.get(key, "") for key in ("as", "g", "v"))
+        found.append((name.strip().lower(), form))
+    return found or [("*/*", ("", "", ""))]
 
 
 _DETAILED = (403, 404, 405, 415)

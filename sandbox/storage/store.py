@@ -78,29 +78,6 @@ class Expired(Exception):
         self.oldest = oldest
 
 
-class History:
-    """The last changes of a resource, oldest first."""
-
-    def __init__(self, kept: int = KEPT_CHANGES, complete_from: int = 0) -> None:
-        """`complete_from` is the version after which every change is here."""
-        self._changes: deque[Change] = deque()
-        self._kept = kept
-        self._complete_from = complete_from
-
-    def add(self, change: Change) -> None:
-        """Append a change, forgetting the oldest beyond the bound."""
-        self._changes.append(change)
-        while len(self._changes) > self._kept:
-            self._complete_from = self._changes.popleft().version
-
-    def after(self, version: int) -> list[Change]:
-        """Return the changes later than a version, oldest first; raise `Expired`."""
-        if version < self._complete_from:
-            raise Expired(version, self._complete_from)
-        later = takewhile(lambda change: change.version > version, reversed(self._changes))
-        return [*later][::-1]
-
-
 INTERNED_LENGTH = 64
 """Strings up to this length recur (kinds, phases, names of fields); longer ones hardly do."""
 
@@ -125,11 +102,15 @@ Hear = Callable[[Change], None]
 
 
 class _Shelf:
-    """The objects of one resource, by namespace and name."""
+    """The objects of one resource, by namespace and name, and its last changes, oldest first.
 
-    def __init__(self, history: History) -> None:
+    `complete_from` is the version after which every change is here.
+    """
+
+    def __init__(self) -> None:
         self.namespaces: dict[str, dict[str, JSON]] = defaultdict(dict)
-        self.history = history
+        self.changes: deque[Change] = deque()
+        self.complete_from = 0
         self.listeners: list[Hear] = []
         self.latest: JSON = {}
 
@@ -197,14 +178,20 @@ class Store:
 
     def changes_after(self, resource: str, version: int) -> list[Change]:
         """Return a resource's changes later than a version, oldest first; raise `Expired`."""
-        return self._shelf(resource).history.after(version)
+        shelf = self._shelf(resource)
+        if version < shelf.complete_from:
+            raise Expired(version, shelf.complete_from)
+        later = takewhile(lambda change: change.version > version, reversed(shelf.changes))
+        return [*later][::-1]
 
     def _shelf(self, resource: str) -> _Shelf:
         if resource not in self._shelves:
-            self._shelves[resource] = _Shelf(History(self._kept))
+            self._shelves[resource] = _Shelf()
         return self._shelves[resource]
 
     def _tell(self, shelf: _Shelf, change: Change) -> None:
-        shelf.history.add(change)
+        shelf.changes.append(change)
+        while len(shelf.changes) > self._kept:
+            shelf.complete_from = shelf.changes.popleft().version
         for hear in tuple(shelf.listeners):
             hear(change)

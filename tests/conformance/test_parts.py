@@ -72,8 +72,7 @@ after_four = functools.cache(lambda: on_sandbox(DEPLOYMENTS, [FOUR]))
 
 
 @pytest.mark.parametrize(
-    "other",
-    [Scale(3), Pause(), EditEnvironment("a"), ApplyVersion(2, replicas=4), ApplyVersion(1)],
+    "other", [Scale(3), Pause(), EditEnvironment("a"), ApplyVersion(2, replicas=4), ApplyVersion(1)]
 )
 def test_ends_that_differ_are_told(other: Operation) -> None:
     """A step more that changes anything is a difference."""

@@ -29,8 +29,7 @@ SAMPLE = 350_000
 
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)
 each_moment = pytest.mark.parametrize(
-    "microsecond",
-    [moment if moment == SAMPLE else longer(moment) for moment in MICROSECONDS],
+    "microsecond", [moment if moment == SAMPLE else longer(moment) for moment in MICROSECONDS]
 )
 
 

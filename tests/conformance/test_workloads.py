@@ -143,8 +143,7 @@ def _skipped(real: Sequence[JSON], played: Sequence[JSON]) -> Iterator[JSON]:
 
 @pytest.mark.parametrize("name", RECORDED)
 @pytest.mark.parametrize(
-    "microsecond",
-    [moment if moment == SAMPLE else longer(moment) for moment in MICROSECONDS],
+    "microsecond", [moment if moment == SAMPLE else longer(moment) for moment in MICROSECONDS]
 )
 @pytest.mark.contract("B304")
 def test_the_sandbox_plays_workloads_as_the_real_cluster_did(name: str, microsecond: int) -> None:

@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterator
 
 from tests.bed.invariants import Key
 from tests.interference.facts import Facts, Writer, others_changes
-from tests.interference.leaves import (
-    Leaves,
-    Path,
-    changes,
-    differences,
-    leaves,
-    template,
-)
+from tests.interference.leaves import Leaves, Path, changes, differences, leaves, template
 
 VERIFIED, REFUSED, ROLLED_BACK, ROLLBACK_FAILED, FAILED, SUPERSEDED = 0, 3, 4, 5, 6, 8
 LOST_CONTACT, SIGNALS = 9, 128

@@ -15,15 +15,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.fact import Known, Unknown
 from gate.core.model.objects import Ref, Watched
 from gate.core.plan.leg import Leg
-from gate.core.protocol.effects import (
-    Asking,
-    Collect,
-    Read,
-    Release,
-    RemovePod,
-    SaveRecord,
-    Write,
-)
+from gate.core.protocol.effects import Asking, Collect, Read, Release, RemovePod, SaveRecord, Write
 from gate.core.protocol.events import (
     Collected,
     ContactFailed,

@@ -29,11 +29,7 @@ from gate.core.plan.journal_record import Kept
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Write
 from gate.core.rollout.applied import Applied
-from gate.core.rollout.blind_time import (
-    CONDITION_STANDS_SECONDS,
-    CONTROLLER_LAG_SECONDS,
-    Blindness,
-)
+from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS, CONTROLLER_LAG_SECONDS, Blindness
 from gate.core.rollout.controller_faults import Hindrances
 from gate.core.rollout.pod_history import ContainerTrack, PodTrack
 from gate.core.rollout.policy import Policy

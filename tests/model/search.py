@@ -32,14 +32,10 @@ Course = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a search goes; infinite is without a bound.
-
-    `states` ends it wherever it is, as soon as so many were visited.
-    """
+    """How far a search goes; infinite is without a bound."""
 
     deviations: float = math.inf
     moves: float = math.inf
-    states: float = math.inf
 
     @property
     def counts_deviations(self) -> bool:
@@ -59,14 +55,12 @@ class Violation:
 class Visited:
     """What a search has seen: how many states and steps, the longest run, the ends, what is wrong.
 
-    `ends` counts states whose attempt has ended, by outcome. `whole` is false where the bound on
-    states ended it.
+    `ends` counts states whose attempt has ended, by outcome.
     """
 
     states: int = 0
     steps: int = 0
     longest: int = 0
-    whole: bool = True
     ends: dict[str, int] = field(default_factory=dict)
     violations: dict[str, Violation] = field(default_factory=dict)
 
@@ -91,9 +85,6 @@ class _Search:
             queue = self.queues[spent]
             while queue:
                 if to_the_first and self.visited.violations:
-                    return self.visited
-                if self.visited.states >= self.bounds.states:
-                    self.visited.whole = False
                     return self.visited
                 self._expand(*queue.popleft(), spent)
             del self.queues[spent]

@@ -17,10 +17,7 @@ from tests.model.cluster import PATCHED, Apply, Cluster
 from tests.model.configuration import SETTINGS
 from tests.model.world import Flight, Stepped, World
 
-_PATHS = {
-    "image": '.spec.template.spec.containers[name="web"].image',
-    "replicas": ".spec.replicas",
-}
+_PATHS = {"image": '.spec.template.spec.containers[name="web"].image', "replicas": ".spec.replicas"}
 """The fields in conflict, in the API server's words."""
 
 

@@ -260,10 +260,7 @@ def _bodies(image: str) -> Iterator[tuple[LiveObject, Body]]:
 
 @functools.lru_cache(maxsize=1 << 14)
 def plan_of(
-    cluster: Cluster,
-    scene: Scene,
-    history: History = NO_HISTORY,
-    settings: Settings | None = None,
+    cluster: Cluster, scene: Scene, history: History = NO_HISTORY, settings: Settings | None = None
 ) -> Plan | None:
     """Return what a preflight plans over a cluster, None where it refuses.
 

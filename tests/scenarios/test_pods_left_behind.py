@@ -282,13 +282,18 @@ def test_what_a_budget_forbids_is_advised_otherwise(scene: Scene, audit: Trail) 
 def test_pods_that_would_come_back_at_the_failed_version_are_named(
     scene: Scene, audit: Trail
 ) -> None:
-    """It was complete: below the partition of before each of its pods comes back as it is."""
-    scene.serve(db(1, partition=3), web(1))
-    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30)
+    """It was complete: below the partition of before each of its pods comes back as it is.
+
+    The Deployment that goes back beside it is followed until it has.
+    """
+    slow: JSON = {"strategy": {"type": "Recreate"}}
+    scene.serve(db(1, partition=3), web(1, behaviour="ready=20", **slow))
+    bad = web(2, behaviour="never-ready", progress_deadline_seconds=30, **slow)
     result = scene.apply(db(2, partition=0), bad)
     assert result.exit_code == 5, str(result)
-    (ended,) = (one for one in result.document["workloads"] if one["name"] == "db")
-    assert ended["outcome"] == "rollback-failed"
+    outcomes = {one["name"]: one for one in result.document["workloads"]}
+    ended = outcomes["db"]
+    assert (ended["outcome"], outcomes["web"]["outcome"]) == ("rollback-failed", "rolled-back")
     (cause,) = (one for one in ended["causes"] if one["reason"] == "BlockedByPod")
     assert "below the partition 3" in cause["message"]
     assert (cause["remedy"], cause["subject"]) == ("lower-partition", "")

@@ -309,9 +309,9 @@ def test_an_undo_that_could_not_be_taken_back_is_refused(scene: Scene) -> None:
     assert "--allow-irreversible; or return the pod template alone: --deployment-only" in (
         result.stderr
     )
-    assert "a failure returns to revision 2 (shop/web:2)" not in result.stderr
+    assert "a failure of this undo returns to revision 2 (shop/web:2)" not in result.stderr
     assert_runs(scene.objects, "shop/web:2")
     result = scene.gate(*undo, "--allow-irreversible")
     assert_verified(result)
-    assert "a failure returns to revision 2 (shop/web:2)" in result.stderr
+    assert "a failure of this undo returns to revision 2 (shop/web:2)" in result.stderr
     assert scene.objects.get("configmaps", "settings")["immutable"] is True

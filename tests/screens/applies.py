@@ -227,6 +227,22 @@ def failed_first(stage: Stage) -> None:
     stage.apply(settings(), web(behaviour="crash"))
 
 
+def failed_first_deleted(stage: Stage) -> None:
+    """The first version crashes, and is deleted as was asked."""
+    stage.apply(web(behaviour="crash"), flags="--on-first-failure delete")
+
+
+def failed_first_scaled(stage: Stage) -> None:
+    """The first version crashes, and is scaled to zero as was asked."""
+    stage.apply(web(behaviour="crash"), flags="--on-first-failure scale-to-zero")
+
+
+def failed_and_paused(stage: Stage) -> None:
+    """A crash loop with --on-failure pause."""
+    stage.scene.serve(web())
+    stage.apply(web(2, behaviour="crash"), flags="--on-failure pause")
+
+
 def failed_first_quota(stage: Stage) -> None:
     """A quota lets one of the first version's two pods in."""
     stage.scene.objects.create("resourcequotas", quota({"pods": "1"}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 from tests.bed.scene import settings
+from tests.cluster.kubelet.api import JSON
 from tests.screens.objects import UNDER_WAY, web
 from tests.screens.stage import Stage
 
@@ -65,14 +66,19 @@ def undo_nothing(stage: Stage) -> None:
     stage.run("undo web")
 
 
-def recover(stage: Stage) -> None:
-    """A gate was killed after its write."""
-    stage.scene.serve(web(), settings())
-    stage.file("web.yaml", settings("two"), web(2, behaviour="ready=60"))
+def _kill(stage: Stage, *bodies: JSON) -> None:
+    """Kill an `apply` of these after its write."""
+    stage.file("web.yaml", *bodies)
     with stage.start("apply -f web.yaml") as running:
         running.wait_for_line(UNDER_WAY)
         running.kill()
     stage.note("the gate was killed here")
+
+
+def recover(stage: Stage) -> None:
+    """A gate was killed after its write."""
+    stage.scene.serve(web(), settings())
+    _kill(stage, settings("two"), web(2, behaviour="ready=60"))
     stage.run("locks")
     stage.run("recover web")
     stage.run("recover web")
@@ -81,11 +87,7 @@ def recover(stage: Stage) -> None:
 def recover_forward(stage: Stage) -> None:
     """A gate was killed after its write, and the new version is complete."""
     stage.scene.serve(web())
-    stage.file("web.yaml", web(2))
-    with stage.start("apply -f web.yaml") as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
-    stage.note("the gate was killed here")
+    _kill(stage, web(2))
     stage.scene.objects.wait_complete("web")
     stage.run("recover web")
 
@@ -93,11 +95,7 @@ def recover_forward(stage: Stage) -> None:
 def apply_after_a_kill(stage: Stage) -> None:
     """A gate was killed after its write; the next apply takes it back first."""
     stage.scene.serve(web())
-    stage.file("web.yaml", web(2, behaviour="crash"))
-    with stage.start("apply -f web.yaml") as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
-    stage.note("the gate was killed here")
+    _kill(stage, web(2, behaviour="crash"))
     stage.apply(web(3))
 
 

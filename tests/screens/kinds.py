@@ -37,6 +37,16 @@ def kinds_stateful_set_partitioned(stage: Stage) -> None:
     stage.apply(_db(2, partition=2))
 
 
+def kinds_stateful_set_power(stage: Stage) -> None:
+    """What a comparison by counts could show with one of ten pods at the new version."""
+    stage.scene.serve(_db(replicas=10, partition=9))
+    selector = 'requests_total{pod=~"${statefulset}-.*",revision="${controller_revision_hash}"'
+    bad, total = selector + ',code=~"5.."}', selector + "}"
+    check = {"name": "errors", "bad": bad, "total": total, "during": "bake"}
+    stage.file("checks.yaml", {"checks": [check]})
+    stage.run("checks sts/db --config checks.yaml --power --traffic 20 --rate 1%")
+
+
 def kinds_stateful_set_on_delete(stage: Stage) -> None:
     """With OnDelete nothing rolls by itself."""
     strategy = {"type": "OnDelete"}

@@ -151,8 +151,8 @@ def decide_by_the_gate(rule: CountRule, counts: Counts) -> Ends:
 
 def _decide_one(rule: CountRule, counts: Counts, run: int) -> tuple[int, int]:
     """Return at which tick a rollout fails and at which it passes, as `Ends` counts them."""
-    queries = [Query.parse(text, BUILT_IN) for text in ("bad", "total")]
-    judged, worse, passed = CountRun.start(Probe(*queries, rule), TICK_SECONDS), NEVER, NEVER
+    bad, total = (Query.parse(text, BUILT_IN) for text in ("bad", "total"))
+    judged, worse, passed = CountRun.start(Probe(bad, total, rule), TICK_SECONDS), NEVER, NEVER
     values = np.array([*_COUNTED_BEFORE, *_COUNTED_BEFORE])
     judged, _ = judged.after_answers(_answers(values))
     ticks = counts.bad_new.shape[1]

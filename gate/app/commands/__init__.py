@@ -2,6 +2,7 @@
 
 __all__ = [
     "apply",
+    "check_power",
     "checks",
     "inspection",
     "locks",

@@ -137,13 +137,20 @@ class HeldLocks:
             self._clock.wait(pause_seconds)
         self.write(lock, write)
 
-    def delete(self, lock: Lock) -> None:
-        """Delete a lock as last read or written; raises leaves of ApiError."""
+    def delete_blank(self, lock: Lock, *, whoever_made_it: bool) -> bool:
+        """Delete a lock that remembers nothing, as last read or written; tell whether that is done.
+
+        One that others made is left alone unless `whoever_made_it`.
+        """
+        held = self._held[lock]
+        if not (held.remembers_nothing if whoever_made_it else held.is_blank):
+            return False
         try:
-            self._leases.delete(self._held[lock])
+            self._leases.delete(held)
         except ApiError as error:
             self._may_be_freed |= {lock} if error.transient else set()
-            raise
+            return False
+        return True
 
     def _seen_again(self, lock: Lock) -> Held | None:
         """Read a lock, and take it again if it is free; None if somebody else is writing it now.

@@ -386,15 +386,9 @@ class Keeper:
 
     def _delete_blank(self, lock: Lock, *, whoever_made_it: bool = False) -> bool:
         """Delete a lock that remembers nothing, and that this run created; False for all others."""
-        held = self._held.get(lock)
-        is_blank = held.remembers_nothing if whoever_made_it else held.is_blank
-        if not is_blank or self._secrets.are_beside(lock):
+        if self._secrets.are_beside(lock):
             return False
-        try:
-            self._held.delete(lock)
-        except ApiError:
-            return False
-        return True
+        return self._held.delete_blank(lock, whoever_made_it=whoever_made_it)
 
 
 def _without_record(lock: Lock, error: ApiError) -> RefusedError:

@@ -157,7 +157,11 @@ class Scripted(Sources):
         counted = ((Counted.BAD, bad), (Counted.TOTAL, total))
         return Samples(
             Form.VECTOR,
-            tuple(Series(float(value), counted=kind, identity=side) for kind, value in counted),
+            tuple(
+                # The pods of a rehearsal are known to nobody's metrics: none of these is fresh.
+                Series(float(value), counted=kind, identity=side, pod=f"{side}-rehearsed")
+                for kind, value in counted
+            ),
         )
 
     def cancel(self) -> None:

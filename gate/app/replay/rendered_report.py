@@ -87,5 +87,5 @@ def _document_undecided(judged: Judged, run: Run) -> Result:
     message = f"the recording ends {'paused' if held else 'undecided'}: {judged.message}"
     result = minimal(outcome, EXIT_CODES[outcome], judged.reason, message, run)
     result["checks"] = list(judged.checks)
-    result["history"] = history(judged.playback.attempt.plan.policy.checks, run)
+    result["history"] = history(judged.playback.attempt.plan.policy.checks, judged.checks, run)
     return result

@@ -276,6 +276,9 @@ class CountCompareKeys(Keys):
     """New against old by counts: what is worse, and what is not harmful."""
 
     test: Literal["counts"] = Field(description="by the counts of both versions")
+    baseline: values.PodsCompared = key(
+        "all pods of the old version, or only fresh ones: started within a minute of a new one"
+    )
     tolerance: values.Delta = key("worse is beyond the old rate and such a share of it")
     harm: values.Factor = key("not harmful is shown to be below so many times the old rate")
     negligible: values.RateIfSaid = key("nor is a rate that is shown to be below this")
@@ -293,12 +296,9 @@ class CountCompareKeys(Keys):
             yield Fault((named,), text, "or one version would be tolerated and harmful at once")
 
 
-class CountKeys(AnyCheckKeys):
-    """A comparison of both versions by their counters."""
+class AnyCountKeys(AnyCheckKeys):
+    """Abstract: how counters of both versions are compared."""
 
-    name: values.Name = Field(description="what the check is called")
-    bad: values.QueryOf = Field(description="the counters of bad events, as PromQL")
-    total: values.QueryOf = Field(description="the counters of all events, the bad ones included")
     compare: Annotated[CountCompareKeys | None, values.NOT_NULL] = key("how they are compared")
     warm_up: values.Delay = key("how much of the beginning of its phase is left out")
     scrape_interval: values.LimitIfSaid = key("how often the counters are scraped, at least")
@@ -308,6 +308,14 @@ class CountKeys(AnyCheckKeys):
         WithJsonSchema(values.VARIABLES_SCHEMA),
     ] = key("more variables for the queries")
 
+
+class CountKeys(AnyCountKeys):
+    """A comparison of both versions by their counters."""
+
+    name: values.Name = Field(description="what the check is called")
+    bad: values.QueryOf = Field(description="the counters of bad events, as PromQL")
+    total: values.QueryOf = Field(description="the counters of all events, the bad ones included")
+
     def faults(self) -> Iterator[Fault]:
         """Yield queries that are no counters, or not of one version."""
         for name, query in (("bad", self.bad), ("total", self.total)):
@@ -316,6 +324,14 @@ class CountKeys(AnyCheckKeys):
             if query.names.isdisjoint(OF_ONE_VERSION):
                 names = " or ".join(f"${{{one}}}" for one in OF_ONE_VERSION)
                 yield Fault((name,), f"has to name {names}: it is about one version")
+
+
+class ReadyMadeCountKeys(AnyCountKeys):
+    """A ready-made comparison by counts; what is said here wins over what it says."""
+
+    use: values.ReadyMadeCountName = Field(description="a ready-made comparison by counts")
+    metrics: values.MetricsKind = key("whose metrics it asks for")
+    name: values.NameIfSaid = key("what the check is called; as the ready-made one")
 
 
 class HttpKeys(CheckKeys):
@@ -342,7 +358,10 @@ FORMS: Final[Mapping[str, type[AnyCheckKeys]]] = {
     "command": CommandKeys,
     "use": ReadyMadeKeys,
 }
-"""The model of each source of checks, by the key that names the source."""
+"""The model of each source of checks, by the key that names the source.
+
+`use` of a comparison by counts has the model `ReadyMadeCountKeys` instead.
+"""
 
 
 def keys_of(model: type[BaseModel]) -> tuple[str, ...]:

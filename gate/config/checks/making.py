@@ -15,6 +15,7 @@ from gate.config.checks.keys import (
     HttpKeys,
     HttpQuestionKeys,
     QueryKeys,
+    ReadyMadeCountKeys,
     ReadyMadeKeys,
 )
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
@@ -62,7 +63,11 @@ def count_check(keys: CountKeys, interval_seconds: float) -> Check:
         keys.bad,
         keys.total,
         rule,
-        **_drop_unset(warm_up_seconds=keys.warm_up, scrape_seconds=keys.scrape_interval),
+        **_drop_unset(
+            warm_up_seconds=keys.warm_up,
+            scrape_seconds=keys.scrape_interval,
+            compared_pods=how.baseline if how is not None else None,
+        ),
     )
     schedule = Schedule(
         interval_seconds=interval_seconds if keys.interval is None else keys.interval,
@@ -105,7 +110,7 @@ def command_check(keys: CommandKeys, interval_seconds: float) -> Check:
 
 
 def complete_keys(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a query check: those of the ready-made one, overridden by what is given.
+    """Return the keys of a check: those of the ready-made one, overridden by what is given.
 
     `min-samples` and `variables` are overridden key by key, a comparison as a whole.
     """
@@ -116,7 +121,7 @@ def complete_keys(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": made.name, **made.keys, **changed}
 
 
-def missing_variables(made: ReadyMade, keys: ReadyMadeKeys) -> Iterator[str]:
+def missing_variables(made: ReadyMade, keys: ReadyMadeKeys | ReadyMadeCountKeys) -> Iterator[str]:
     """Yield the variables that a ready-made check leaves to its user and that are not given."""
     return (name for name in made.keys.get("variables", {}) if name not in (keys.variables or {}))
 

@@ -15,6 +15,7 @@ from gate.config.checks.keys import (
     HttpKeys,
     HttpQuestionKeys,
     QueryKeys,
+    ReadyMadeCountKeys,
     ReadyMadeKeys,
     keys_of,
     spelt,
@@ -59,7 +60,7 @@ def read_check(given: object, interval_seconds: float) -> Check:
         raise BadValueError(
             [Fault((), f"not a mapping of a check: {quote_value(given)}", _LIST_HINT)]
         )
-    keys = _keys(FORMS[_source(given)], given, _variables(given))
+    keys = _keys(_form(given), given, _variables(given))
     return _make_check(keys, given, interval_seconds)
 
 
@@ -71,6 +72,13 @@ def _source(given: Mapping[str, Any]) -> str:
         unknown = [unknown_key(str(key), _all_keys()) for key in given if key not in _all_keys()]
         raise BadValueError([Fault((), "asks nothing", _SOURCES_HINT), *unknown])
     raise BadValueError([Fault((named[1],), f"both {named[0]} and {named[1]}", _SOURCES_HINT)])
+
+
+def _form(given: Mapping[str, Any]) -> type[AnyCheckKeys]:
+    """Return the model of a mapping's keys."""
+    source, made = _source(given), _ready_made(given)
+    is_by_counts = source == "use" and made is not None and made.is_by_counts
+    return ReadyMadeCountKeys if is_by_counts else FORMS[source]
 
 
 def _all_keys() -> tuple[str, ...]:
@@ -95,6 +103,8 @@ def _at_home(fault: Fault, form: type[AnyCheckKeys]) -> Fault:
     if form is HttpKeys and spelt(word) in keys_of(HttpQuestionKeys):
         return replace(fault, message=f'"{spelt(word)}" stands under "http"')
     homes = [source for source, other in FORMS.items() if word in keys_of(other)]
+    if form is ReadyMadeCountKeys:
+        homes = [home for home in homes if home != "use"]
     return replace(fault, message=f"goes with {' or '.join(homes)} alone") if homes else fault
 
 
@@ -122,7 +132,9 @@ def _ready_made(given: Mapping[str, Any]) -> ReadyMade | None:
 def _make_check(keys: AnyCheckKeys, given: Mapping[str, Any], interval_seconds: float) -> Check:
     match keys:
         case ReadyMadeKeys():
-            return making.query_check(_complete_keys(keys, given), interval_seconds)
+            return making.query_check(_complete_keys(QueryKeys, keys, given), interval_seconds)
+        case ReadyMadeCountKeys():
+            return making.count_check(_complete_keys(CountKeys, keys, given), interval_seconds)
         case QueryKeys():
             return making.query_check(keys, interval_seconds)
         case CountKeys():
@@ -134,7 +146,9 @@ def _make_check(keys: AnyCheckKeys, given: Mapping[str, Any], interval_seconds: 
     raise TypeError(type(keys))
 
 
-def _complete_keys(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
+def _complete_keys(
+    form: type[Form], keys: ReadyMadeKeys | ReadyMadeCountKeys, given: Mapping[str, Any]
+) -> Form:
     try:
         made = find(keys.use, keys.metrics)
     except UsageError as error:
@@ -145,7 +159,7 @@ def _complete_keys(keys: ReadyMadeKeys, given: Mapping[str, Any]) -> QueryKeys:
         text = f"{made.name} for {made.metrics} needs the variable {', '.join(missing)}"
         raise BadValueError([Fault(("variables",), text, hint)])
     try:
-        return _keys(QueryKeys, making.complete_keys(made, given), _variables(given))
+        return _keys(form, making.complete_keys(made, given), _variables(given))
     except BadValueError as error:
         raise BadValueError([_at_given(fault, given) for fault in error.faults]) from error
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from gate.config.checks.keys import EITHER_TOLERANCE, FORMS, ONE_NUMBER
-from gate.sources.ready_made import READY_MADE, names
+from gate.config.checks.keys import (
+    EITHER_TOLERANCE,
+    FORMS,
+    ONE_NUMBER,
+    AnyCheckKeys,
+    ReadyMadeCountKeys,
+)
+from gate.sources.ready_made import READY_MADE, ReadyMade, names
 
 
 def checks_schema() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the schema of `checks`, and the definitions that it refers to."""
     definitions: dict[str, Any] = {}
-    for form in FORMS.values():
+    forms: tuple[type[AnyCheckKeys], ...] = (*FORMS.values(), ReadyMadeCountKeys)
+    for form in forms:
         definitions |= model_schemas(form)
     definitions["ReadyMadeKeys"] |= _ready_made_rules()
-    items = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in FORMS.values()]}
+    definitions["ReadyMadeCountKeys"] |= {"allOf": [*_rules_by_counts()]}
+    items = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in forms]}
     return {"type": "array", "items": items}, definitions
 
 
@@ -43,13 +52,31 @@ def _form(property_: dict[str, Any]) -> dict[str, Any]:
     return {**kept, **forms[0]} if forms else kept
 
 
+def _rules_by_counts() -> Iterator[dict[str, Any]]:
+    """Yield for each ready-made comparison by counts for which metrics it is."""
+    for name in names():
+        mine = _find_all(name)
+        if mine[0].is_by_counts:
+            yield _kinds_rule(name, mine)
+
+
+def _find_all(name: str) -> list[ReadyMade]:
+    return [made for made in READY_MADE if made.name == name]
+
+
+def _kinds_rule(name: str, mine: Sequence[ReadyMade]) -> dict[str, Any]:
+    kinds = {"properties": {"metrics": {"enum": [made.metrics for made in mine]}}}
+    return {"if": _is("use", name), "then": kinds}
+
+
 def _ready_made_rules() -> dict[str, Any]:
     """Return the rules of ready-made checks: for which metrics, and what the user has to add."""
     rules: list[dict[str, Any]] = [EITHER_TOLERANCE, ONE_NUMBER]
     for name in names():
-        mine = [made for made in READY_MADE if made.name == name]
-        kinds = {"properties": {"metrics": {"enum": [made.metrics for made in mine]}}}
-        rules.append({"if": _is("use", name), "then": kinds})
+        mine = _find_all(name)
+        if mine[0].is_by_counts:
+            continue
+        rules.append(_kinds_rule(name, mine))
         if not any("min-samples" in made.keys for made in mine):
             whole = {"properties": {"min-samples": {"$ref": "#/$defs/MinSamplesKeys"}}}
             rules.append({"if": _is("use", name), "then": whole})

@@ -16,7 +16,7 @@ from gate.config.parsing import parse_duration, parse_limit, parse_text
 from gate.config.taking import DURATION_PATTERN
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.query_template import Query
-from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, During, Reduce
+from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, ComparedPods, During, Reduce
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
@@ -115,6 +115,9 @@ Test = Annotated[
     NOT_NULL,
     schema_of("string", enum=["mann-whitney"]),
 ]
+PodsCompared = Annotated[
+    ComparedPods | None, NOT_NULL, schema_of("string", enum=list(ComparedPods))
+]
 Method = Annotated[Literal["GET", "HEAD"] | None, NOT_NULL]
 Status = Annotated[
     tuple[int, int] | None,
@@ -144,7 +147,14 @@ Words = Annotated[
 DeploymentName = Annotated[
     str | None, by(scalars.deployment), schema_of("string", pattern=_whole(SUBDOMAIN.pattern))
 ]
-ReadyMadeName = Annotated[str, by(scalars.one_of(names())), schema_of("string", enum=list(names()))]
+_BY_COUNTS: Final = tuple(dict.fromkeys(made.name for made in READY_MADE if made.is_by_counts))
+_BY_QUERY_NAMES: Final = tuple(name for name in names() if name not in _BY_COUNTS)
+ReadyMadeName = Annotated[
+    str, by(scalars.one_of(names())), schema_of("string", enum=list(_BY_QUERY_NAMES))
+]
+ReadyMadeCountName = Annotated[
+    str, by(scalars.one_of(names())), schema_of("string", enum=list(_BY_COUNTS))
+]
 MetricsKind = Annotated[
     str | None, by(scalars.one_of(METRICS)), schema_of("string", enum=list(METRICS))
 ]

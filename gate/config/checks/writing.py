@@ -75,6 +75,7 @@ def _counts(counts: Counts) -> Said:
         "negligible": (rule.negligible, usual_rule.negligible),
         "min-delta": (rule.min_delta, usual_rule.min_delta),
         "alpha": (rule.alpha, usual_rule.alpha),
+        "baseline": (counts.compared_pods.value, usual.compared_pods.value),
     }
     changed = {key: value for key, (value, default) in how.items() if value != default}
     yield "compare", {"test": "counts", **changed}, None

@@ -13,9 +13,10 @@ from dataclasses import replace
 from gate.core.attempt.awaited_objects import objects_verdict
 from gate.core.attempt.state import Attempt, Step
 from gate.core.checks import tick_questions
+from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
 from gate.core.checks.query_variables import Subject, Version
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
-from gate.core.checks.spec import Check, During, OnInconclusive
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, OnInconclusive
 from gate.core.checks.tick_grid import Tick
 from gate.core.checks.tick_questions import Unaskable
 from gate.core.kinds.check_variables import is_measured, variables_of
@@ -27,6 +28,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
+from gate.core.rollout.fresh_pods import sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
 # -- when they run ---------------------------------------------------------------------------------
@@ -99,8 +101,26 @@ def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) ->
     if run is None or run.outstanding != effect.tick:
         return attempt
     if isinstance(answer, Answered):
-        return _with_run(attempt, run.after_answer(effect.tick, answer.at, answer.answers))
+        pods = _sort_old_pods(attempt, run.check)
+        after = run.after_answer(effect.tick, answer.at, answer.answers, pods)
+        return _with_run(attempt, after)
     return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
+
+
+def _sort_old_pods(attempt: Attempt, check: Check) -> OldPods:
+    """Return the pods of the old version by their age, for a check that compares with fresh ones.
+
+    They are those of now: a pod that was created since the question has counted nothing then.
+    """
+    refs = about(attempt, check)
+    is_asked = isinstance(check.probe, Counts) and check.probe.compared_pods is ComparedPods.FRESH
+    if not is_asked or len(refs) != 1:
+        return NO_OLD_PODS
+    baseline = attempt.plan.target(refs[0]).baseline
+    if not isinstance(baseline, Known):
+        return NO_OLD_PODS
+    snapshot = attempt.workloads.rollouts[refs[0]].snapshot
+    return sort_old_pods(snapshot, baseline.value.replica_set)
 
 
 def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:

@@ -9,16 +9,17 @@ from typing import Final
 
 from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
+from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
 from gate.core.checks.questions import Answer, Answers, Counted, Form, Samples, Series
-from gate.core.checks.spec import Counts
+from gate.core.checks.spec import ComparedPods, Counts
 from gate.core.statistics.count_decision import LEAST_TICKS, End, judge
 from gate.core.statistics.count_estimate import Estimate, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
 _SCRAPES_TO_BE_GONE: Final = 2
 _NO_COMPUTED_BAD: Final = (
-    "bad gives no series although total does: the series that it is computed from have unequal"
-    " labels, which takes ignoring(...) or on(...)"
+    "bad gives no series although total does: one that it is computed from does not exist, as a"
+    " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
 )
 
 
@@ -27,7 +28,8 @@ class CountRun:
     """What both versions have counted since the phase began; `passed` once that acquitted new.
 
     `silent_looks` is how many looks in a row the old version has served nothing; beyond
-    `most_silent_looks` it no longer serves.
+    `most_silent_looks` it no longer serves. `old_pods` are kept where the fresh ones of them alone
+    are compared with.
     """
 
     counts: Counts
@@ -37,6 +39,7 @@ class CountRun:
     passed: bool = False
     silent_looks: int = 0
     most_silent_looks: int = LEAST_TICKS - 1
+    old_pods: OldPods = NO_OLD_PODS
 
     @classmethod
     def start(cls, counts: Counts, interval_seconds: float) -> CountRun:
@@ -65,27 +68,44 @@ class CountRun:
     def _is_noticeable(self) -> bool:
         return self.evidence.new.rate > self.counts.rule.negligible
 
-    def after_answers(self, answers: Answers) -> tuple[CountRun, Measurement]:
-        """Read both versions once more, and judge; an answer that cannot be used adds nothing."""
-        wrong = _why_unusable(answers)
+    def after_answers(
+        self, answers: Answers, old_pods: OldPods = NO_OLD_PODS
+    ) -> tuple[CountRun, Measurement]:
+        """Read both versions once more, and judge; an answer that cannot be used adds nothing.
+
+        `old_pods` are those of the old version that are known now.
+        """
+        wrong = _why_unusable(answers) or self._why_ageless(answers)
         if wrong is not None:
             return self, wrong
+        known = self.old_pods.after(old_pods)
         try:
             new, more_new = self.new.plus(_series(answers.value))
-            old, more_old = self.old.plus(_series(answers.baseline))
+            counted = known.fresh if self.compares_fresh else None
+            old, more_old = self.old.plus(_series(answers.baseline), counted)
         except NotCounterError as error:
             return self, unfit(str(error))
         if self.begins:
             seen = _count_series(_series(answers.value))
-            return replace(self, new=new, old=old), no_data(f"counting starts here: {seen}")
-        return self._judge(new, old, _tick(more_new, more_old))
+            after = replace(self, new=new, old=old, old_pods=known)
+            return after, no_data(f"counting starts here: {seen}")
+        after = replace(self, new=new, old=old, old_pods=known)
+        return self._judge(after, _tick(more_new, more_old))
 
-    def _judge(
-        self, new: CounterReadings, old: CounterReadings, tick: CountTick
-    ) -> tuple[CountRun, Measurement]:
+    @property
+    def compares_fresh(self) -> bool:
+        """Whether fresh pods of the old version alone are compared with."""
+        return self.counts.compared_pods is ComparedPods.FRESH
+
+    def _why_ageless(self, answers: Answers) -> Measurement | None:
+        """Return what keeps fresh pods from being told from others, None for nothing."""
+        return _name_missing_label(answers.baseline) if self.compares_fresh else None
+
+    def _judge(self, read: CountRun, tick: CountTick) -> tuple[CountRun, Measurement]:
+        """Judge with one tick more, which was `read`."""
         evidence = self.evidence.plus(tick)
         silent = 0 if tick.total_old else self.silent_looks + 1
-        read = replace(self, evidence=evidence, new=new, old=old, silent_looks=silent)
+        read = replace(read, evidence=evidence, silent_looks=silent)
         doubt = read.why_unjudged()
         if doubt is not None:
             return read, doubt
@@ -134,9 +154,22 @@ class CountRun:
 
     def describe(self) -> str:
         """Say what was counted."""
-        new, old = self.evidence.new, self.evidence.old
-        ratio = f", {new.rate / old.rate:.3g} times the rate" if old.bad and new.total else ""
-        return f"{_of(new)} bad, of the old version {_of(old)}{ratio}{self._describe_missing()}"
+        new, old, ratio = self.evidence.new, self.evidence.old, self.evidence.ratio
+        times = "" if ratio is None else f", {ratio:.3g} times the rate"
+        return f"{_of(new)} bad, of {self._old_words} {_of(old)}{times}{self._describe_missing()}"
+
+    @property
+    def _gone_words(self) -> str:
+        if self.compares_fresh:
+            return "the fresh old pods no longer serve"
+        return "the old version no longer serves"
+
+    @property
+    def _old_words(self) -> str:
+        if not self.compares_fresh:
+            return "the old version"
+        pods = len(self.old_pods.fresh)
+        return f"{pods} fresh old pod{'' if pods == 1 else 's'}"
 
     def _describe_missing(self) -> str:
         """Say whose bad events have no series: there were none, or the query misses them."""
@@ -151,10 +184,13 @@ class CountRun:
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and what could have been shown; where nothing could, why."""
         new, old = self.evidence.new, self.evidence.old
+        if self.compares_fresh and not self.old_pods.fresh:
+            return f"; no old pod was started within {FRESH_SECONDS:.0f}s of a new one"
         if not new.total or not old.total:
-            side = "new" if not new.total else "old"
+            fresh = "fresh pods of the " if self.compares_fresh else ""
+            side = "new" if not new.total else f"{fresh}old"
             return f"; the {side} version served nothing meanwhile"
-        gone = "; the old version no longer serves" if self._old_is_gone else ""
+        gone = f"; {self._gone_words}" if self._old_is_gone else ""
         if not new.bad + old.bad:
             return f"; without a bad one there is no ratio{gone}"
         found = self.estimate(at_the_end=at_the_end)
@@ -162,6 +198,13 @@ class CountRun:
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
         return f", likely {interval}; this traffic could show {detectable}{gone}"
+
+
+def _name_missing_label(answer: Answer | None) -> Measurement | None:
+    """Return the error of series of which nobody can say which pod they are of."""
+    if all(each.pod for each in _series(answer)):
+        return None
+    return unfit("a series has no label pod: which pods are fresh goes by it")
 
 
 def look_once(counts: Counts, answers: Answers) -> Measurement:
@@ -174,6 +217,9 @@ def look_once(counts: Counts, answers: Answers) -> Measurement:
         read, _ = CounterReadings().plus(series)
     except NotCounterError as error:
         return unfit(str(error))
+    ageless = counts.compared_pods is ComparedPods.FRESH and _name_missing_label(answers.value)
+    if ageless:
+        return ageless
     totals = [each.value for each in series if each.counted is Counted.TOTAL]
     if not totals:
         return no_data("no series of total")

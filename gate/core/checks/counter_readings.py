@@ -7,7 +7,7 @@ and one that has fallen has begun again from 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,18 +41,24 @@ class CounterReadings:
     falls: FrozenMap[Key, int] = field(default_factory=FrozenMap)
     readings: int = 0
 
-    def plus(self, series: Iterable[Series]) -> tuple[CounterReadings, Increase]:
+    def plus(
+        self, series: Iterable[Series], pods: Collection[str] | None = None
+    ) -> tuple[CounterReadings, Increase]:
         """Read once more; the first reading is where counting starts. Raises NotCounterError.
 
         A counter that is missing now keeps its value: nothing is lost by a missed scrape. A restart
         shows by a fall: a counter that has passed its old value by the next reading loses that one.
+        With `pods` all are read, and the events of those alone are counted.
         """
+        series = tuple(series)
         now = _values(series)
+        counting = {_key(each) for each in series if pods is None or each.pod in pods}
         grown = {Counted.BAD: 0.0, Counted.TOTAL: 0.0}
         fallen: dict[Key, int] = {}
         for key, value in now.items() if self.readings else ():
             before = self.latest.get(key, 0.0)
-            grown[key[0]] += value if value < before else value - before
+            if key in counting:
+                grown[key[0]] += value if value < before else value - before
             if value < before:
                 fallen[key] = self.falls.get(key, 0) + 1
         after = CounterReadings(
@@ -77,14 +83,18 @@ class CounterReadings:
         return ""
 
 
+def _key(series: Series) -> Key:
+    if series.counted is None:
+        raise NotCounterError("the answer does not say what its series count")
+    return series.counted, series.identity
+
+
 def _values(series: Iterable[Series]) -> dict[Key, float]:
     """Return the counters' values; those whose names alone differ are one."""
     found: dict[Key, float] = {}
     for each in series:
-        if each.counted is None:
-            raise NotCounterError("the answer does not say what its series count")
         if not (each.value >= 0 and each.value.is_integer()):
             raise NotCounterError(f"{each.counted}: {each.value:g} is no count of events")
-        key = (each.counted, each.identity)
+        key = _key(each)
         found[key] = found.get(key, 0.0) + each.value
     return found

@@ -78,13 +78,15 @@ class Series:
     """One element of a vector; `labels` is its label set as PromQL writes it.
 
     For a counter, `counted` says what it counts, and `identity` is the same at each question and
-    different for each counter of a kind, whatever its name and however long its labels.
+    different for each counter of a kind, whatever its name and however long its labels. `pod` is
+    its label of that name, "" without one.
     """
 
     value: float
     labels: CleanText = NO_TEXT
     counted: Counted | None = None
     identity: str = ""
+    pod: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from gate.core.checks.baseline_comparison import Pairs
 from gate.core.checks.count_run import CountRun
 from gate.core.checks.measurement import Kind, Measurement, measure_error, no_data, unaskable
 from gate.core.checks.metric_measurement import by_test
+from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
 from gate.core.checks.questions import Answers, Errored, Trouble
 from gate.core.checks.sample_spacing import overlaps, sample_test
 from gate.core.checks.spec import Check, Counts, without_comparison
@@ -148,10 +149,15 @@ class CheckRun:
             raise ValueError(f"{self.check.name} awaits the answer of {self.outstanding}")
         return replace(self, outstanding=tick, grid=self.grid.after_question(tick))
 
-    def after_answer(self, tick: Tick, at: float, answers: Answers) -> CheckRun:
-        """Measure what came back at `at`; ValueError unless that tick is awaited."""
+    def after_answer(
+        self, tick: Tick, at: float, answers: Answers, old_pods: OldPods = NO_OLD_PODS
+    ) -> CheckRun:
+        """Measure what came back at `at`; ValueError unless that tick is awaited.
+
+        `old_pods` are needed by a comparison with fresh ones of them alone.
+        """
         if self.counts is not None:
-            counts, what = self.counts.after_answers(answers)
+            counts, what = self.counts.after_answers(answers, old_pods)
             return replace(self.after_measurement(tick, at, what), counts=counts)
         if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
             return self._between_samples(tick, at, answers)

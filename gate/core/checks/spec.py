@@ -108,6 +108,16 @@ class Metric:
             yield self.freshness
 
 
+class ComparedPods(enum.StrEnum):
+    """Which pods of the old version a comparison by counts is with.
+
+    `FRESH` are those that were started at about the same time as new ones (`fresh_pods`).
+    """
+
+    ALL = "all"
+    FRESH = "fresh"
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Two kinds of counters, bad events and all of them, of which both versions are compared.
@@ -122,6 +132,7 @@ class Counts:
     warm_up_seconds: float = 0.0
     scrape_seconds: float = 30.0
     compares: bool = True
+    compared_pods: ComparedPods = ComparedPods.ALL
 
     @property
     def computes_bad(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gate.core.checks import query_variables
 from gate.core.checks.query_template import Query
@@ -17,7 +18,8 @@ from gate.core.checks.questions import (
 )
 from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
 
-_LOOKS_BACK = "1h:30s"
+STEP_SECONDS: Final = 30.0
+HOUR: Final = f"1h:{STEP_SECONDS:.0f}s"
 """Where counting starts: a target that is not scraped just then has not begun at 0."""
 
 
@@ -81,7 +83,7 @@ def _count_questions(
     read_at = at - counts.scrape_seconds
     query = _counters(counts)
     if begins:
-        earlier = query.within("last_over_time((", f"\n)[{_LOOKS_BACK}])")
+        earlier = query.within("last_over_time((", f"\n)[{HOUR}])")
         query = query.within("(", "\n)").combine(" or ", earlier)
     new = query_variables.values(subject, read_at, 0.0, user)
     missing = query.missing(new)
@@ -97,10 +99,13 @@ def _count_questions(
 
 
 def _counters(counts: Counts) -> Query:
-    return _label(counts.bad, Counted.BAD).combine(" or ", _label(counts.total, Counted.TOTAL))
+    return label_counted(counts.bad, Counted.BAD).combine(
+        " or ", label_counted(counts.total, Counted.TOTAL)
+    )
 
 
-def _label(query: Query, counted: Counted) -> Query:
+def label_counted(query: Query, counted: Counted) -> Query:
+    """Return a query whose series say what they count."""
     return query.within("label_replace((", f'\n), "{COUNTED_LABEL}", "{counted}", "", "")')
 
 

@@ -120,6 +120,11 @@ class Workload:
         return False
 
     @property
+    def old_pods_kept(self) -> int:
+        """How many pods of an older version its controller leaves, by its spec."""
+        return self.replicas if self.leaves_old_pods else 0
+
+    @property
     def goes_after_end(self) -> bool:
         """Whether it is deleted some time after its end, without anybody asking for it."""
         return False
@@ -227,7 +232,7 @@ class Pod:
     its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
     `deletion_grace_seconds` is how long it may take to terminate, None if it is not being deleted.
     `node` is the name of the node that it is on or, for a pod of a DaemonSet that nobody has placed
-    yet, is made for; "" while that is open.
+    yet, is made for; "" while that is open. `created_at` is RFC 3339, by the API server's clock.
     """
 
     name: str
@@ -246,6 +251,7 @@ class Pod:
     revision_label: str = ""
     deletion_grace_seconds: float | None = None
     node: str = ""
+    created_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

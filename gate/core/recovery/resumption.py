@@ -24,6 +24,7 @@ from gate.core.plan.journal_record import Followed, Kept, Record, Resumed
 from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
+from gate.core.recovery.gone_after_end import find_gone_after_end
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
@@ -239,17 +240,10 @@ def _is_half_applied(sorted_: _Sorted) -> bool:
 
 
 def _find_gone(sorted_: _Sorted) -> frozenset[Ref]:
-    """Return what had completed by what was written behind it, or may have, and is gone since.
-
-    What may have is a lack of evidence, as an inconclusive check is.
-    """
-    record = sorted_.record
+    """Return what had come to its end, or may have, and is gone since."""
     written = {kept.ref for kept in sorted_.of(ObjectState.WRITTEN)}
-    passed = record.find_passed(written)
-    if record.policy.response.on_inconclusive is OnInconclusive.ROLLBACK:
-        return passed
     absent = {ref for ref, fact in sorted_.found.items() if isinstance(fact, Absent)}
-    return passed | (record.find_perhaps_gone(written) & absent)
+    return find_gone_after_end(sorted_.record, written, absent)
 
 
 def _is_held(plan: Plan, ours: set[Ref], at: float) -> bool:

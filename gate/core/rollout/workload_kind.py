@@ -237,7 +237,7 @@ class WorkloadKind(Protocol[W, R_contra]):
         """Describe the progress in one line; `which` names the pods: "new", "old", or ""."""
 
     def describe_lag(self, view: View[R_contra], live: W) -> str:
-        """Say what only the controller's own status does not show yet, "" if nothing."""
+        """Say what the controller has yet to write or to wait for, as ", ...", "" if nothing."""
 
     def remarks(self, view: View[R_contra], live: W) -> tuple[Remark, ...]:
         """Return what a reader has to know beside the verdict, good or bad; usually nothing."""

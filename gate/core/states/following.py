@@ -14,11 +14,13 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.checks.spec import During
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import OnFailure
+from gate.core.rollout.verdict import VerdictKind
 from gate.core.states import unblocking
 from gate.core.states.reads import read_all
-from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
+from gate.core.states.verdicts import Verdicts, are_all_complete, find_failed, has_failed
 from gate.core.states.watching import WatchingState
 from gate.core.writes.way_out import became_theirs
 
@@ -52,7 +54,7 @@ class Following(WatchingState):
         if attempt.now < attempt.requests.not_before:
             return None
         if has_failed(attempt, verdicts) and not unblocking.holds_failure(attempt, verdicts):
-            return Trigger.FAILED
+            return None if _awaits_others(attempt, verdicts) else Trigger.FAILED
         if not are_all_complete(attempt, verdicts):
             return None
         return Trigger.BLOCKED if find_unready(attempt) else Trigger.COMPLETE
@@ -66,6 +68,21 @@ class Following(WatchingState):
         """Yield also when a removal may be due."""
         yield from super().wake_times(attempt)
         yield from unblocking.wake_times(attempt)
+
+
+def _awaits_others(attempt: Attempt, verdicts: Verdicts) -> bool:
+    """Tell whether a way back goes on for others beside workloads at a dead end."""
+    if attempt.course.leg is Leg.FORWARD:
+        return False
+    failed = find_failed(verdicts)
+    are_stuck = all(
+        (verdict := verdicts[ref]) is not None and verdict.reason is Reason.BLOCKED_BY_POD
+        for ref in failed
+    )
+    others = (verdict for ref, verdict in verdicts.items() if ref not in failed)
+    return are_stuck and any(
+        verdict is None or verdict.kind is not VerdictKind.COMPLETE for verdict in others
+    )
 
 
 def _with_unchanged(attempt: Attempt) -> Attempt:

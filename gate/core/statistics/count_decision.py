@@ -10,11 +10,11 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
-from gate.core.statistics.count_evidence import CountEvidence
+from gate.core.statistics.count_evidence import CountEvidence, SideCounts
 from gate.core.statistics.incomplete_beta import beta_probability
-from gate.core.statistics.ratio_likelihoods import RatioLikelihoods
+from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
 
 LEAST_TICKS: Final = 9
 """Before that many ticks with requests nothing fails: only they show whether events burst."""
@@ -24,7 +24,7 @@ PASS_ALPHA: Final = 0.001
 """At each look, in a phase of known length."""
 PASS_ALPHA_AT_ANY_TIME: Final = 0.01
 """Over all looks together, in a phase of unknown length."""
-_NEGLIGIBLE_ALPHA: Final = 0.01
+NEGLIGIBLE_ALPHA: Final = 0.01
 
 
 class End(enum.StrEnum):
@@ -68,7 +68,31 @@ class CountRule:
         return CountEvidence(likelihoods=RatioLikelihoods.about(self.tolerated, self.harm))
 
 
-def judge(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> End:
+class Evidence(Protocol):
+    """What a decision goes by: the counts of both sides over so many ticks."""
+
+    @property
+    def new(self) -> SideCounts:
+        """What the new version counted."""
+
+    @property
+    def old(self) -> SideCounts:
+        """What the old version counted."""
+
+    @property
+    def served_ticks(self) -> int:
+        """How many of their ticks saw requests."""
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        """The evidence for a phase of unknown length."""
+
+    @property
+    def dispersion(self) -> float:
+        """By how much the counts of ticks vary more than independent events."""
+
+
+def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> End:
     """Judge all ticks so far; `at_the_end` if there will be no more."""
     if is_worse(rule, evidence, at_the_end=at_the_end):
         return End.WORSE
@@ -77,7 +101,7 @@ def judge(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False)
     return End.UNDECIDED
 
 
-def is_worse(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> bool:
+def is_worse(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be beyond what is tolerated."""
     new, old = evidence.new, evidence.old
     if evidence.served_ticks < LEAST_TICKS or not new.bad or not old.total:
@@ -91,13 +115,13 @@ def is_worse(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> b
     return exact_tail(rule.tolerated, new.bad / spread, old.bad / spread, evidence) <= alpha
 
 
-def exact_tail(ratio: float, bad_new: float, bad_old: float, evidence: CountEvidence) -> float:
+def exact_tail(ratio: float, bad_new: float, bad_old: float, evidence: Evidence) -> float:
     """Return how likely new has that many of all bad events, were its rate `ratio` times old's."""
     odds = ratio * evidence.new.total / evidence.old.total
     return beta_probability(bad_new, bad_old + 1, odds / (1 + odds))
 
 
-def _is_below_harm(rule: CountRule, evidence: CountEvidence) -> bool:
+def _is_below_harm(rule: CountRule, evidence: Evidence) -> bool:
     new, old = evidence.new, evidence.old
     if not old.bad or not new.total:
         return False
@@ -109,9 +133,9 @@ def _is_below_harm(rule: CountRule, evidence: CountEvidence) -> bool:
     return beta_probability(old.bad / spread, new.bad / spread + 1, 1 / (1 + odds)) <= PASS_ALPHA
 
 
-def is_negligible(rule: CountRule, evidence: CountEvidence) -> bool:
+def is_negligible(rule: CountRule, evidence: Evidence) -> bool:
     """Tell whether the new rate is shown to be below what matters to anybody."""
     bad, total = evidence.new.bad, evidence.new.total
     if not rule.negligible or total <= bad:
         return False
-    return beta_probability(total - bad, bad + 1, 1 - rule.negligible) <= _NEGLIGIBLE_ALPHA
+    return beta_probability(total - bad, bad + 1, 1 - rule.negligible) <= NEGLIGIBLE_ALPHA

@@ -44,15 +44,21 @@ class Estimate:
 def estimate(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> Estimate:
     """Return the figures after the ticks so far."""
     new, old = evidence.new, evidence.old
+    low, high = find_interval(rule, evidence, at_the_end=at_the_end)
     if not new.total or not old.total:
-        return Estimate(None, 0.0, math.inf, None)
-    ratio = new.rate / old.rate if old.bad else None
-    low, high = _interval(rule, evidence, at_the_end=at_the_end)
-    return Estimate(ratio, low, high, _smallest_detectable(rule, evidence))
+        return Estimate(None, low, high, None)
+    return Estimate(evidence.ratio, low, high, _smallest_detectable(rule, evidence))
 
 
-def _interval(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool) -> tuple[float, float]:
-    """Return the ratios that the counts refute from above and from below."""
+def find_interval(
+    rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False
+) -> tuple[float, float]:
+    """Return the ratios that the counts refute from above and from below.
+
+    0 and infinity where a version served nothing.
+    """
+    if not evidence.new.total or not evidence.old.total:
+        return 0.0, math.inf
     spread, alpha = evidence.dispersion, rule.alpha_now(at_the_end=at_the_end)
     if not rule.known_length:
         known = evidence.likelihoods

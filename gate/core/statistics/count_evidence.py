@@ -74,6 +74,11 @@ class CountEvidence:
         )
 
     @property
+    def ratio(self) -> float | None:
+        """The new rate by the old one; None if old had no bad event, or new no event at all."""
+        return self.new.rate / self.old.rate if self.old.bad and self.new.total else None
+
+    @property
     def served_ticks(self) -> int:
         """How many ticks saw requests: between two scrapes there are none to see."""
         return max(self.new.ticks, self.old.ticks)
@@ -84,10 +89,15 @@ class CountEvidence:
 
         Events in bursts are worth fewer independent ones: counts are divided by it.
         """
-        degrees = max(0, self.new.ticks - 1) + max(0, self.old.ticks - 1)
-        if not degrees:
-            return 1.0
-        spread = self.new.unevenness + self.old.unevenness
-        if spread <= chi_squared_quantile(_UNEVEN, degrees):
-            return 1.0
-        return max(1.0, spread / chi_squared_quantile(_CAUTIOUS, degrees))
+        return dispersion_of(self.new, self.old)
+
+
+def dispersion_of(new: SideCounts, old: SideCounts) -> float:
+    """Return the dispersion of both sides' ticks together, at least 1."""
+    degrees = max(0, new.ticks - 1) + max(0, old.ticks - 1)
+    if not degrees:
+        return 1.0
+    spread = new.unevenness + old.unevenness
+    if spread <= chi_squared_quantile(_UNEVEN, degrees):
+        return 1.0
+    return max(1.0, spread / chi_squared_quantile(_CAUTIOUS, degrees))

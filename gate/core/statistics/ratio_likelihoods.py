@@ -13,14 +13,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
-_ALTERNATIVES: Final = 24
+ALTERNATIVES: Final = 24
 _REACH: Final = 6.4
 """The farthest alternative is so many times the ratio that it is held against."""
-_STEP: Final = math.log(_REACH) / _ALTERNATIVES
-_FIRST: Final = -2 * _ALTERNATIVES
-_LAST: Final = 2 * _ALTERNATIVES
+STEP: Final = math.log(_REACH) / ALTERNATIVES
+_FIRST: Final = -2 * ALTERNATIVES
+_LAST: Final = 2 * ALTERNATIVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +58,24 @@ class RatioLikelihoods:
 
     def log_evidence_above(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
         """Return the evidence that the true ratio is above the anchor, or so many steps from it."""
-        return self._log_evidence(anchor, steps, range(1, _ALTERNATIVES + 1), dispersion)
+        return self._log_evidence(anchor, steps, range(1, ALTERNATIVES + 1), dispersion)
 
     def log_evidence_below(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
         """Return the evidence that it is below."""
-        return self._log_evidence(anchor, steps, range(-_ALTERNATIVES, 0), dispersion)
+        return self._log_evidence(anchor, steps, range(-ALTERNATIVES, 0), dispersion)
 
     def lower_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
         """Return the largest ratio that is refuted from above, by steps; 0.0 if none is."""
-        for steps in range(_LAST - _ALTERNATIVES, _FIRST - 1, -1):
+        for steps in range(_LAST - ALTERNATIVES, _FIRST - 1, -1):
             if self.log_evidence_above(anchor, steps, dispersion) >= math.log(threshold):
-                return anchor * math.exp(steps * _STEP)
+                return anchor * math.exp(steps * STEP)
         return 0.0
 
     def upper_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
         """Return the smallest ratio that is refuted from below, by steps; infinity if none is."""
-        for steps in range(_FIRST + _ALTERNATIVES, _LAST + 1):
+        for steps in range(_FIRST + ALTERNATIVES, _LAST + 1):
             if self.log_evidence_below(anchor, steps, dispersion) >= math.log(threshold):
-                return anchor * math.exp(steps * _STEP)
+                return anchor * math.exp(steps * STEP)
         return math.inf
 
     def _log_evidence(
@@ -83,10 +83,20 @@ class RatioLikelihoods:
     ) -> float:
         logs = self.logs[self.anchors.index(anchor)]
         at = steps - _FIRST
-        return _log_mean([(logs[at + offset] - logs[at]) / dispersion for offset in offsets])
+        return log_mean([(logs[at + offset] - logs[at]) / dispersion for offset in offsets])
 
 
 NO_LIKELIHOODS: Final = RatioLikelihoods()
+
+
+class Likelihoods(Protocol):
+    """What a decision asks of the evidence of all ticks."""
+
+    def log_evidence_above(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
+        """Return the evidence that the true ratio is above the anchor."""
+
+    def log_evidence_below(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
+        """Return the evidence that it is below."""
 
 
 def log_evidence_of_sums(ratio: float, odds: float, bad_new: float, bad_old: float) -> float:
@@ -95,14 +105,14 @@ def log_evidence_of_sums(ratio: float, odds: float, bad_new: float, bad_old: flo
     `odds` are new's total to old's.
     """
     null = _log_likelihood(ratio * odds, bad_new, bad_old)
-    others = (ratio * math.exp(steps * _STEP) for steps in range(1, _ALTERNATIVES + 1))
-    return _log_mean([_log_likelihood(one * odds, bad_new, bad_old) - null for one in others])
+    others = (ratio * math.exp(steps * STEP) for steps in range(1, ALTERNATIVES + 1))
+    return log_mean([_log_likelihood(one * odds, bad_new, bad_old) - null for one in others])
 
 
 @lru_cache(maxsize=64)
 def _ratios(anchor: float) -> tuple[tuple[float, float], ...]:
     """Return the ratios about an anchor, each with its logarithm."""
-    logs = [math.log(anchor) + steps * _STEP for steps in range(_FIRST, _LAST + 1)]
+    logs = [math.log(anchor) + steps * STEP for steps in range(_FIRST, _LAST + 1)]
     return tuple((math.exp(log), log) for log in logs)
 
 
@@ -111,7 +121,7 @@ def _log_likelihood(odds: float, bad_new: float, bad_old: float) -> float:
     return bad_new * math.log(odds) - (bad_new + bad_old) * math.log1p(odds)
 
 
-def _log_mean(logs: list[float]) -> float:
+def log_mean(logs: list[float]) -> float:
     """Return the logarithm of the mean, without overflow."""
     largest = max(logs)
     return largest + math.log(math.fsum(math.exp(one - largest) for one in logs) / len(logs))

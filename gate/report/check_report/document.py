@@ -48,6 +48,7 @@ def checks_document(asked: Sequence[AskedCheck], at: datetime) -> ChecksResult:
         "exit_code": EXIT_CODES[outcome],
         "message": message,
         "checks": [_check(one) for one in asked],
+        "power": [],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.spec import Check, Command, Counts, Http, Metric
+from gate.core.checks.spec import Check, Command, ComparedPods, Counts, Http, Metric
 from gate.duration import format_seconds
 from gate.report.schema.check_result import Source
 
@@ -32,8 +32,9 @@ def bounds_of(check: Check) -> str:
             compared = [comparison_of(metric)] if metric.compare is not None else []
             own = [str(metric.bounds)] if metric.bounds else []
             return ", ".join([*own, *compared])
-        case Counts(rule=rule):
-            return f"old + {rule.tolerance:.0%}, by counts"
+        case Counts(rule=rule, compared_pods=pods):
+            fresh = " of fresh pods" if pods is ComparedPods.FRESH else ""
+            return f"old{fresh} + {rule.tolerance:.0%}, by counts"
         case Http() as http:
             return ", ".join(_http_bounds(http))
         case Command():

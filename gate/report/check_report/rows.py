@@ -7,6 +7,7 @@ from typing import Final
 
 from gate.core.attempt.health_checks import conclusions
 from gate.core.attempt.state import Attempt
+from gate.core.checks.measurement import Kind
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
 from gate.core.checks.spec import Check
 from gate.report.check_report.figures import finite, source_of
@@ -48,9 +49,18 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
         "failures": run.tally.failures if run is not None else 0,
         "errors": run.tally.errors if run is not None else 0,
         "last_value": finite(last.value) if last is not None else None,
-        "message": said.message,
+        "message": _message(run, said),
         "comparison": _comparison(run, said),
     }
+
+
+def _message(run: CheckRun | None, said: Conclusion) -> str:
+    """Return what a check says; a comparison whose run ended before it has its figures so far."""
+    is_over = said.kind is not ConclusionKind.UNDECIDED
+    counts = None if run is None or is_over else run.counts
+    if run is None or counts is None or not counts.evidence.ticks or run.last_kind is Kind.ERROR:
+        return said.message
+    return f"{counts.describe()}{counts.describe_figures(at_the_end=False)}"
 
 
 def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | None:
@@ -61,6 +71,8 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
     return {
         "new": {"bad": evidence.new.bad, "total": evidence.new.total},
         "old": {"bad": evidence.old.bad, "total": evidence.old.total},
+        "baseline": run.counts.counts.compared_pods.value,
+        "fresh_pods": sorted(run.counts.old_pods.fresh) if run.counts.compares_fresh else [],
         "ratio": found.ratio,
         "low": found.low,
         "high": finite(found.high),

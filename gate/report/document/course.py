@@ -19,6 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
+from gate.report.document.comparisons import ComparisonCourse
 from gate.report.document.versions import judged_rollout, latest_snapshot, new_revision
 
 MOST_SAMPLES = 120
@@ -72,6 +73,7 @@ class Course:
     measured: FrozenMap[str, tuple[tuple[float, Measurement], ...]] = field(
         default_factory=FrozenMap
     )
+    compared: FrozenMap[str, ComparisonCourse] = field(default_factory=FrozenMap)
     sampled_at: float = -math.inf
     sampled_place: tuple[Leg, State] | None = None
     latest: Attempt | None = None
@@ -89,12 +91,18 @@ class Course:
         return replace(counted, sampled_at=attempt.now, sampled_place=place, latest=None)
 
     def _with_measurements(self, attempt: Attempt) -> Course:
-        measured = self.measured
+        measured, compared = self.measured, self.compared
         for name, run in attempt.health.checks.items():
             known = measured.get(name, ())
-            if run.last is not None and (not known or known[-1][0] < run.last_at):
-                measured = measured.put(name, _few_measurements((*known, (run.last_at, run.last))))
-        return self if measured is self.measured else replace(self, measured=measured)
+            if run.last is None or (known and known[-1][0] >= run.last_at):
+                continue
+            measured = measured.put(name, _few_measurements((*known, (run.last_at, run.last))))
+            if run.counts is not None:
+                course = compared.get(name, ComparisonCourse())
+                compared = compared.put(name, course.after_run(run))
+        if measured is self.measured:
+            return self
+        return replace(self, measured=measured, compared=compared)
 
 
 def _with_samples(course: Course, attempt: Attempt) -> Course:

@@ -50,7 +50,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["objects"] = objects(attempt, run)
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
-    result["history"] = history(attempt.plan.policy.checks, run)
+    result["history"] = history(attempt.plan.policy.checks, result["checks"], run)
     found = (*lost_data(attempt), *map(clean_line, differences(attempt)))
     void = run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gate.core.checks.measurement import Measurement
+from gate.core.checks.run import ConclusionKind
 from gate.core.checks.spec import Bounds, Check, Http, Metric
+from gate.core.checks.spec import Counts as ByCounts
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
+from gate.report.check_report.figures import finite
+from gate.report.document.comparisons import Look
 from gate.report.document.course import Counts, Pods
 from gate.report.document.run import Run
+from gate.report.schema.check_verdict import CheckResult
 from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
+    ComparisonHistory,
+    ComparisonSample,
     History,
     LegResult,
     PodCounts,
@@ -21,12 +28,19 @@ from gate.report.schema.course import (
     PodSample,
 )
 
+_DECIDED = (ConclusionKind.PASS, ConclusionKind.FAIL)
 
-def history(checks: Iterable[Check], run: Run) -> History:
-    """Return the samples of each workload's pods, and of each of these checks, over time."""
+
+def history(checks: Sequence[Check], rows: Sequence[CheckResult], run: Run) -> History:
+    """Return the samples of each workload's pods, and of each of these checks, over time.
+
+    `rows` say of each check how it ended.
+    """
     return {
         "pods": [_pod_history(ref, run) for ref in run.course.pods],
-        "checks": [_check_history(check, run) for check in checks],
+        "checks": [
+            _check_history(check, row, run) for check, row in zip(checks, rows, strict=True)
+        ],
     }
 
 
@@ -71,7 +85,7 @@ def _counts(counts: Counts) -> PodCounts:
     }
 
 
-def _check_history(check: Check, run: Run) -> CheckHistory:
+def _check_history(check: Check, row: CheckResult, run: Run) -> CheckHistory:
     bounds = _bounds(check)
     measured = run.course.measured.get(check.name, ())
     return {
@@ -79,6 +93,40 @@ def _check_history(check: Check, run: Run) -> CheckHistory:
         "least": bounds.least,
         "most": bounds.most,
         "samples": [_check_sample(at, what, run) for at, what in measured],
+        "comparison": _comparison_history(check, row, run),
+    }
+
+
+def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonHistory | None:
+    """Return the looks; the last has the interval by which the phase ended, if it has."""
+    course, end = run.course.compared.get(check.name), row["comparison"]
+    if not isinstance(check.probe, ByCounts) or end is None or course is None or not course.looks:
+        return None
+    decided_at = course.decided_at
+    if row["verdict"] == ConclusionKind.INCONCLUSIVE:
+        decided_at = None
+    elif decided_at is None and row["verdict"] in _DECIDED:
+        decided_at = course.looks[-1].at
+    samples = [_comparison_sample(look, run) for look in course.looks]
+    samples[-1] |= {"low": end["low"], "high": end["high"]}
+    return {
+        "tolerated": check.probe.rule.tolerated,
+        "harm": check.probe.rule.harm,
+        "negligible": check.probe.rule.negligible,
+        "decided_at_seconds": None if decided_at is None else run.times.seconds_at(decided_at),
+        "samples": samples,
+    }
+
+
+def _comparison_sample(look: Look, run: Run) -> ComparisonSample:
+    new, old = look.evidence.new, look.evidence.old
+    return {
+        "at_seconds": run.times.seconds_at(look.at),
+        "new": {"bad": new.bad, "total": new.total},
+        "old": {"bad": old.bad, "total": old.total},
+        "ratio": look.evidence.ratio,
+        "low": look.low,
+        "high": finite(look.high),
     }
 
 

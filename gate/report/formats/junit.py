@@ -75,7 +75,9 @@ def _cases(result: Result) -> Iterator[TestCase]:
         said = _Finding(Grade.UNSURE, f"{item['action']}, and not judged", "NotJudged")
         yield _case(item["kind"].lower(), name, 0.0, said, tolerant=tolerant)
     for check in result["checks"]:
-        yield _case("check", check["name"], 0.0, _of_check(check), tolerant=tolerant)
+        case = _case("check", check["name"], 0.0, _of_check(check), tolerant=tolerant)
+        case.system_out = _text(check["message"])
+        yield case
 
 
 def _phases(result: Result) -> Iterator[TestCase]:

@@ -74,12 +74,16 @@ class Chart:
 
 
 def charts(result: Result) -> list[Chart]:
-    """Return a chart of each workload; the one that decided comes first, with the checks."""
+    """Return a chart of each workload; the one that decided comes first, with the checks.
+
+    Comparisons by counts have a plot of their own.
+    """
     worst = worst_workload(result)
     first = _place(worst) if worst is not None else ()
     pods = [each for each in result["history"]["pods"] if each["samples"]]
     pods.sort(key=lambda each: _place(each) != first)
-    checks = [each for each in result["history"]["checks"] if each["samples"]][:MOST_CHECKS]
+    measured = [each for each in result["history"]["checks"] if each["samples"]]
+    checks = [each for each in measured if each["comparison"] is None][:MOST_CHECKS]
     found = [
         _chart(result, each, checks if index == 0 else [])
         for index, each in enumerate(pods[:MOST_CHARTS])

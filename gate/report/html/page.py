@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gate.report.html.chart import LEFT, RIGHT, WIDTH, charts
+from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import STATES
 from gate.report.kinds import registry
 from gate.report.schema.result import Coverage, Result
@@ -48,7 +49,9 @@ def html(result: Result) -> str:
 
     template = _environment().get_template("page.html.jinja")
     style = Markup((_HERE / "page.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
-    return template.render(result=result, style=style, charts=charts(result))
+    return template.render(
+        result=result, style=style, charts=charts(result), comparisons=comparison_plots(result)
+    )
 
 
 @functools.cache
@@ -75,6 +78,7 @@ def _environment() -> Environment:
         stands=stands,
         outcome_words=outcome_words,
         piece_title=piece_title,
+        plot_top=TOP,
         result_grade=result_grade,
         exit_words=exit_words,
         runs_now=runs_now,

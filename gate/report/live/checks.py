@@ -39,14 +39,18 @@ def _view(check: Check, run: CheckRun | None, said: Conclusion) -> CheckView:
     only = "" if check.decides else "reports only"
     often = ", ".join(_often(run.tally)) if run is not None else ""
     detail = ", ".join(part for part in (often, only) if part)
-    return CheckView(check.name, mark, _value(last), bounds_of(check), detail)
+    compares = run is not None and run.counts is not None
+    return CheckView(check.name, mark, _value(last, compares=compares), bounds_of(check), detail)
 
 
-def _value(last: Measurement | None) -> str:
-    """Return the number; if there is none, or it did not decide alone, the message."""
+def _value(last: Measurement | None, *, compares: bool) -> str:
+    """Return the number; the message if there is none, or it did not decide alone.
+
+    The rate of one version says nothing of a comparison by counts.
+    """
     if last is None:
         return "not measured yet"
-    if last.value is None or last.kind in (Kind.NO_DATA, Kind.ERROR):
+    if last.value is None or last.kind in (Kind.NO_DATA, Kind.ERROR) or compares:
         return last.message
     return number(last.value)
 

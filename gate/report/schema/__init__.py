@@ -5,6 +5,7 @@ __all__ = [
     "check_verdict",
     "course",
     "json_schema",
+    "power_result",
     "printed_result",
     "reading",
     "recorded_result",

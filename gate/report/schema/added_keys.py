@@ -50,7 +50,9 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "not_restored": "",
     },
     ("checks",): {"errors": 0, "comparison": None},
+    ("checks", "comparison"): {"baseline": "all", "fresh_pods": []},
     ("history", "pods"): {"kind": DEFAULT_KIND},
+    ("history", "checks"): {"comparison": None},
 }
 """What each key reads as, by the path of the object that it belongs to."""
 

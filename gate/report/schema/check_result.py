@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, TypedDict
 from msgspec import Meta
 
 from gate.core.checks.measurement import Kind
+from gate.report.schema.power_result import PowerResult
 from gate.report.schema.result import Time
 
 SCHEMA: Final = "rollout-gate/checks/v1"
@@ -77,4 +78,8 @@ class ChecksResult(TypedDict):
     asked_at: Time
     exit_code: Annotated[int, Meta(ge=0, le=255)]
     message: Annotated[str, Meta(description="One line for people.")]
-    checks: list[AskedCheckResult]
+    checks: Annotated[
+        list[AskedCheckResult],
+        Meta(description="With --power, those whose traffic could not be asked for."),
+    ]
+    power: Annotated[list[PowerResult], Meta(description="Empty without --power.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
@@ -19,6 +19,13 @@ class ComparisonResult(TypedDict):
 
     new: CountedResult
     old: CountedResult
+    baseline: Annotated[
+        Literal["all", "fresh"],
+        Meta(description="Which pods of the old version: all, or those started with new ones."),
+    ]
+    fresh_pods: Annotated[
+        list[str], Meta(description="The fresh pods that were compared with; else empty.")
+    ]
     ratio: Annotated[
         float | None, Meta(description="null where the old version had no bad event, or no events.")
     ]

@@ -9,6 +9,8 @@ from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
+from gate.report.schema.check_verdict import CountedResult
+
 Leg = Literal["forward", "back"]
 Measured = Literal["pass", "fail", "no-data", "error"]
 Seconds = Annotated[float, Meta(description="Seconds, to the millisecond.")]
@@ -71,6 +73,40 @@ class CheckSample(TypedDict):
     value: Annotated[float | None, Meta(description="null where there is no one finite number.")]
 
 
+class ComparisonSample(TypedDict):
+    """What a comparison by counts had found up to one look."""
+
+    at_seconds: Annotated[Seconds, Meta(description="Since the start.")]
+    new: CountedResult
+    old: CountedResult
+    ratio: Annotated[
+        float | None, Meta(description="null where the old version had no bad event, or no events.")
+    ]
+    low: Annotated[float, Meta(description="The lower end of the ratio's interval at that time.")]
+    high: Annotated[float | None, Meta(description="Its upper end, null where there is none.")]
+
+
+class ComparisonHistory(TypedDict):
+    """A comparison by counts over time, and the ratios by which it decides."""
+
+    tolerated: Annotated[float, Meta(description="It fails once `low` is above that.")]
+    harm: Annotated[float, Meta(description="It passes once `high` is below that.")]
+    negligible: Annotated[
+        float,
+        Meta(description="It also passes once the new rate is shown to be below that; 0: never."),
+    ]
+    decided_at_seconds: Annotated[
+        float | None,
+        Meta(
+            description="When it failed or, if it did not, first passed, since the start; null if"
+            " neither."
+        ),
+    ]
+    samples: Annotated[
+        list[ComparisonSample], Meta(description="At most 120, in the order of time.")
+    ]
+
+
 class CheckHistory(TypedDict):
     """The measurements of one check over time; a bound that is null is none."""
 
@@ -78,6 +114,9 @@ class CheckHistory(TypedDict):
     least: float | None
     most: float | None
     samples: Annotated[list[CheckSample], Meta(description="At most 120, in the order of time.")]
+    comparison: Annotated[
+        ComparisonHistory | None, Meta(description="null for every other check, and before a look.")
+    ]
 
 
 class History(TypedDict):

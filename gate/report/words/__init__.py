@@ -3,6 +3,7 @@
 __all__ = [
     "advice",
     "attempt_advice",
+    "comparison",
     "facts",
     "fault",
     "found_at_end",

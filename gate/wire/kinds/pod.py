@@ -149,6 +149,7 @@ def build_pod(found: Pod) -> core.Pod:
         deletion_grace_seconds=meta.deletion_grace_period_seconds,
         revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
         node=build.line(_node_of(found.spec or PodSpec())),
+        created_at=build.line(meta.creation_timestamp),
     )
 
 

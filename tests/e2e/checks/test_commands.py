@@ -6,13 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from gate.sources.ready_made import READY_MADE
 from tests.bed.scene import web
 from tests.e2e.checks.conftest import TrialOf
 from tests.e2e.checks.trial import Trial, assert_failed_by_a_check, errors, latency, rows
 from tests.engines.engine import Engine
 from tests.engines.traffic import METRIC, QUIET, Load
 
+BRISK_LOOK: dict[bool, dict[str, str]] = {True: {"scrape-interval": "2s"}}
+"""By whether a check compares counters: they are read as they stood a moment ago."""
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -64,6 +68,41 @@ def test_the_check_of_the_readme_passes_a_service_without_errors(
     without = check.replace(' or 0 * sum(up{pod=~"${replicaset}-.*"})', "")
     assert without != check
     assert trial.scene.gate("checks", "web", *flags[:3], without).exit_code == 7
+
+
+@pytest.mark.contract("B1213", "B1215", "B431")
+def test_every_ready_made_check_can_be_asked(trial_of: TrialOf, prometheus: Engine) -> None:
+    """As it is printed. Only of the metrics that are there it has a value.
+
+    A bucket that is not there is none of these metrics, and not a version that is never slow.
+    """
+    trial = trial_of(prometheus.url)
+    trial.direct(1, Load(latency_seconds=0.3))
+    trial.scene.serve(web())
+    of_pods = f'namespace="{trial.scene.objects.namespace}"'
+    prometheus.wait_for(f"sum(increase({METRIC}_count{{{of_pods}}}[10s])) > 20")
+    printed = [
+        {
+            **check,
+            "name": f"{check['name']}-{made.metrics}",
+            **BRISK_LOOK.get(made.is_by_counts, {}),
+        }
+        for made in READY_MADE
+        for check in yaml.safe_load(made.as_configuration())["checks"]
+    ]
+    slow = next(check for check in printed if check["name"] == "slow-share-opentelemetry")
+    odd = {key: str(slow[key]).replace('le="0.5"', 'le="0.6"') for key in ("bad", "total")}
+    trial.configure(*printed, {**slow, **odd, "name": "no-bucket"})
+    result = trial.scene.gate("checks", "web", "--output", "json")
+    found = {each["name"]: each for each in rows(result)}
+    assert len(found) == len(READY_MADE) + 1, str(result)
+    there = {name for name, said in found.items() if said["value"] is not None}
+    names = ("error-rate", "latency-p99", "error-share", "slow-share")
+    assert there == {f"{name}-opentelemetry" for name in names}
+    assert {said["verdict"] for said in found.values()} == {"pass", "no-data"}
+    for name, seen in (("error", "2 series of total, 0 of bad"), ("slow", "2 series of total, 2")):
+        assert seen in found[f"{name}-share-opentelemetry"]["message"]
+    assert "bad gives no series although total does" in found["no-bucket"]["message"]
 
 
 @pytest.mark.contract("B491")

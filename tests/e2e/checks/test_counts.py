@@ -19,7 +19,6 @@ from tests.e2e.checks.trial import OF_PODS, Trial, overlapping, row
 from tests.engines.engine import Engine
 from tests.engines.front import Front
 from tests.engines.traffic import METRIC, QUIET, Counted, Load
-from tests.long import longer
 
 TOTAL = f"{METRIC}_count{{{OF_PODS}}}"
 LOOKS_SECONDS = 60.0
@@ -43,21 +42,17 @@ def counted(said: Mapping[str, Any], side: str) -> Counted:
 
 
 @pytest.mark.contract("B1151", "B1150", "B1163")
-@pytest.mark.parametrize(("tick_seconds", "per_second"), [(1, 100), longer(10, 10)])
-def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
-    trial: Trial, tick_seconds: int, per_second: int
-) -> None:
+def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(trial: Trial) -> None:
     """Thrice the errors of the old version, of which 1 % fail, at 10 requests a second.
 
     Tenfold traffic in a tenth of the time gives the same counts at each look. The recording counts
     them again, under a tolerance for which that is not too much.
     """
-    trial.direct(1, Load(error_share=0.01, requests_per_second=per_second))
-    trial.direct(2, Load(error_share=0.03, requests_per_second=per_second))
+    trial.direct(1, Load(error_share=0.01, requests_per_second=100))
+    trial.direct(2, Load(error_share=0.03, requests_per_second=100))
     trial.scene.serve(web())
-    trial.configure(by_counts(interval=f"{tick_seconds}s"))
-    lasting = {**overlapping(25 * tick_seconds), "progress_deadline_seconds": 600}
-    result = trial.apply("--record", "run.jsonl", **lasting)
+    trial.configure(by_counts())
+    result = trial.apply("--record", "run.jsonl", **overlapping(25))
     assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
     assert_runs(trial.scene.objects, "shop/web:1", revision=3)
     said = row(result, "errors")
@@ -67,8 +62,8 @@ def test_a_worse_version_is_rolled_back_within_150_seconds_of_traffic(
     # On a busy machine a look may be left out, which costs one more.
     assert counted(said, "new").asked <= (150 + 10) * 10
     wide = {"test": "counts", "tolerance": 9, "harm": 20}
-    trial.configure(by_counts(interval=f"{tick_seconds}s", compare=wide))
-    judged = trial.scene.gate.run("backtest", "run.jsonl", "--output", "json")
+    trial.configure(by_counts(compare=wide))
+    judged = trial.scene.gate("backtest", "run.jsonl", "--output", "json")
     [recording] = judged.document["recordings"]
     assert recording["then"]["reason"] == "CheckFailed"
     assert (recording["now"]["verdict"], recording["turned"]) == ("progressing", True)
@@ -149,6 +144,24 @@ def test_an_equal_version_passes_early_and_not_one_request_is_lost(
     assert errors["verdict"] == unheard["verdict"] == "pass"
     assert counted(unheard, "new") == Counted(0, grown[0].asked)
     assert "neither version has a series of bad, which counts as 0" in unheard["message"]
+
+
+@pytest.mark.contract("B1151", "B1213")
+def test_a_slower_version_is_rolled_back_by_its_buckets(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """By the ready-made check: all its responses take over half a second, none of the old ones."""
+    trial = trial_of(prometheus.url)
+    trial.direct(1, Load())
+    trial.direct(2, Load(latency_seconds=0.7))
+    trial.scene.serve(web())
+    brisk = {"interval": "1s", "scrape-interval": "4s", "during": "rollout"}
+    trial.configure({"use": "slow-share", **brisk})
+    result = trial.apply(**overlapping(25))
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    found = row(result, "slow-share")["comparison"]
+    assert found["new"]["bad"] == found["new"]["total"] > 0
+    assert found["old"]["bad"] == 0 < found["old"]["total"]
 
 
 @pytest.mark.contract("B1152")

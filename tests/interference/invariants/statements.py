@@ -17,13 +17,7 @@ from tests.interference.expected import (
     was_deleted_by_others,
 )
 from tests.interference.facts import Facts, Version, Writer
-from tests.interference.leaves import (
-    Leaves,
-    Path,
-    changes,
-    differences,
-    leaves,
-)
+from tests.interference.leaves import Leaves, Path, changes, differences, leaves
 
 
 def statement_is_true(facts: Facts) -> Iterator[str]:

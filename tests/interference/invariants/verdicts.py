@@ -25,18 +25,8 @@ from tests.interference.expected import (
     unlike_set,
 )
 from tests.interference.facts import Facts, Version, Writer
-from tests.interference.leaves import (
-    Leaves,
-    changes,
-    leaves,
-    template,
-)
-from tests.interference.trial import (
-    LOCK_WAIT_SECONDS,
-    ROLLBACK_SECONDS,
-    TIMEOUT_SECONDS,
-    Start,
-)
+from tests.interference.leaves import Leaves, changes, leaves, template
+from tests.interference.trial import LOCK_WAIT_SECONDS, ROLLBACK_SECONDS, TIMEOUT_SECONDS, Start
 
 _MOST_SECONDS = LOCK_WAIT_SECONDS + 15.0
 

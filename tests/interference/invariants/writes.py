@@ -21,11 +21,7 @@ from tests.interference.expected import (
     named,
 )
 from tests.interference.facts import Facts, Writer
-from tests.interference.leaves import (
-    Path,
-    changes,
-    template,
-)
+from tests.interference.leaves import Path, changes, template
 from tests.interference.trial import Start
 
 _RECORD = "rollout-gate/attempt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -46,6 +47,18 @@ class Metrics:
             for at, value in enumerate(values)
         ]
         self.says(200, {"status": "success", "data": {"resultType": "vector", "result": result}})
+
+    def gives(self, vector_of: Callable[[str], Any]) -> None:
+        """Give each query a vector of its own."""
+
+        def callback(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
+            (query,) = parse_qs(str(request.body))["query"]
+            self.asked.append(query)
+            data = {"resultType": "vector", "result": vector_of(query)}
+            return 200, {}, json.dumps({"status": "success", "data": data})
+
+        self._web.reset()
+        self._web.add_callback(responses.POST, URL, callback, content_type="application/json")
 
     def says(self, status: int, document: Any, **headers: str) -> None:
         """Give any answer."""

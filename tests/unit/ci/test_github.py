@@ -125,7 +125,10 @@ def test_a_failure_stands_beside_its_manifest() -> None:
         "title": "rollout-gate: ROLLED BACK (exit 4)", "file": "deploy/a,b:c.yaml", "line": "12",
     }  # fmt: skip
     assert first.data == f"CrashLoop: {result['message']}"
-    assert [one.properties["title"] for one in rest] == ["check errors: fail"]
+    assert [one.properties["title"] for one in rest] == [
+        "check errors: fail",
+        "check against before: fail",
+    ]
 
 
 @pytest.mark.contract("B573")

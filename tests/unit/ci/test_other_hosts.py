@@ -72,7 +72,7 @@ def test_azure_gets_issues_variables_and_reports() -> None:
     log = Azure().remarks(with_checks("rolled-back"), reports)
     found = azure(log)
     assert ("task.setvariable", "rolled-back") in found
-    assert [name for name, _ in found if name == "task.logissue"] == ["task.logissue"] * 3
+    assert [name for name, _ in found if name == "task.logissue"] == ["task.logissue"] * 4
     assert ("task.uploadsummary", str(Path("r.md").absolute())) in found
     assert f"resultFiles={Path('r.xml').absolute()}" in log
     assert "##[group]Evidence: deployment/web\n" in log

@@ -157,6 +157,7 @@ def test_the_schema_has_a_key_for_each_option() -> None:
     """
     assert set(schema()["properties"]) == {item.key for item in IN_FILES}
     of_one_run = {"with_", "all_", "scenario", "port", "speed", "explain", "show", "metrics"}
+    of_one_run |= {"power", "traffic", "rate", "exposure"}
     of_one_run |= {"rbac", "release", "yes", "format_", "all_namespaces"}
     parts = {item.name for item in SETTINGS if item.option.file_key}
     assert parts == {item.name for item in SETTINGS if item.name.startswith("prometheus_")}

@@ -17,6 +17,7 @@ from gate.core.checks.spec import (
     Bounds,
     Check,
     Command,
+    Counts,
     During,
     Http,
     Metric,
@@ -27,6 +28,7 @@ from gate.core.checks.spec import (
 )
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
+from gate.core.statistics.count_decision import CountRule
 from gate.sources.ready_made import READY_MADE, ReadyMade
 from tests.table import each
 from tests.unit.config.folder import Folder, listed
@@ -139,12 +141,12 @@ def test_a_comparison_is_by_ratio_or_by_a_test(
     assert not check.probe.bounds
 
 
-@pytest.mark.contract("B433")
+@pytest.mark.contract("B433", "B1213")
 @pytest.mark.parametrize("made", READY_MADE, ids=lambda made: f"{made.name}-{made.metrics}")
 def test_a_ready_made_check_is_what_it_prints(folder: Folder, made: ReadyMade) -> None:
     """`use` and the printed configuration are one check, but for the variable that is left out."""
-    needs = "variables" in made.keys
-    variables = "\nvariables: {service: NAME}" if needs else ""
+    needed = [f"{name}: {value}" for name, value in made.keys.get("variables", {}).items()]
+    variables = f"\nvariables: {{{', '.join(needed)}}}" if needed else ""
     used = folder.check(f"use: {made.name}\nmetrics: {made.metrics}{variables}")
     (printed,) = folder.load(made.as_configuration()).checks
     assert used == printed
@@ -165,6 +167,18 @@ def test_every_key_of_a_ready_made_check_can_be_overridden(folder: Folder) -> No
     assert usual.probe.min_samples is not None
     assert mine.probe.min_samples.query == usual.probe.min_samples.query
     assert mine.probe.min_samples.least == 7
+
+
+@pytest.mark.contract("B1214")
+def test_a_ready_made_comparison_takes_the_keys_of_one(folder: Folder) -> None:
+    """Those that are not given are as it prints them."""
+    text = "use: error-share\nwarm-up: 1m\nduring: bake\ncompare: {test: counts, harm: 3}"
+    mine, usual = folder.check(text).probe, folder.check("use: error-share").probe
+    assert isinstance(mine, Counts)
+    assert isinstance(usual, Counts)
+    assert (mine.bad, mine.total) == (usual.bad, usual.total)
+    assert (mine.rule.harm, mine.rule.known_length, mine.warm_up_seconds) == (3.0, True, 60.0)
+    assert usual.rule == CountRule()
 
 
 BAD = """\
@@ -229,7 +243,8 @@ def test_everything_is_named_at_once_with_the_line_of_its_key(folder: Folder) ->
         "rollout-gate.yaml:17:5: checks: errors: window: goes with query or use alone",
         (
             "rollout-gate.yaml:18:5: checks: error-rte: use: not one of error-rate, latency-p99,"
-            " restarts, cpu-throttling, memory-near-limit: 'error-rte' (did you mean error-rate?)"
+            " error-share, slow-share, restarts, cpu-throttling, memory-near-limit: 'error-rte'"
+            " (did you mean error-rate?)"
         ),
         "rollout-gate.yaml:19:5: checks: latency: has no bounds: give min, max or compare",
         "rollout-gate.yaml:22:5: checks: check 6: asks nothing",
@@ -366,6 +381,10 @@ WRONG: list[tuple[str, str, bool]] = [
     ("use: restarts\nmin-samples: {min: 3}", 'has no "query"', BY_SCHEMA),
     ("use: error-rate\nquery: up", "both query and use", BY_SCHEMA),
     ("use: error-rate\nfreshness: 'up{a=\"${b}\"}'", "unknown variable ${b}", BY_LOADER),
+    ("use: error-share\nmetrics: nginx", "no error-share for the metrics", BY_SCHEMA),
+    ("use: error-share\nmax: 1", "max: goes with query alone", BY_SCHEMA),
+    ("use: error-share\ncompare: {test: counts, max-ratio: 2}", "unknown key", BY_SCHEMA),
+    ("use: error-rate\nwarm-up: 1m", "warm-up: goes with bad alone", BY_SCHEMA),
     ("[a]", "not a mapping of a check", BY_SCHEMA),
 ]
 
@@ -402,6 +421,7 @@ RIGHT = [
     "use: error-rate",
     "use: latency-p99\nmetrics: nginx\nvariables: {service: web}",
     "use: restarts\nmax: 2\nmin-samples: {query: up, min: 1}",
+    "use: slow-share\nmetrics: linkerd\nwarm-up: 1m\ncompare: {test: counts, harm: 3}",
 ]
 
 

@@ -11,7 +11,7 @@ from gate.config import as_configuration
 from gate.config.json_schema import schema
 from gate.config.limits import policy
 from gate.core.checks.query_template import Query
-from gate.core.checks.spec import Check, Counts, During, Schedule, Tolerances
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule, Tolerances
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
 from gate.core.statistics.count_decision import CountRule
@@ -26,7 +26,9 @@ WHOLE = f"""
 name: errors
 bad: 'requests{{app="${{app}}",pod=~"${{replicaset}}-.*",code=~"5.."}}'
 total: {TOTAL}
-compare: {{test: counts, tolerance: 0.5, harm: 3, negligible: 0, min-delta: 0.01, alpha: 0.05}}
+compare:
+  {{test: counts, tolerance: 0.5, harm: 3, negligible: 0, min-delta: 0.01, alpha: 0.05,
+   baseline: fresh}}
 warm-up: 1m
 scrape-interval: 15s
 interval: 5s
@@ -51,7 +53,7 @@ def test_every_key_of_a_comparison_arrives(folder: Folder) -> None:
     rule = CountRule(0.5, 3.0, 0.0, 0.01, 0.05, known_length=True)
     assert folder.check(WHOLE) == Check(
         "errors",
-        Counts(parsed(bad), parsed(TOTAL), rule, 60.0, 15.0),
+        Counts(parsed(bad), parsed(TOTAL), rule, 60.0, 15.0, compared_pods=ComparedPods.FRESH),
         Schedule(5.0, 75.0, during=During.BAKE),
         Tolerances(allowed_consecutive_errors=2),
         required=False,
@@ -104,6 +106,7 @@ WRONG = [
         "compare.tolerance: harm (2) has to be above 1 + tolerance (3)",
         BY_LOADER,
     ),
+    (f"{LEAST}\ncompare: {{test: counts, baseline: young}}", "not one of all, fresh", BY_SCHEMA),
     (f"{LEAST}\nmax: 1", "goes with query or use alone", BY_SCHEMA),
     (f"{LEAST}\nallowed-failures: 1", "alone", BY_SCHEMA),
     (
@@ -160,17 +163,17 @@ def test_counters_may_be_computed_one_by_one(folder: Folder, text: str) -> None:
 def test_a_bake_window_too_short_for_nine_looks_is_refused(folder: Folder) -> None:
     """With the numbers, and a window that does."""
     text = f"{LEAST}\nduring: bake\nwarm-up: 1m"
-    (told,) = folder.problems(listed(text), bake="2m59s")
+    (told,) = folder.problems(listed(text), bake="3m")
     assert (
-        "errors: 9 looks take 3m with what is left out at the beginning, and bake is 2m59s: nothing"
-        " could be decided"
+        "errors: 9 looks take over 3m with what is left out at the beginning, and bake is 3m:"
+        " nothing could be decided"
     ) in told
-    folder.load(listed(text), bake="3m")
+    folder.load(listed(text), bake="3m1s")
     both = listed(f"{LEAST}\nwarm-up: 1m")
     folder.load(both, bake="2m59s")
-    folder.load(both, bake="1m", timeout="2m")
-    (told,) = folder.problems(both, bake="1m", timeout="1m59s")
-    assert "and timeout and bake together are 2m59s: nothing could be decided" in told
+    folder.load(both, bake="1m", timeout="2m1s")
+    (told,) = folder.problems(both, bake="1m", timeout="2m")
+    assert "and timeout and bake together are 3m: nothing could be decided" in told
 
 
 @pytest.mark.contract("B1155", "B1161")

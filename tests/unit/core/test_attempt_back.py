@@ -256,10 +256,7 @@ def test_a_pause_that_is_refused_is_no_failed_rollback() -> None:
     player = crashing(policy=Policy(response=Response(on_failure=OnFailure.PAUSE)))
     player.run_to(State.RECORDING, Leg.BACK)
     no = CleanText("no right to patch")
-    player.bend(
-        Write,
-        lambda p, e: WriteRejected(p.attempt.now, e.effect_id, Reason.FORBIDDEN, no),
-    )
+    player.bend(Write, lambda p, e: WriteRejected(p.attempt.now, e.effect_id, Reason.FORBIDDEN, no))
     attempt = player.run()
     assert ends(attempt)[0] == 6
     assert attempt.result.ending is not None
@@ -298,18 +295,6 @@ def test_who_brought_it_back_is_named_beside_a_first_deployment_that_is_kept() -
     attempt = player.run()
     assert ends(attempt) == (5, Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED)
     assert "argocd-controller" in attempt.result.endings[player.web].message
-
-
-@pytest.mark.contract("B27")
-def test_another_version_during_the_rollback_is_superseded() -> None:
-    """Neither the bad one nor ours: somebody went on."""
-    player = crashing()
-    player.run_to(State.RECORDING, Leg.BACK)
-    player.control = False
-    player.run_to(State.FOLLOWING, Leg.BACK)
-    player.server.edit(player.web, "kubectl-set", {IMAGE: "shop/web:v9"})
-    player.news()
-    assert ends(player.run()) == (8, Outcome.SUPERSEDED, Reason.SUPERSEDED)
 
 
 @pytest.mark.contract("B27", "B124")

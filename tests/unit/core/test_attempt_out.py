@@ -10,12 +10,7 @@ from gate.core.model.fact import Absent, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.protocol.events import (
-    AccessGranted,
-    ContactLost,
-    LeaseLost,
-    ReadBack,
-)
+from gate.core.protocol.events import AccessGranted, ContactLost, LeaseLost, ReadBack
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from tests.unit.core.leaves import config, manifest
@@ -53,15 +48,6 @@ def test_a_good_version_is_verified_by_a_read_after_completion() -> None:
     ]
 
 
-@pytest.mark.contract("B50")
-def test_the_same_again_is_no_change() -> None:
-    """What runs already is observed, complete, and not called a new version."""
-    server = Server()
-    server.put(manifest("v1"))
-    player = Player(server, planned(server, manifest("v1")))
-    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.NO_CHANGE)
-
-
 # -- bake ------------------------------------------------------------------------------------------
 
 BAKE = Policy(budgets=Budgets(bake_seconds=300.0, timeout_seconds=600.0))
@@ -83,39 +69,6 @@ def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
     assert player.place == (Leg.FORWARD, State.BAKING)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 400.0
-
-
-# -- failed and kept -------------------------------------------------------------------------------
-
-
-@pytest.mark.contract("B26", "B135")
-def test_keep_leaves_the_failed_version() -> None:
-    """`--on-failure keep` ends with 6 and writes nothing."""
-    player = rolled_out(Policy(response=Response(on_failure=OnFailure.KEEP)), v2="crash")
-    assert ends(player.run()) == (6, Outcome.FAILED, Reason.CRASH_LOOP)
-    assert player.written() == [("apply", "deployment/web")]
-
-
-@pytest.mark.contract("B18", "B34")
-def test_observe_never_fails_the_job() -> None:
-    """It writes nothing after the apply, ends with 0, and keeps what would have been."""
-    player = rolled_out(Policy(observe=True), v2="crash")
-    assert ends(player.run()) == (0, Outcome.OBSERVED, Reason.CRASH_LOOP)
-    assert player.written() == [("apply", "deployment/web")]
-    assert [ending.outcome for ending in player.attempt.result.endings.values()] == [Outcome.FAILED]
-
-
-@pytest.mark.contract("B110")
-def test_paused_in_mid_flight_ends_with_6_and_no_write() -> None:
-    """A pause of somebody else is not answered by a rollback."""
-    player = rolled_out(Policy(budgets=Budgets(timeout_seconds=300.0)))
-    player.control = False
-    player.run_to(State.FOLLOWING)
-    player.server.edit(player.web, "kubectl", {"spec.paused": True})
-    player.news()
-    assert ends(player.run()) == (6, Outcome.FAILED, Reason.PAUSED)
-    assert player.attempt.now == STARTED_AT + 300.0
-    assert player.written() == [("apply", "deployment/web")]
 
 
 # -- somebody else's -------------------------------------------------------------------------------
@@ -194,18 +147,6 @@ def two(policy: Policy | None = None, **behaviour: str) -> Player:
     return Player(server, planned(server, *bodies, policy=policy))
 
 
-@pytest.mark.contract("B19", "B30", "B133")
-def test_one_that_fails_takes_both_back() -> None:
-    """The one that failed first, each verified."""
-    player = two(v3="crash")
-    assert ends(player.run()) == (4, Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
-    names = ["deployment/web", "deployment/api"]
-    assert [name for _, name in player.written()] == names + names[::-1]
-    assert {ending.outcome for ending in player.attempt.result.endings.values()} == {
-        Outcome.ROLLED_BACK
-    }
-
-
 @pytest.mark.contract("B30")
 def test_one_superseded_leaves_the_other_to_its_own_verdict() -> None:
     """The other one is followed on, rolled back where it fails, and the worse code counts."""
@@ -257,19 +198,6 @@ def test_a_server_gone_before_the_first_write_is_a_refusal() -> None:
     player.hold = (SaveRecord,)
     player.hear(ContactLost(player.attempt.now, "connection refused"))
     assert ends(player.run()) == (3, Outcome.REFUSED, Reason.UNREACHABLE)
-
-
-@pytest.mark.contract("B33")
-def test_reads_that_become_forbidden_after_a_write_end_with_9() -> None:
-    """Trying again is no use; what runs is unknown."""
-    player = rolled_out(v2="stuck")
-    player.run_to(State.FOLLOWING)
-    for event in refusals(player.attempt.now):
-        assert not player.attempt.ended
-        player.hear(event)
-    assert ends(player.run()) == (9, Outcome.LOST_CONTACT, Reason.FORBIDDEN)
-    assert player.attempt.result.ending is not None
-    assert player.attempt.result.ending.message == "forbidden"
 
 
 @pytest.mark.contract("B28", "B115")

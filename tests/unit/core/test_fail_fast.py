@@ -66,9 +66,7 @@ def fails_at(scene: Scene, moment: float) -> bool:
 # -- whose pods, and how many ----------------------------------------------------------------------
 
 BARE = Scene(
-    web=replace(BEHIND, updated_replicas=0),
-    sets=(),
-    pods=tuple(pods(2, crashing(), owner_uid="")),
+    web=replace(BEHIND, updated_replicas=0), sets=(), pods=tuple(pods(2, crashing(), owner_uid=""))
 )
 
 
@@ -176,10 +174,7 @@ def test_out_of_memory_is_the_cause() -> None:
     """The rule is the crash loop; what was wrong underneath is the memory."""
     killed = crashing(last_terminated=terminated("OOMKilled", 137))
     verdict = scene(*pods(2, killed)).verdict()
-    assert (verdict.reason, verdict.causes[0].reason) == (
-        Reason.CRASH_LOOP,
-        Reason.OUT_OF_MEMORY,
-    )
+    assert (verdict.reason, verdict.causes[0].reason) == (Reason.CRASH_LOOP, Reason.OUT_OF_MEMORY)
     assert "exit code 137" in verdict.causes[0].message
 
 
@@ -499,10 +494,7 @@ def test_causes_name_the_most_telling_first() -> None:
             pod(0, crashing(2, last_terminated=terminated(message="no database"))),
             "web: Error, exit code 1, 2 restarts: no database (1 of 1 created pods)",
         ),
-        (
-            pod(0, waiting("ErrImagePull", NOT_FOUND)),
-            "shop/web:2: not found (1 of 1 created pods)",
-        ),
+        (pod(0, waiting("ErrImagePull", NOT_FOUND)), "shop/web:2: not found (1 of 1 created pods)"),
     ],
 )
 def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:

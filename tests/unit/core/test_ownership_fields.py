@@ -191,10 +191,7 @@ def test_a_path_shows_no_control_character() -> None:
 def test_additions_to_the_template_keep_it_ours() -> None:
     """A restart annotation, another container, another variable or reordering change nothing."""
     live = {**POD, "containers": [{**POD["containers"][1], "env": []}, POD["containers"][0]]}
-    live["containers"][0]["env"] = [
-        {"name": "C", "value": "3"},
-        {"name": "A", "value": "1"},
-    ]
+    live["containers"][0]["env"] = [{"name": "C", "value": "3"}, {"name": "A", "value": "1"}]
     assert differing(POD, CONTAINERS, live) == ()
 
 

@@ -46,11 +46,7 @@ OWNED: dict[str, Any] = {
 
 
 def template(
-    image: str = "shop/web:2",
-    *,
-    inits: Iterable[str] = (),
-    beside: Iterable[str] = (),
-    **more: Any,
+    image: str = "shop/web:2", *, inits: Iterable[str] = (), beside: Iterable[str] = (), **more: Any
 ) -> Template:
     """Make a pod template with the container `web`; `more` goes into its metadata."""
     side = [Container(name, CleanText(image)) for name in ("web", *beside)]

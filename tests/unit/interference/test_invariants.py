@@ -80,15 +80,6 @@ def test_a_change_after_the_last_read_is_no_fault_of_the_verdict() -> None:
         assert not broken(replace(facts, ended=replace(facts.ended, last_read_at={WEB: read_at})))
 
 
-def test_a_version_before_that_was_verified_may_come_back_as_a_whole() -> None:
-    """After a bad version that was kept, all of version 1 is what exit 4 returns to."""
-    story = begun()
-    story.apply(Writer.BEFORE, shop.KEPT)
-    story.apply(Writer.OURS, shop.NEW)
-    story.apply(Writer.OURS, 1)
-    assert not broken(story.facts(4, trial=trial(is_good=False, start=Start.KEPT)))
-
-
 def test_a_secret_that_had_changed_before_is_what_nobody_could_return() -> None:
     """Exit 5 is right where others had changed the Secret since it was verified."""
     story = begun()

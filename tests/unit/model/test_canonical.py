@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from gate.core.kinds.deployment.objects import Deployment
-from gate.core.model.fact import Known
 from tests.model.canonical import digest
 from tests.model.cluster import Cluster
 from tests.model.moves import moves
@@ -39,42 +36,12 @@ def later_versions(cluster: Cluster, by: int) -> Cluster:
     )
 
 
-def test_versions_count_by_their_order_alone() -> None:
-    """A run over later versions and generations visits the same canonical forms."""
-    where = scene("crashing")
-    first = first_world(where)
-    other = first._replace(cluster=later_versions(first.cluster, 70))
-    pairs = zip(course(where, first, 23), course(where, other, 23), strict=True)
-    assert all(digest(one) == digest(two) for one, two in pairs)
-
-
 def test_each_move_of_a_course_makes_another_world() -> None:
     """What decides is told apart: no two worlds of a run are the same."""
     for name in ("good", "crashing", "never-ready"):
         where = scene(name)
         digests = [digest(world) for world in course(where, first_world(where), 20)]
         assert len(set(digests)) == len(digests)
-
-
-def test_what_is_known_of_counters_decides() -> None:
-    """Two attempts that have heard of different counters are not the same."""
-    where = scene("good")
-    world = list(course(where, first_world(where), 6))[-1]
-    assert world.attempt is not None
-    (ref, rollout), *_ = world.attempt.workloads.rollouts.items()
-    live = rollout.snapshot.live
-    assert isinstance(live, Deployment)
-    snapshot = rollout.snapshot
-    other = replace(live, available_replicas=live.available_replicas - 1)
-    lies = replace(snapshot, workload=Known(other))
-    changed = replace(
-        world.attempt,
-        workloads=replace(
-            world.attempt.workloads,
-            rollouts=world.attempt.workloads.rollouts.put(ref, replace(rollout, snapshot=lies)),
-        ),
-    )
-    assert digest(world) != digest(world._replace(attempt=changed))
 
 
 def test_a_step_is_a_function_of_what_is_in_the_form() -> None:

@@ -28,19 +28,6 @@ SERVING = acted(rules.created(Cluster(), GATE, "v1", 2), 4)
 WRITTEN = rules.applied(SERVING, Apply("v2", 2))
 
 
-def test_a_rollout_completes() -> None:
-    """Two pods are replaced one by one, until the new version is all there is."""
-    assert rules.serves(SERVING) == "v1"
-    assert rules.serves(acted(WRITTEN, 6)) == "v2"
-
-
-def test_nothing_serves_while_the_controller_has_not_looked() -> None:
-    """The counters are still those of the version before."""
-    assert WRITTEN.status == SERVING.status
-    assert WRITTEN.observed < WRITTEN.generation
-    assert rules.serves(WRITTEN) == ""
-
-
 def test_counters_are_of_the_moment_before_the_controller_scaled() -> None:
     """A generation is observed with the counters of the template before."""
     looked = rules.deployment_controlled(WRITTEN, next_serial)
@@ -48,14 +35,6 @@ def test_counters_are_of_the_moment_before_the_controller_scaled() -> None:
     assert looked.status.updated == 0
     assert sum(len(one.pods) for one in looked.sets) == 3
     assert looked.status.replicas == 2
-
-
-def test_an_apply_over_another_managers_value_is_a_conflict() -> None:
-    """Whose field it is decides, and only where the values differ."""
-    scaled = rules.edited(SERVING, SERVING._replace(replicas=1, replicas_by=OTHER))
-    assert rules.conflicts(scaled, Apply("v2", 2)) == ("replicas",)
-    assert rules.conflicts(scaled, Apply("v2", 1)) == ()
-    assert rules.conflicts(scaled, Apply("v2", None)) == ()
 
 
 def test_what_an_apply_leaves_out_is_owned_no_more() -> None:

@@ -27,10 +27,7 @@ def test_two_recoveries_of_one_attempt_do_not_meet(name: str, deviations: int) -
 @pytest.mark.contract("B554")
 @pytest.mark.parametrize(
     ("plant", "what"),
-    [
-        (mutants.same_job_proves_death, "R1"),
-        (mutants.lock_of_the_living_is_free, "R1"),
-    ],
+    [(mutants.same_job_proves_death, "R1"), (mutants.lock_of_the_living_is_free, "R1")],
     ids=["same-job", "anybody"],
 )
 def test_a_lock_that_is_taken_from_the_living_is_found(

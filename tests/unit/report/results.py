@@ -24,7 +24,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from tests.unit.report.endings import ENDINGS
-from tests.unit.report.stage import run_of
+from tests.unit.report.stage import Stage, run_of
 
 RUN: Final = Run(RunIdentity("1.0.0", "id", "apply"), RunTimes("2026-11-21T12:00:00Z", 0.0, 12.0))
 HOSTILE: Final = (
@@ -68,8 +68,33 @@ CHECKS: Final[list[CheckResult]] = [
      "measurements": 0, "failures": 0, "errors": 1, "last_value": None, "message": "exit 75",
      "comparison": None},
 ]  # fmt: skip
+COMPARED: Final[CheckResult] = {
+    "name": "against before", "source": "prometheus", "verdict": "fail", "required": True,
+    "measurements": 3, "failures": 1, "errors": 0, "last_value": 0.04,
+    "message": "36 of 900 bad, of the old version 9 of 900",
+    "comparison": {
+        "new": {"bad": 36.0, "total": 900.0}, "old": {"bad": 9.0, "total": 900.0},
+        "baseline": "all", "fresh_pods": [],
+        "ratio": 4.0, "low": 1.52, "high": 16.2, "detectable": 2.39,
+    },
+}  # fmt: skip
+COMPARISON: Final[CheckHistory] = {
+    "name": "against before", "least": None, "most": None, "samples": [],
+    "comparison": {
+        "tolerated": 1.25, "harm": 2.0, "negligible": 0.001, "decided_at_seconds": 9.0,
+        "samples": [
+            {"at_seconds": 3.0, "new": {"bad": 9.0, "total": 300.0},
+             "old": {"bad": 0.0, "total": 300.0}, "ratio": None, "low": 0.0, "high": None},
+            {"at_seconds": 6.0, "new": {"bad": 24.0, "total": 600.0},
+             "old": {"bad": 6.0, "total": 600.0}, "ratio": 4.0, "low": 1.1, "high": 40.0},
+            {"at_seconds": 9.0, "new": {"bad": 36.0, "total": 900.0},
+             "old": {"bad": 9.0, "total": 900.0}, "ratio": 4.0, "low": 1.52, "high": 16.2},
+        ],
+    },
+}  # fmt: skip
+"""How the comparison of `COMPARED` went."""
 MEASURED: Final[CheckHistory] = {
-    "name": "errors", "least": None, "most": 0.05,
+    "name": "errors", "least": None, "most": 0.05, "comparison": None,
     "samples": [
         {"at_seconds": 2.0, "verdict": "pass", "value": 0.01},
         {"at_seconds": 4.0, "verdict": "fail", "value": 0.2},
@@ -79,26 +104,30 @@ MEASURED: Final[CheckHistory] = {
 }  # fmt: skip
 
 
+def result_of_stage(stage: Stage) -> Result:
+    """Return the document of a stage as a pipeline reads it: through JSON."""
+    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
+    return found
+
+
 @functools.cache
-def _told(name: str) -> str:
-    stage = ENDINGS[name]()
-    return json.dumps(document(stage.attempt, run_of(stage)))
+def _of_ending(name: str) -> Result:
+    return result_of_stage(ENDINGS[name]())
 
 
 def example(name: str) -> Result:
     """Return the document of an ending."""
-    found: Result = json.loads(_told(name))
-    return found
+    return copy.deepcopy(_of_ending(name))
 
 
 def with_checks(name: str) -> Result:
     """Return the document of an ending with checks and their measurements."""
     return {
         **example(name),
-        "checks": copy.deepcopy(CHECKS),
+        "checks": copy.deepcopy([*CHECKS, COMPARED]),
         "history": {
             "pods": example(name)["history"]["pods"],
-            "checks": [copy.deepcopy(MEASURED)],
+            "checks": copy.deepcopy([MEASURED, COMPARISON]),
         },
     }
 

@@ -41,14 +41,7 @@ from gate.core.rollout.observations import Kind, Observed, Vanished
 from gate.core.rollout.policy import Policy
 from gate.core.steps.step import begin, step, wake_at
 from gate.report.document.course import Course
-from gate.report.document.run import (
-    Run,
-    RunCluster,
-    RunIdentity,
-    RunLines,
-    RunRecord,
-    RunTimes,
-)
+from gate.report.document.run import Run, RunCluster, RunIdentity, RunLines, RunRecord, RunTimes
 from tests.unit.report.cluster import Workload, managed_by, stored
 
 ATTEMPT_ID = "5f0c2d9a41be"

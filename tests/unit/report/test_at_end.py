@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
-from gate.report.document.document import document
 from gate.report.formats.files import render_result
 from gate.report.formats.format import Format
 from gate.report.schema.result import AtEnd, Result
@@ -17,7 +15,8 @@ from gate.report.style.style import Style
 from gate.report.words.headline import headline
 from tests.unit.report.cluster import config_map, managed_by, manifest, stored
 from tests.unit.report.endings import ENDINGS, apply_rejected, serving, superseded
-from tests.unit.report.stage import Stage, run_of
+from tests.unit.report.results import result_of_stage
+from tests.unit.report.stage import Stage
 
 SETTINGS = Ref("v1", "ConfigMap", "shop", "settings")
 GONE = "configmap/settings is gone: somebody else deleted it after this run wrote it"
@@ -43,13 +42,7 @@ def rolled_out(at_end: LiveObject | None) -> Result:
     web.serving("shop/web:2", 2)
     web.drop("shop/web:1")
     stage.show(5.0)
-    return result_of(stage)
-
-
-def result_of(stage: Stage) -> Result:
-    """Return the document as a pipeline reads it."""
-    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
-    return found
+    return result_of_stage(stage)
 
 
 def at_end(result: Result, name: str = "settings") -> tuple[str, AtEnd | None]:
@@ -104,7 +97,7 @@ def test_a_pause_is_a_change_where_the_apply_was_none() -> None:
 
 def action_on(stage: Stage, kind: str) -> str:
     """Return what is said to have been done to the object of a kind."""
-    return next(one["action"] for one in result_of(stage)["objects"] if one["kind"] == kind)
+    return next(one["action"] for one in result_of_stage(stage)["objects"] if one["kind"] == kind)
 
 
 @pytest.mark.contract("B27")
@@ -121,7 +114,7 @@ def test_what_was_written_beside_somebody_elses_change_is_named(
     action: str, names: str, said: str
 ) -> None:
     """Nobody can tell whether their change was made already; a deletion is a write, too."""
-    result = result_of(superseded())
+    result = result_of_stage(superseded())
     one = result["objects"][0]
     for name in names:
         written = {"kind": "ConfigMap", "name": name, "action": action, "at_end": None}

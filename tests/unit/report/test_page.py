@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -9,6 +10,7 @@ import pytest
 
 from gate.report.html import html
 from gate.report.html.chart import MOST_CHARTS, charts
+from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
 from gate.report.html.scale import Scale, time_ticks
 from gate.report.schema.course import CheckHistory, PodHistory, PodSample
@@ -65,6 +67,89 @@ def test_without_samples_there_is_no_chart() -> None:
     result["history"] = {"pods": [], "checks": []}
     assert charts(result) == []
     assert "What happened" not in html(result)
+
+
+# -- comparisons by counts -------------------------------------------------------------------------
+
+
+@pytest.mark.contract("B1211")
+def test_a_comparison_is_plotted_with_what_decides_it() -> None:
+    """The measured ratios, the band around them, three lines across, and the moment that decided.
+
+    Ratios stand on a logarithmic scale: as far from 1 to 2 as from 2 to 4.
+    """
+    (plot,) = comparison_plots(with_checks("rolled-back"))
+    assert [(rule.kind, rule.label) for rule in plot.rules] == [
+        ("same", "as before 1"), ("tolerated", "tolerated 1.25"), ("harm", "harm 2"),
+    ]  # fmt: skip
+    same, tolerated, harm = (rule.at for rule in plot.rules)
+    (_, four), last = plot.dots
+    assert last == (940.0, four), "a look without a ratio has no dot, and the last is at the end"
+    assert same - harm == pytest.approx(harm - four, abs=0.2)
+    lows, highs = ([float(y) for _, y in pairs(end)] for end in plot.ends)
+    assert (lows[0], highs[0]) == (plot.bottom, TOP), "where nothing is known the band is all"
+    assert lows[-1] < tolerated < lows[-2], "it fails once the band is above what is tolerated"
+    assert plot.decision is not None
+    assert (plot.decision.x, plot.decision.label, plot.decision.kind) == (940.0, "failed 9s", "bad")
+    labels = sorted(rule.label_at for rule in plot.rules)
+    assert all(after - before >= 12 for before, after in itertools.pairwise(labels))
+
+
+def pairs(path: str) -> list[tuple[str, ...]]:
+    """Return the points of a path."""
+    return [tuple(point.split(",")) for point in path.strip("MZ").split("L")]
+
+
+@pytest.mark.contract("B1211")
+def test_a_plot_is_told_in_words() -> None:
+    """Once, for who does not see it, and beside it for everybody; it is not a lane as well."""
+    result = with_checks("rolled-back")
+    page = html(result)
+    (plot,) = comparison_plots(result)
+    assert plot.caption == (
+        "failed after 9s: more than 1.25 times the old rate. At the last look, after 9s: new 36 of"
+        " 900 bad, old 9 of 900 bad, 4 times the old rate, likely 1.52 to 16.2, this traffic could"
+        " show 2.39 times or more."
+    )
+    assert plot.caption in page
+    comparison = result["checks"][-1]["comparison"]
+    assert comparison is not None
+    comparison["baseline"], comparison["fresh_pods"] = "fresh", ["web-1-a", "web-1-b"]
+    (fresh,) = comparison_plots(result)
+    assert fresh.figures[1] == "new 36 of 900 bad, old (2 fresh pods) 9 of 900 bad"
+    assert all(f"<li>{said}</li>" in page for said in plot.figures)
+    assert "against before" not in [lane.title for chart in charts(result) for lane in chart.lanes]
+
+
+@pytest.mark.contract("B1211")
+@each(
+    ("decided_at", "verdict", "ratio", "high", "says"),
+    [
+        (6.0, "pass", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
+        (6.0, "undecided", 0.5, 1.2, "passed after 6s: less than 2 times the old rate"),
+        (6.0, "pass", None, None, "passed after 6s: the new rate is negligible, below 0.1 %"),
+        (None, "inconclusive", None, None, "not decided: neither all above 1.25, nor below 2"),
+        (None, "undecided", 500.0, None, "not decided"),
+    ],
+)
+def test_any_comparison_has_a_plot(
+    decided_at: float | None, verdict: str, ratio: float | None, high: float | None, says: str
+) -> None:
+    """Also one without a ratio, without an upper end, and with ratios far beyond its scale."""
+    result = with_checks("rolled-back")
+    row, history = result["checks"][-1], result["history"]["checks"][-1]["comparison"]
+    assert history is not None
+    assert row["comparison"] is not None
+    row["verdict"], row["comparison"]["ratio"], row["comparison"]["high"] = verdict, ratio, high
+    history["decided_at_seconds"] = decided_at
+    for sample in history["samples"]:
+        sample["ratio"], sample["high"], sample["low"] = ratio, high, 0.0
+    (plot,) = comparison_plots(result)
+    assert plot.caption.startswith(says)
+    assert (plot.decision is None) is (decided_at is None)
+    assert all(TOP <= y <= plot.bottom for _, y in plot.dots)
+    history["harm"] = 1e308
+    assert not re.search(r"\b(nan|inf|None)\b", html(result))
 
 
 # -- lanes -----------------------------------------------------------------------------------------
@@ -132,7 +217,7 @@ def test_any_values_have_a_scale(
 ) -> None:
     """Bounds and values stand within the lane, and apart from each other."""
     samples = [{"at_seconds": 1.0, "verdict": "pass", "value": value} for value in values]
-    history: CheckHistory = {"name": "c", "least": least, "most": most, "samples": samples}  # type: ignore[typeddict-item]
+    history: CheckHistory = {**MEASURED, "least": least, "most": most, "samples": samples}  # type: ignore[typeddict-item]
     lane = check_lane(history, X, 10)
     places = [*(dot.y for dot in lane.dots), *(tick.at for tick in lane.ticks)]
     assert all(10 <= place <= 74 for place in places)

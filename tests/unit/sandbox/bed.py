@@ -5,15 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.api.api import (
-    Api,
-    DeleteOptions,
-    Key,
-    Patch,
-    PatchType,
-    Propagation,
-    Writer,
-)
+from sandbox.api.api import Api, DeleteOptions, Key, Patch, PatchType, Propagation, Writer
 from sandbox.cluster import Controllers
 from sandbox.json import JSON
 from sandbox.kubelet.behaviour import ANNOTATION

@@ -129,7 +129,7 @@ def test_counters_are_told_apart_by_all_their_labels(
     result = [
         one("1", __name__="a", rollout_gate_counted="bad", path=f"{long}1"),
         one("2", __name__="b", rollout_gate_counted="bad", path=f"{long}1"),
-        one("3", __name__="a", rollout_gate_counted="bad", path=f"{long}2"),
+        one("3", __name__="a", rollout_gate_counted="bad", path=f"{long}2", pod="web-1"),
         one("4", __name__="a", rollout_gate_counted="total", path=f"{long}1"),
         one("5", __name__="a", path=f"{long}1"),
     ]
@@ -139,6 +139,7 @@ def test_counters_are_told_apart_by_all_their_labels(
     assert found[0].identity == found[1].identity
     assert len({each.identity for each in found}) == 4
     assert found[4].identity == ""
+    assert [each.pod for each in found] == ["", "", "web-1", "", ""]
 
 
 @pytest.mark.contract("B400", "B404")

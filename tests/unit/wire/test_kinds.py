@@ -57,10 +57,7 @@ def test_what_a_controller_revision_keeps_is_the_live_template() -> None:
     assert (found.revision, found.owner_uid) == (3, "s-1")
 
 
-@each(
-    ("labels", "value"),
-    [({}, "db-5876f"), ({"controller-revision-hash": "5876f"}, "5876f")],
-)
+@each(("labels", "value"), [({}, "db-5876f"), ({"controller-revision-hash": "5876f"}, "5876f")])
 def test_a_controller_revision_knows_the_label_of_its_pods(
     labels: dict[str, str], value: str
 ) -> None:

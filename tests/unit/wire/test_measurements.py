@@ -38,7 +38,7 @@ samples = st.builds(
     st.sampled_from(Form),
     st.lists(
         st.builds(Series, numbers, lines)
-        | st.builds(Series, numbers, lines, st.sampled_from(Counted), lines),
+        | st.builds(Series, numbers, lines, st.sampled_from(Counted), lines, lines),
         max_size=4,
     ).map(tuple),
     st.lists(lines, max_size=3).map(tuple),
@@ -73,9 +73,9 @@ def test_what_was_answered_is_read_as_it_was(said: Answers | Errored) -> None:
 
 @pytest.mark.contract("B1163")
 def test_counters_are_told_apart_in_a_recording() -> None:
-    """By what they count and by their identity; other series have neither, as before."""
+    """By what they count, their identity and their pod; other series have none, as before."""
     series = (
-        Series(3.0, CleanText("{a}"), Counted.BAD, "0a"),
+        Series(3.0, CleanText("{a}"), Counted.BAD, "0a", "web-1"),
         Series(9.0, CleanText("{a}"), Counted.TOTAL, "0b"),
         Series(1.0),
     )

@@ -26,6 +26,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.target_set import TargetSet
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.pods_before import PodsBefore
 from gate.core.rollout.policy import Budgets, FailFast, OnFailure, Policy, Requirement, Response
 from gate.wire import decode, packed
 from gate.wire.decode import DecodeError
@@ -89,7 +90,7 @@ RECORD = Record(
     ),
     followed=(
         Followed(WEB.ref, BASELINE, _CRASH, (RemovedPod("web-2-x", "p-1"),)),
-        Followed(WEB.ref, None),
+        Followed(WEB.ref, None, pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}))),
     ),
     policy=Policy(
         budgets=Budgets(timeout_seconds=60.0),

@@ -162,8 +162,7 @@ def bundle(seed: int) -> str:
 
 @pytest.mark.contract("B258")
 @each(
-    ("value",),
-    [(noise(20_000, 1),), (f"user=x\n{noise(9_000, 2)}\nlast=y\n" * 2,), (bundle(3),)],
+    ("value",), [(noise(20_000, 1),), (f"user=x\n{noise(9_000, 2)}\nlast=y\n" * 2,), (bundle(3),)]
 )
 def test_a_large_value_is_found_whole(value: str) -> None:
     """In pieces that leave nothing between them, however it is written."""

@@ -107,8 +107,13 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
     if others > 0:
         other = "new" if which == "old" else "old"
         parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
-    parts += [f"pod/{pod.name} is terminating" for pod in terminating[:1]]
     return ", ".join(parts)
+
+
+def describe_lag(view: View[ControllerRevision], live: StatefulSet) -> str:
+    """Name a pod that terminates, for which the controller waits, "" for none."""
+    terminating = (one.pod for one in live.own_pods(view.pods.values()) if one.pod.deleting)
+    return next((f", pod/{pod.name} is terminating" for pod in terminating), "")
 
 
 def serves(view: View[ControllerRevision], live: StatefulSet) -> bool:

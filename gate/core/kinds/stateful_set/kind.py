@@ -143,8 +143,8 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         return completion.describe_counts(view, live, which)
 
     def describe_lag(self, view: View[ControllerRevision], live: StatefulSet) -> str:
-        """Return that nothing lags behind: one status has all numbers."""
-        return ""
+        """Name a pod that terminates, for which the controller waits, "" for none."""
+        return completion.describe_lag(view, live)
 
     def progress_marks(self, view: View[ControllerRevision], live: StatefulSet) -> ProgressMarks:
         """Return how far the rollout is, by its pods; those that terminate are still there."""

@@ -62,6 +62,11 @@ class StatefulSet(Workload):
         return self.on_delete
 
     @property
+    def old_pods_kept(self) -> int:
+        """How many pods its partition holds, or all of them with OnDelete."""
+        return self.replicas - self.to_update
+
+    @property
     def remedy(self) -> Remedy:
         """What brings its pods to the live template where its controller replaces none."""
         if self.partition and not self.on_delete:

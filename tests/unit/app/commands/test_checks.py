@@ -13,6 +13,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from gate.report.schema.json_schema import checks_schema
+from tests.cluster.workloads import stateful_set
 from tests.unit.app.bodies import service, web
 from tests.unit.app.conftest import Ended, Gate, Manifest
 from tests.unit.app.metrics import BASE, CHECK, QUERY, Metrics, Unreachable, asked_of
@@ -178,6 +179,17 @@ def test_a_deployment_that_is_not_there_is_refused(gate: Gate, metrics: Metrics)
     assert (ended.code, ended.document["reason"], metrics.asked) == (3, "NotFound", [])
 
 
+@pytest.mark.contract("B457")
+def test_a_workload_of_another_kind_is_named_with_it(
+    gate: Gate, server: Server, metrics: Metrics
+) -> None:
+    """It is read as what it is."""
+    server.put(stateful_set())
+    metrics.answers(1)
+    ended = asked(gate, "statefulset/db", checks=('up: sum(up{set="${statefulset}"}) >= 1',))
+    assert (ended.code, metrics.asked) == (0, ['sum(up{set="db"})']), ended.err
+
+
 COMPARING = {"name": "slow", "query": QUERY, "max": 0.5, "compare": {"max-ratio": 2}}
 
 
@@ -259,6 +271,20 @@ def test_explained_is_every_step_of_the_way(here: Gate, metrics: Metrics) -> Non
         assert words in ended.out, ended.out
 
 
+@pytest.mark.contract("B1162")
+def test_counters_are_named_where_there_is_no_error_yet(gate: Gate, serving: Metrics) -> None:
+    """As in the first example of docs/checks.md: a missing series counts as 0, which is said."""
+    counted = {"metric": {"rollout_gate_counted": "total"}, "value": [1, "250"]}
+    data = {"resultType": "vector", "result": [counted]}
+    serving.says(200, {"status": "success", "data": data})
+    ended = gate(
+        "checks", ("web",), prometheus_url=BASE, checks=[{"use": "error-share"}], output="text"
+    )
+    assert ended.code == 7, "what runs is one version, and proves nothing of a comparison"
+    said = "1 series of total, 0 of bad, which counts as 0; only one version runs"
+    assert said in " ".join(ended.out.split())
+
+
 @pytest.mark.contract("B459")
 def test_show_prints_configuration_and_asks_nothing(here: Gate) -> None:
     """What is printed is what a file may hold."""
@@ -274,7 +300,7 @@ def test_show_lists_what_there_is(here: Gate) -> None:
     """For a name that is not there, with the one that may be meant."""
     ended = here("checks", (), show="error-rat", output="text")
     assert (ended.code, ended.out) == (2, "")
-    assert "did you mean error-rate? there are error-rate, latency-p99, restarts" in ended.err
+    assert "did you mean error-rate? there are error-rate, latency-p99, error-share" in ended.err
 
 
 @pytest.mark.contract("B458", "B450")

@@ -10,6 +10,7 @@ import pytest
 from gate.core.checks.bake_window import least_bake_seconds, least_counting_seconds
 from gate.core.checks.count_run import look_once
 from gate.core.checks.measurement import Kind
+from gate.core.checks.old_pods import OldPods
 from gate.core.checks.query_template import Query
 from gate.core.checks.questions import (
     Answers,
@@ -21,7 +22,15 @@ from gate.core.checks.questions import (
     Series,
 )
 from gate.core.checks.run import CheckRun, Conclusion, ConclusionKind
-from gate.core.checks.spec import Check, Counts, During, Schedule, share_alpha, without_comparison
+from gate.core.checks.spec import (
+    Check,
+    ComparedPods,
+    Counts,
+    During,
+    Schedule,
+    share_alpha,
+    without_comparison,
+)
 from gate.core.checks.tick_questions import Unaskable, ask
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.objects import CleanText
@@ -307,7 +316,10 @@ def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
         side = samples(None, 1000.0 + 100 * look)
         run = run.after_answer(tick, now, both(side, side))
     assert conclude(run).kind is PASS
-    assert conclude(run).message.startswith("0 of 5,900 bad")
+    assert conclude(run).message == (
+        "0 of 5,900 bad, of the old version 0 of 5,900 (neither version has a series of bad, which"
+        " counts as 0); without a bad one there is no ratio"
+    )
 
 
 @pytest.mark.contract("B1154")
@@ -414,3 +426,95 @@ def test_one_look_at_two_versions_compares_nothing() -> None:
     assert isinstance(probe, Counts)
     found = look_once(probe, both(samples(1, 10), samples(1, 10)))
     assert (found.kind, "one look compares nothing" in found.message) == (Kind.NO_DATA, True)
+
+
+# -- with fresh pods alone -------------------------------------------------------------------------
+
+
+def fresh(during: During = During.BAKE) -> Check:
+    """Return a comparison with fresh pods."""
+    return counts(during, compared_pods=ComparedPods.FRESH)
+
+
+def of_pods(**read: Reading) -> Samples:
+    """Return the counters of pods by their names."""
+    sides = {pod: samples(*counted).series for pod, counted in read.items()}
+    return Samples(
+        Form.VECTOR,
+        tuple(
+            replace(each, pod=pod, identity=pod) for pod, found in sides.items() for each in found
+        ),
+    )
+
+
+def look(run: CheckRun, old_pods: OldPods, new: Reading, **old: Reading) -> CheckRun:
+    """Look once, at a new pod and at old ones."""
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    return run.after_answer(tick, now, both(of_pods(new=new), of_pods(**old)), old_pods)
+
+
+def counted_old(run: CheckRun) -> Reading:
+    """Return what is compared with."""
+    assert run.counts is not None
+    old = run.counts.evidence.old
+    return old.bad, old.total
+
+
+@pytest.mark.contract("B1206")
+def test_fresh_pods_alone_are_compared_with() -> None:
+    """From when they are fresh; what one counted last is read after it is gone."""
+    run = look(started(fresh()), OldPods(frozenset({"a"})), (0, 0), a=(1, 100), b=(5, 900))
+    run = look(run, OldPods(frozenset({"a"})), (1, 50), a=(2, 150), b=(9, 999))
+    assert counted_old(run) == (1, 50)
+    both_fresh = OldPods(frozenset({"a", "b"}))
+    run = look(run, both_fresh, (2, 100), a=(3, 200), b=(10, 1010), c=(7, 70))
+    assert counted_old(run) == (1 + 1 + 1, 50 + 50 + 11)
+    run = look(run, OldPods(frozenset({"b"})), (3, 150), a=(4, 230), b=(10, 1010))
+    assert counted_old(run) == (4, 141)
+    run = look(run, OldPods(frozenset({"b"}), frozenset({"a"})), (3, 150), a=(9, 300), b=(10, 1010))
+    assert counted_old(run) == (4, 141)
+    assert "of 1 fresh old pod 4 of 141" in conclude(run).message
+
+
+@pytest.mark.contract("B1207")
+def test_without_a_fresh_pod_it_is_inconclusive() -> None:
+    """However bad the new version is beside all the others; only a negligible rate passes."""
+    others = OldPods(others=frozenset({"a"}))
+    for bad, kind in ((9, INCONCLUSIVE), (0, PASS)):
+        run = started(fresh())
+        for number in range(61):
+            grown = (1.0 * number, 200.0 * number)
+            run = look(run, others, (bad * number, 200.0 * number), a=grown)
+        said = conclude(run)
+        assert said.kind is kind
+    worse = look(look(started(fresh()), others, (0, 0), a=(0, 0)), others, (9, 10), a=(0, 10))
+    assert conclude(worse).message.endswith("; no old pod was started within 60s of a new one")
+
+
+@pytest.mark.contract("B1207")
+def test_counters_without_the_label_pod_are_an_error() -> None:
+    """In a rollout, and before one, where the version that serves is looked at."""
+    run = started(fresh())
+    now = run.wake_at
+    run, tick = ticked(run, now)
+    run = run.after_answer(tick, now, both(of_pods(new=(0, 0)), samples(1, 10)))
+    assert run.last is not None
+    assert (run.last.kind, "has no label pod" in run.last.message) == (Kind.ERROR, True)
+    alone = without_comparison(fresh()).probe
+    assert isinstance(alone, Counts)
+    found = look_once(alone, Answers(samples(1, 10)))
+    assert (found.kind, found.permanent) == (Kind.ERROR, True)
+    assert look_once(alone, Answers(of_pods(new=(1, 10)))).kind is Kind.PASS
+
+
+@pytest.mark.contract("B1207")
+def test_fresh_pods_that_are_gone_are_said_to_be() -> None:
+    """Not that the whole old version is."""
+    run = started(fresh())
+    pods = OldPods(frozenset({"a"}))
+    for number in range(14):
+        old = min(number, 3)
+        run = look(run, pods, (2.0 * number, 100.0 * number), a=(2.0 * old, 100.0 * old))
+    assert run.settled
+    assert conclude(run).message.endswith("; the fresh old pods no longer serve")

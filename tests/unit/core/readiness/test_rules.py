@@ -112,13 +112,7 @@ def conditions(*found: dict[str, Any]) -> dict[str, Any]:
         (INGRESS, {"loadBalancer": {}}, {}, UNJUDGED, ""),
         (INGRESS, BALANCED, {}, READY, ""),
         (("v1", "Pod"), {"phase": "Pending"}, {}, NOT_YET, "its phase is Pending"),
-        (
-            ("v1", "Pod"),
-            {"phase": "Running", **condition("Ready", "True")},
-            {},
-            READY,
-            "",
-        ),
+        (("v1", "Pod"), {"phase": "Running", **condition("Ready", "True")}, {}, READY, ""),
         (
             ("v1", "Pod"),
             {"phase": "Failed", "reason": "Evicted"},

@@ -127,11 +127,7 @@ def test_taking_over_again_unites_with_what_we_own() -> None:
     """After a later `kubectl apply` its fields join ours, at the latest time."""
     taken = take_over([OURS, KUBECTL])
     assert taken == [
-        {
-            **OURS,
-            "time": KUBECTL["time"],
-            "fieldsV1": union(OURS["fieldsV1"], KUBECTL["fieldsV1"]),
-        }
+        {**OURS, "time": KUBECTL["time"], "fieldsV1": union(OURS["fieldsV1"], KUBECTL["fieldsV1"])}
     ]
 
 

@@ -139,9 +139,7 @@ def test_a_service_is_sent_the_addresses_that_it_lost() -> None:
     after = service(ipFamilyPolicy="SingleStack", ports=has)
     restored = service(type="NodePort", ports=[{"port": 80}, {"port": 81}])
     assert with_allocations(restored, before, after) == service(
-        type="NodePort",
-        clusterIP="10.0.0.1",
-        ports=[{"port": 80, "nodePort": 30001}, {"port": 81}],
+        type="NodePort", clusterIP="10.0.0.1", ports=[{"port": 80, "nodePort": 30001}, {"port": 81}]
     )
     assert with_allocations(restored, before, before) == restored
     assert with_allocations(NAMES, deployment(), deployment({})) == NAMES

@@ -123,8 +123,10 @@ def test_the_boundary_of_haybittle_and_peto_spends_as_scipys_does() -> None:
 
     def by_the_gate(new: int, old: int, at_the_end: bool) -> bool:
         all_ = 10_000.0
-        sides = (SideCounts(bad, all_, bad * bad / all_, LEAST_TICKS) for bad in (new, old))
-        return judge(BAKE, CountEvidence(*sides), at_the_end=at_the_end) is End.WORSE
+        of_new, of_old = (
+            SideCounts(bad, all_, bad * bad / all_, LEAST_TICKS) for bad in (new, old)
+        )
+        return judge(BAKE, CountEvidence(of_new, of_old), at_the_end=at_the_end) is End.WORSE
 
     found, scipys = (spent(each_, 60, 2, share) for each_ in (by_the_gate, by_scipy))
     assert found == pytest.approx(scipys, abs=CLOSE)

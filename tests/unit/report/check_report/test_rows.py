@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html as html_module
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,19 +10,27 @@ from typing import Any
 
 import pytest
 
-from gate.core.checks.spec import Check, Counts, During, Schedule
+from gate.core.checks.questions import Samples
+from gate.core.checks.spec import Check, ComparedPods, Counts, During, Schedule
 from gate.core.protocol.effects import Ask, Effect
 from gate.core.protocol.events import Answered, AttemptEvent, Errored
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.report.check_report.rows import check_lines
 from gate.report.document.document import document
+from gate.report.formats.files import render_result
+from gate.report.formats.format import Format
 from gate.report.schema.check_verdict import CheckResult
+from gate.report.schema.result import Result
 from gate.report.style.style import Style
+from tests.table import each
 from tests.unit.core.checks.test_count_run import both, counts, samples
 from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
 from tests.unit.report.cluster import manifest
 from tests.unit.report.endings import serving
 from tests.unit.report.stage import Stage, run_of
+
+OLD_POD = "web-1-p0"
+NOON = "2026-11-21T12:00:00Z"
 
 
 class Measured(Stage):
@@ -55,13 +64,18 @@ def ended(
     return stage
 
 
-def roll_out(stage: Measured) -> None:
-    """Play a good rollout, through its bake window."""
+def roll_out(stage: Measured, old_pod_since: str = "") -> None:
+    """Play a good rollout, through its bake window; an old pod may be left, created then."""
     stage.web.revision = 2
     stage.web.counted(2, 4, 5)
     stage.web.fill("shop/web:2", 2, 2)
     stage.show(4.0)
     stage.web.serving("shop/web:2", 2)
+    if old_pod_since:
+        stage.web.fill("shop/web:1", 1, 1)
+        for name, pod in stage.web.pods.items():
+            created_at = old_pod_since if name == OLD_POD else NOON
+            pod["metadata"]["creationTimestamp"] = created_at
     stage.show(5.0)
     stage.wait_out()
 
@@ -101,35 +115,81 @@ def test_a_check_is_a_row_with_its_number(
 
 
 class Counting(Measured):
-    """A good rollout in which each version counts so many bad requests of a hundred at a look."""
+    """A good rollout in which each version counts so many bad requests of a hundred at a look.
 
-    def __init__(self, new: int, old: int, policy: Policy) -> None:
+    Other checks are answered by `values`.
+    """
+
+    def __init__(self, new: int, old: int, policy: Policy, values: Iterable[float]) -> None:
         self.shares = new, old
-        super().__init__([0.0], policy)
+        super().__init__(values, policy)
 
     def _answer(self, effect: Effect) -> AttemptEvent:
-        if not isinstance(effect, Ask):
+        if not isinstance(effect, Ask) or effect.check != "errors":
             return super()._answer(effect)
         look = effect.tick.number
-        sides = (samples(share * look, 100 * look) for share in self.shares)
-        return Answered(self.attempt.now, effect.effect_id, both(*sides))
+        new, old = (samples(share * look, 100 * look) for share in self.shares)
+        of_old = Samples(old.form, tuple(replace(each, pod=OLD_POD) for each in old.series))
+        return Answered(self.attempt.now, effect.effect_id, both(new, of_old))
 
 
-def compared(new: int, old: int) -> CheckResult:
+def compared(new: int, old: int, old_pod_since: str = "", **how: Any) -> CheckResult:
     """Return the row of a comparison whose window has twelve looks."""
-    probe = counts().probe
+    (found,) = counting(new, old, old_pod_since=old_pod_since, **how)["checks"]
+    return found
+
+
+def counting(
+    new: int,
+    old: int,
+    *more: Check,
+    values: Iterable[float] = (0.0,),
+    old_pod_since: str = "",
+    **how: Any,
+) -> Result:
+    """Return the document of a rollout with such a comparison."""
+    probe = counts(**how).probe
     assert isinstance(probe, Counts)
     same = replace(probe, bad=query("bad"), total=query("total"))
     check = Check("errors", same, Schedule(10.0, 30.0, during=During.BAKE))
     policy = Policy(
-        checks=(check,),
+        checks=(check, *more),
         budgets=Budgets(bake_seconds=145.0),
         response=Response(on_failure=OnFailure.KEEP),
     )
-    stage = Counting(new, old, policy)
-    roll_out(stage)
-    (found,) = document(stage.attempt, run_of(stage))["checks"]
-    return found
+    stage = Counting(new, old, policy, values)
+    roll_out(stage, old_pod_since)
+    return document(stage.attempt, run_of(stage))
+
+
+@pytest.mark.contract("B1212")
+@pytest.mark.parametrize("form", [each for each in Format if each is not Format.DOTENV], ids=str)
+@pytest.mark.parametrize(("new", "old"), [(9, 1), (3, 2), (0, 1)], ids=["fail", "open", "pass"])
+def test_every_form_says_what_was_compared(form: Format, new: int, old: int) -> None:
+    """Both exposures, the ratio, its interval, and what could have been shown, however it ended."""
+    result = counting(new, old)
+    found = result["checks"][0]["comparison"]
+    assert found is not None
+    assert found["high"] is not None
+    assert found["detectable"] is not None
+    shown = " ".join(html_module.unescape(render_result(form, result)).split())
+    for number in (found["ratio"], found["low"], found["high"], found["detectable"]):
+        assert (f"{number}" if form is Format.JSON else f"{number:.3g}") in shown
+    for side in (found["new"], found["old"]):
+        asked = f"{side['bad']:.0f} of {side['total']:,.0f}"
+        assert (f'"total": {side["total"]}' if form is Format.JSON else asked) in shown
+
+
+@pytest.mark.contract("B1212")
+def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
+    """Another check ended the run after five looks."""
+    late = replace(a_check(metric(most=0.5)), name="late")
+    result = counting(1, 1, late, values=[0.1] * 10 + [0.9])
+    (found, _) = result["checks"]
+    assert found["verdict"] == "undecided"
+    assert found["comparison"] is not None
+    for number in (found["comparison"]["low"], found["comparison"]["detectable"]):
+        assert f"{number:.3g}" in found["message"]
 
 
 @pytest.mark.contract("B1156")
@@ -151,6 +211,30 @@ def test_a_comparison_has_its_counts_and_its_interval() -> None:
     unseen = compared(0, 0)["comparison"]
     assert unseen is not None
     assert (unseen["ratio"], unseen["high"], unseen["detectable"]) == (None, None, None)
+
+
+@pytest.mark.contract("B1206", "B1208")
+@each(
+    ("old_pod_since", "verdict", "pods", "total"),
+    [
+        ("2026-11-21T12:00:50Z", "fail", [OLD_POD], 900),
+        ("2026-11-21T11:00:00Z", "inconclusive", [], 0),
+    ],
+)
+def test_a_comparison_says_with_which_pods(
+    old_pod_since: str, verdict: str, pods: list[str], total: float
+) -> None:
+    """With fresh ones of the old version, if that is asked for; in a whole rollout."""
+    found = compared(9, 2, old_pod_since, compared_pods=ComparedPods.FRESH)
+    assert found["comparison"] is not None
+    assert found["verdict"] == verdict
+    assert (found["comparison"]["baseline"], found["comparison"]["fresh_pods"]) == ("fresh", pods)
+    assert found["comparison"]["old"]["total"] == total
+    words = "of 1 fresh old pod 18 of 900" if pods else "no old pod was started within 60s"
+    assert words in found["message"]
+    every = compared(3, 2, old_pod_since)["comparison"]
+    assert every is not None
+    assert (every["baseline"], every["fresh_pods"], every["old"]["total"]) == ("all", [], 1100)
 
 
 def row(name: str, verdict: str, message: str = "", **over: Any) -> CheckResult:

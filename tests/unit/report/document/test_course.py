@@ -16,10 +16,13 @@ from gate.core.checks.spec import Bounds, Check, Metric
 from gate.core.model.body import FrozenMap
 from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText
+from gate.report.document.comparisons import MOST_LOOKS
 from gate.report.document.course import MOST_SAMPLES, RESOLUTION_SECONDS, Course
 from gate.report.document.samples import history
 from gate.report.schema.course import PodCounts, PodHistory
+from tests.unit.core.checks.test_count_run import counts, steady
 from tests.unit.report.endings import applying, crashed, never_ready
+from tests.unit.report.results import COMPARED
 from tests.unit.report.stage import Stage, run_of
 
 NONE: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
@@ -27,7 +30,7 @@ NONE: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
 
 def pods_of(stage: Stage) -> PodHistory:
     """Return the history of a stage's only Deployment."""
-    (found,) = history((), run_of(stage))["pods"]
+    (found,) = history((), (), run_of(stage))["pods"]
     return found
 
 
@@ -106,10 +109,67 @@ def test_failures_outlast_passes_where_measurements_are_too_many() -> None:
     found = course.measured["errors"]
     assert len(found) <= MOST_SAMPLES
     assert len([what for _, what in found if what.kind is Kind.FAIL]) == 4 * MOST_SAMPLES // 40 - 1
-    shown = history([check], replace(run_of(applying()[0]), course=course))["checks"]
+    rows = [COMPARED]
+    shown = history([check], rows, replace(run_of(applying()[0]), course=course))["checks"]
+    assert shown[0]["comparison"] is None
     assert (shown[0]["least"], shown[0]["most"]) == (None, 1.0)
     assert shown[0]["samples"][-1]["value"] == 4.0 * MOST_SAMPLES - 1
     assert shown[0]["samples"][0]["value"] is None, "JSON has no infinity"
+
+
+@pytest.mark.contract("B1210")
+def test_a_long_comparison_is_thinned_out() -> None:
+    """Of 500 looks the first, the one that decided and the last are kept, with their intervals."""
+    check = counts()
+    attempt, course = applying()[0].attempt, Course()
+    run, decided = CheckRun.start(check, attempt.now), 0.0
+    for look in range(1, 500):
+        run = steady(run, 1, (1, 100), (1, 100))
+        if not decided and run.counts is not None and run.counts.passed:
+            decided = run.last_at
+        course = _after(course, attempt, run, look)
+    found = course.compared[check.name]
+    ticks = [look.evidence.ticks for look in found.looks]
+    assert len(ticks) <= MOST_LOOKS
+    assert (ticks[0], ticks[-1]) == (1, 498)
+    assert found.decided_at == decided
+    assert decided in [look.at for look in found.looks]
+    assert found.looks[-1].low < 1 < found.looks[-1].high < 1.5
+    run_at_the_end = replace(run_of(applying()[0]), course=course)
+    row = {**COMPARED, "name": check.name, "verdict": "pass"}
+    (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
+    comparison = shown["comparison"]
+    assert comparison is not None
+    assert (comparison["tolerated"], comparison["harm"]) == (1.25, 2.0)
+    assert comparison["decided_at_seconds"] == pytest.approx(decided - 98.5)
+    assert comparison["samples"][-1]["new"] == {"bad": 498.0, "total": 49800.0}
+    end = COMPARED["comparison"]
+    assert end is not None
+    assert comparison["samples"][-1]["low"] == end["low"], "by the test of the end"
+    row["verdict"] = "inconclusive"
+    (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
+    assert shown["comparison"] is not None
+    assert shown["comparison"]["decided_at_seconds"] is None, "what it passed by is in doubt"
+
+
+@pytest.mark.contract("B1210")
+def test_a_comparison_that_starts_again_has_the_looks_of_its_last_phase() -> None:
+    """A check of the bake window alone begins with each window."""
+    attempt, course = applying()[0].attempt, Course()
+    first = steady(CheckRun.start(counts(), attempt.now), 12, (9, 100), (1, 100))
+    course = _after(course, attempt, first, 1)
+    assert course.compared["errors"].decided_at == first.last_at
+    again = steady(CheckRun.start(counts(), attempt.now + 500), 4, (1, 100), (1, 100))
+    course = _after(course, attempt, again, 2)
+    found = course.compared["errors"]
+    assert ([look.evidence.ticks for look in found.looks], found.decided_at) == ([3], None)
+
+
+def _after(course: Course, attempt: Attempt, run: CheckRun, step: int) -> Course:
+    """Return the course after a step in which the check had come that far."""
+    checks = FrozenMap({run.check.name: run})
+    health = replace(attempt.health, checks=checks)
+    return course.after_step(replace(attempt, now=attempt.now + step, health=health))
 
 
 @pytest.mark.contract("B566")

@@ -23,7 +23,6 @@ from gate.report.formats.text import verdict_text
 from gate.report.html.page import html
 from gate.report.schema.json_schema import result_schema
 from gate.report.schema.printed_result import with_deployments
-from gate.report.schema.result import Result
 from gate.report.style.style import Style
 from tests.table import each
 from tests.unit.core.world import refusals
@@ -36,20 +35,10 @@ from tests.unit.report.endings import (
     serving,
     two_failed,
 )
-from tests.unit.report.stage import Stage, run_of
+from tests.unit.report.results import example, result_of_stage
+from tests.unit.report.stage import Stage
 
 VALIDATOR = Draft202012Validator(result_schema())
-
-
-def example(name: str) -> Result:
-    """Return the document of an ending."""
-    return of(ENDINGS[name]())
-
-
-def of(stage: Stage) -> Result:
-    """Return the document of a stage as a pipeline reads it: through JSON."""
-    found: Result = json.loads(json.dumps(document(stage.attempt, run_of(stage))))
-    return found
 
 
 @pytest.mark.contract("B173")
@@ -171,7 +160,7 @@ def test_nothing_is_made_up(name: str, path: str, value: object) -> None:
 @pytest.mark.contract("B173", "B1053")
 def test_a_deployment_that_was_never_written_runs_what_it_ran() -> None:
     """The apply was rejected at it: the ConfigMap before it is restored, its baseline runs."""
-    result = of(apply_rejected())
+    result = result_of_stage(apply_rejected())
     (web,) = result["workloads"]
     assert (web["outcome"], web["running"]) == ("refused", "baseline")
     assert web["message"].startswith("it was not written: ")
@@ -191,7 +180,7 @@ def test_a_write_whose_answer_was_lost_is_in_doubt() -> None:
     stage = Stage([serving()], [manifest("web", "shop/web:2")], answer=lost, readable=False)
     for event in refusals(stage.attempt.now + 1.0, why="no route to host"):
         stage.hear(event)
-    result = of(stage)
+    result = result_of_stage(stage)
     assert result["outcome"] == "lost-contact"
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
     assert "the answer to the write of deployment/web was lost" in result["warnings"][0]
@@ -214,7 +203,7 @@ def test_a_way_back_whose_answer_was_lost_is_in_doubt() -> None:
     stage.readable = False
     stage.hear(Interrupted(stage.attempt.now + 1.0, 15))
     stage.wait_until(stage.attempt.now + 120.0)
-    result = of(stage)
+    result = result_of_stage(stage)
     assert result["outcome"] == "interrupted"
     assert [item["action"] for item in result["objects"]] == ["in-doubt"]
 
@@ -274,7 +263,7 @@ def test_an_interrupt_before_new_pods_is_no_baseline() -> None:
     web = serving()
     stage = Stage([web], [manifest("web", "shop/web:2")])
     stage.hear(Interrupted(stage.attempt.now + 0.1, 2))
-    result = of(stage)
+    result = result_of_stage(stage)
     assert result["exit_code"] == 130
     assert result["workloads"][0]["running"] == "mixed"
     assert interrupted().attempt.exit_code == 143
@@ -291,7 +280,7 @@ def test_a_rollback_that_holds_for_one_alone_is_not_verified() -> None:
             stage.attempt.result, endings=stage.attempt.result.endings.put(first, serves)
         ),
     )
-    result = of(stage)
+    result = result_of_stage(stage)
     assert [d["outcome"] for d in result["workloads"]] == ["rolled-back", "rollback-failed"]
     assert result["rollback"] is not None
     assert result["rollback"]["verified"] is False
@@ -313,5 +302,5 @@ def test_where_the_template_is_the_same_the_way_back_ends_at_the_baseline() -> N
     web.counted(4, 3, 4)
     stage.show(1.0)
     stage.wait_out()
-    (told_of,) = of(stage)["workloads"]
+    (told_of,) = result_of_stage(stage)["workloads"]
     assert (told_of["outcome"], told_of["running"]) == ("rollback-failed", "baseline")

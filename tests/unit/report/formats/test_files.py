@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from gate.report.document.document import document
 from gate.report.formats.files import write_report
 from gate.report.formats.format import Format
 from gate.report.schema.printed_result import with_deployments
 from gate.report.schema.result import Result
-from tests.unit.report.endings import rolled_back
-from tests.unit.report.stage import run_of
+from tests.unit.report.results import example
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
     """A document."""
-    stage = rolled_back()
-    return document(stage.attempt, run_of(stage))
+    return example("rolled-back")
 
 
 @pytest.mark.contract("B178")

@@ -33,6 +33,7 @@ def test_there_is_a_case_for_all_that_was_judged() -> None:
         "rollout-gate.deployment/shop/web": "failure",
         "rollout-gate.check/errors": "failure",
         "rollout-gate.check/smoke": "skipped",
+        "rollout-gate.check/against before": "failure",
     }
 
 

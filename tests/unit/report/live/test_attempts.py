@@ -19,6 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.policy import Budgets, Policy
 from gate.report.live.attempts import attempt_view, status_view
 from gate.report.live.view import Mark, View
+from tests.unit.core.checks.test_count_run import counts, steady
 from tests.unit.report.cluster import RUNNING, WAITING_CRASH, manifest
 from tests.unit.report.endings import applying, crashed, lost_contact, serving, two_deployments
 from tests.unit.report.stage import Stage
@@ -106,6 +107,20 @@ def test_checks_show_their_value_and_their_bound() -> None:
     assert (errors.value, errors.bound, errors.often) == ("2", "<= 0.5", "1 passed, 1 failed")
     assert errors.mark is Mark.BAD
     assert (smoke.value, smoke.bound, smoke.mark) == ("not measured yet", "exit 0", Mark.MOVING)
+
+
+@pytest.mark.contract("B1212")
+def test_a_comparison_shows_what_both_versions_counted() -> None:
+    """Also once it has passed, where the new rate alone would say nothing."""
+    attempt, check = half_way().attempt, counts()
+    run = steady(CheckRun.start(check, attempt.now), 9, (1, 1000), (2, 1000))
+    plan = replace(attempt.plan, policy=replace(attempt.plan.policy, checks=(check,)))
+    health = replace(attempt.health, checks=FrozenMap({"errors": run}))
+    (errors,) = attempt_view(
+        replace(attempt, plan=plan, health=health), attempt.now, STARTED_AT
+    ).checks
+    assert errors.mark is Mark.GOOD
+    assert errors.value == "8 of 8,000 bad, of the old version 16 of 8,000, 0.5 times the rate"
 
 
 def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:

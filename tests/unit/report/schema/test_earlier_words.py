@@ -51,11 +51,7 @@ def without_later_values(document: dict[str, Any]) -> dict[str, Any]:
 
 def undone() -> dict[str, Any]:
     """Return the result of an `undo` over what a dead gate had left."""
-    found: dict[str, Any] = {
-        **example("rolled-back"),
-        "reason": "Interrupted",
-        "takes_back": True,
-    }
+    found: dict[str, Any] = {**example("rolled-back"), "reason": "Interrupted", "takes_back": True}
     return {**found, "message": UNDONE, "workloads": [_plain(found["workloads"][0])]}
 
 
@@ -75,11 +71,7 @@ def without_a_right() -> dict[str, Any]:
     """Return a result of which one object did not go back, for want of a right."""
     item: dict[str, Any] = {**example("rolled-back")["objects"][0], "kind": "ConfigMap"}
     item |= {"name": "settings", "judged": False, "action": "kept", "not_restored": "Forbidden"}
-    found: dict[str, Any] = {
-        **example("rolled-back"),
-        "outcome": "rollback-failed",
-        "exit_code": 5,
-    }
+    found: dict[str, Any] = {**example("rolled-back"), "outcome": "rollback-failed", "exit_code": 5}
     warnings = [f"configmap/settings could not be restored: {NO_RIGHT}"]
     return {**found, "objects": [*found["objects"], item], "warnings": warnings}
 

@@ -16,13 +16,7 @@ from gate.core.rollout.policy import Policy
 from gate.report.style.style import Style, columns
 from gate.report.views.tree import status_tree
 from tests.table import each
-from tests.unit.report.cluster import (
-    NOT_READY,
-    RUNNING,
-    WAITING_CRASH,
-    Workload,
-    manifest,
-)
+from tests.unit.report.cluster import NOT_READY, RUNNING, WAITING_CRASH, Workload, manifest
 from tests.unit.report.endings import serving
 
 

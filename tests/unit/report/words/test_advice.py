@@ -15,10 +15,7 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.report.document.document import document, minimal
 from gate.report.document.run import RunRecord
-from gate.report.schema.result import (
-    Result,
-    RollbackResult,
-)
+from gate.report.schema.result import Result, RollbackResult
 from gate.report.words.advice import next_steps
 from gate.report.words.attempt_advice import Step
 from gate.report.words.worst import worst_workload
@@ -54,8 +51,7 @@ def words(result: Result) -> str:
 @each("name", ENDINGS)
 def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     """At most four steps; what is to be copied is a valid line of a shell."""
-    stage = ENDINGS[name]()
-    steps = next_steps(document(stage.attempt, run_of(stage)))
+    steps = next_steps(example(name))
     assert len(steps) <= 4
     lines = [shlex.split(step.command) for step in steps if step.command]
     assert all(lines)
@@ -194,6 +190,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ["imagePullPolicy (Never)"],
         ["pull secret"],
     ),
+    "what keeps the version before from serving is looked at": (
+        example("rollback-failed"),
+        ["see what keeps the version before from serving: kubectl describe"],
+        [],
+    ),
     "a policy is no quota": (
         ended(Outcome.ROLLED_BACK, Reason.POD_CREATE_DENIED),
         [],
@@ -208,7 +209,13 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
     ),
     "all managers of a conflict are named, quoted": (
         ended(Outcome.REFUSED, Reason.CONFLICT, ("Conflict", CONFLICTS)),
-        ["--take-over kubectl-edit --take-over 'a; rm -rf /'", "--force-conflicts"],
+        [
+            (
+                "to take their fields over for good, apply with:"
+                " --take-over kubectl-edit --take-over 'a; rm -rf /'"
+            ),
+            "to overwrite their values this once, apply with: --force-conflicts\n",
+        ],
         [],
     ),
     "a conflict without a manager is a change meanwhile": (
@@ -246,7 +253,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
 def test_what_was_found_is_advised_on(name: str) -> None:
     """What runs is dealt with before the cause, and the cause says more than the reason."""
     result, there, not_there = ADVICE[name]
-    said = words(result)
+    said = f"{words(result)}\n"
     assert [text for text in there if text not in said] == []
     assert [text for text in not_there if text in said] == []
 

@@ -136,11 +136,7 @@ def test_what_somebody_else_created_was_not_changed() -> None:
             Reason.APPLY_REJECTED,
             "what is known to have been written went back; whether deployment/web did is not known",
         ),
-        (
-            FAILED,
-            JobReason.JOB_FAILED,
-            "whether deployment/web was written is not known",
-        ),
+        (FAILED, JobReason.JOB_FAILED, "whether deployment/web was written is not known"),
         (
             Outcome.INTERRUPTED,
             Reason.INTERRUPTED,

@@ -38,11 +38,7 @@ def rule(**changes: list[str]) -> JSON:
         (rule(resources=["pods/*"]), pods(subresource="log"), False),
         (rule(resourceNames=["a"]), pods(name="a"), True),
         (rule(resourceNames=["a"]), pods(name="b"), False),
-        (
-            {"verbs": ["get"], "nonResourceURLs": ["/api/*"]},
-            Target("get", path="/api/v1"),
-            True,
-        ),
+        ({"verbs": ["get"], "nonResourceURLs": ["/api/*"]}, Target("get", path="/api/v1"), True),
         ({"verbs": ["get"], "nonResourceURLs": ["/api/*"]}, Target("get", path="/api"), False),
         ({"verbs": ["get"], "nonResourceURLs": ["/x"]}, Target("post", path="/x"), False),
         (rule(), Target("get", path="/x"), False),

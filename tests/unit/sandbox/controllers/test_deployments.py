@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.json import JSON
-from tests.unit.sandbox.bed import (
-    TEAM,
-    Bed,
-    condition,
-    generations,
-    revision_of,
-    web,
-)
+from tests.unit.sandbox.bed import TEAM, Bed, condition, generations, revision_of, web
 
 TRACES = Path(__file__).parents[3] / "traces"
 

@@ -17,13 +17,7 @@ from sandbox.controllers.replica_sets import DELETION_COST, in_deletion_order
 from sandbox.json import JSON
 from sandbox.storage.store import Change, ChangeType, Key
 from sandbox.times import Timers, since_epoch
-from tests.unit.sandbox.bed import (
-    NAMESPACE,
-    TEAM,
-    Bed,
-    replica_set,
-    web,
-)
+from tests.unit.sandbox.bed import NAMESPACE, TEAM, Bed, replica_set, web
 
 NOW = since_epoch("2026-01-01T01:00:00Z")
 LONG_AGO = "2026-01-01T00:00:00Z"

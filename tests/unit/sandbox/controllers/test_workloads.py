@@ -112,10 +112,7 @@ def test_claims_are_bound_and_stay_or_go_as_the_policy_says(bed: Bed) -> None:
     """Each pod gets its own; scaling down takes those of the pods that go."""
     claim = {
         "metadata": {"name": "data"},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
     policy = {"whenScaled": "Delete", "whenDeleted": "Retain"}
     make(

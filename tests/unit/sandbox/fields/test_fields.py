@@ -220,11 +220,7 @@ def test_an_annotation_that_vouches_for_nothing_is_none(annotation: str) -> None
 
 @pytest.mark.parametrize(
     ("before", "after", "by_alice", "by_bob"),
-    [
-        (2, 3, False, True),
-        (2, 0, False, False),
-        (0, 2, False, True),
-    ],
+    [(2, 3, False, True), (2, 0, False, False), (0, 2, False, True)],
 )
 def test_a_scale_owns_replicas(before: int, after: int, by_alice: bool, by_bob: bool) -> None:
     """The number is the scaler's, without a time; a Scale does not write 0, so nobody owns it."""

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.kubelet.behaviour import (
-    BehaviourError,
-    Clause,
-    Kind,
-    PullFailure,
-    parse,
-)
+from sandbox.kubelet.behaviour import BehaviourError, Clause, Kind, PullFailure, parse
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,7 @@ def test_a_behaviour_goes_through_its_states(asked: str, states: list[str], even
 
 @pytest.mark.parametrize(
     ("pace", "waits"),
-    [
-        (Pace.SHORT, [0.5, 1, 2, 4, 5, 5]),
-        (Pace.NODE, [10, 20, 40, 80, 160, 300, 300]),
-    ],
+    [(Pace.SHORT, [0.5, 1, 2, 4, 5, 5]), (Pace.NODE, [10, 20, 40, 80, 160, 300, 300])],
 )
 def test_a_crash_loop_waits_longer_each_time(pace: Pace, waits: list[float]) -> None:
     """The first restart comes at once, each later one after a wait that doubles up to a limit."""

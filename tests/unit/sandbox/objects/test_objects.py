@@ -76,7 +76,11 @@ def test_times_are_in_seconds_and_in_utc(given: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["2026-13-05T00:00:00Z", "2026-02-30T00:00:00.5Z", "2026-01-02T25:00:00+01:00"]
+    "given",
+    [
+        *("2026-13-05T00:00:00Z", "2026-02-30T00:00:00.5Z", "2026-01-02T25:00:00+01:00"),
+        "9999-12-31T23:59:59-14:00",
+    ],
 )
 def test_a_date_that_there_is_not_is_refused(given: str) -> None:
     """400 with the text."""

@@ -7,13 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from sandbox.json import JSON
-from tests.unit.sandbox.serving.client import (
-    CONFIG_MAPS,
-    DEPLOYMENTS,
-    PODS,
-    Client,
-    document,
-)
+from tests.unit.sandbox.serving.client import CONFIG_MAPS, DEPLOYMENTS, PODS, Client, document
 
 Make = Callable[..., JSON]
 MERGE = "application/merge-patch+json"
@@ -60,6 +54,8 @@ def test_ways_that_lead_nowhere(
         ("?labelSelector=a>1", "the sandbox does not serve this: a label selector that compares"),
         ("?fieldSelector=spec.foo=b", "field label not supported: spec.foo"),
         ("?resourceVersion=x", "invalid resource version"),
+        (f"?resourceVersion={'9' * 5000}", "invalid resource version"),
+        (f"?timeoutSeconds={'9' * 5000}&watch=1", "value out of range"),
     ],
 )
 def test_queries_that_cannot_be_read(client: Client, path: str, message: str) -> None:
@@ -70,8 +66,7 @@ def test_queries_that_cannot_be_read(client: Client, path: str, message: str) ->
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["dryRun=foo", "fieldValidation=foo", "fieldManager=\n", "fieldManager=" + "x" * 129],
+    "query", ["dryRun=foo", "fieldValidation=foo", "fieldManager=\n", "fieldManager=" + "x" * 129]
 )
 def test_options_of_a_write_are_checked(client: Client, config_map: Make, query: str) -> None:
     """400, and nothing is written."""
@@ -99,6 +94,16 @@ def test_a_form_that_is_not_there_is_refused(client: Client) -> None:
     """The refusal itself comes as JSON."""
     answer = client.ask("GET", DEPLOYMENTS, accept="text/plain")
     assert (answer.status, document(answer)["reason"]) == (406, "NotAcceptable")
+
+
+@pytest.mark.parametrize("deep", [b'{"metadata":' * 900, b'{"a":' * 300 + b"1" + b"}" * 300])
+def test_a_body_that_is_too_deep_is_answered(client: Client, deep: bytes) -> None:
+    """It is refused, or what is not known of it is left out; the door does not fall."""
+    for method, path, kind in (
+        ("POST", CONFIG_MAPS, "application/json"),
+        ("PATCH", f"{CONFIG_MAPS}/x?fieldManager=m", "application/apply-patch+yaml"),
+    ):
+        assert client.ask(method, path, deep, content_type=kind).status in (400, 422)
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,7 @@ def test_a_deployment_is_read() -> None:
     """Numbers become names, inline structs vanish, special types take their JSON form."""
     body = from_protobuf(deployment(), "apps/v1", "Deployment")
     assert (body["apiVersion"], body["kind"]) == ("apps/v1", "Deployment")
-    assert body["metadata"] == {
-        "name": "web",
-        "creationTimestamp": None,
-        "labels": {"app": "web"},
-    }
+    assert body["metadata"] == {"name": "web", "creationTimestamp": None, "labels": {"app": "web"}}
     spec = body["spec"]
     assert spec["replicas"] == 3
     assert spec["strategy"]["rollingUpdate"] == {"maxSurge": "50%"}

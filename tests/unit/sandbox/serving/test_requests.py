@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.failure import ApiError
-from sandbox.serving.options import (
-    MOST_BODY_BYTES,
-    check_size,
-    decoded_object,
-)
+from sandbox.serving.options import MOST_BODY_BYTES, check_size, decoded_object
 from sandbox.serving.request import Request
 from sandbox.serving.routing import target_of
 from tests.unit.sandbox.serving.client import CONFIG_MAPS, Client
@@ -29,11 +25,7 @@ def asked(method: str, path: str, **query: str) -> tuple[str, ...]:
     [
         ("GET", DEPLOYMENTS, ("list", "apps", "v1", "shop", "deployments", "", "")),
         ("POST", DEPLOYMENTS, ("create", "apps", "v1", "shop", "deployments", "", "")),
-        (
-            "DELETE",
-            DEPLOYMENTS,
-            ("deletecollection", "apps", "v1", "shop", "deployments", "", ""),
-        ),
+        ("DELETE", DEPLOYMENTS, ("deletecollection", "apps", "v1", "shop", "deployments", "", "")),
         ("GET", f"{DEPLOYMENTS}/web", ("get", "apps", "v1", "shop", "deployments", "web", "")),
         ("HEAD", f"{DEPLOYMENTS}/web", ("get", "apps", "v1", "shop", "deployments", "web", "")),
         ("PUT", f"{DEPLOYMENTS}/web", ("update", "apps", "v1", "shop", "deployments", "web", "")),

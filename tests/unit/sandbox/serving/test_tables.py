@@ -93,10 +93,7 @@ def ended(code: int, **fields: Any) -> JSON:
             },
             "Init:CrashLoopBackOff",
         ),
-        (
-            {"initContainerStatuses": [{"name": "side", "state": {"running": {}}}]},
-            "Init:0/2",
-        ),
+        ({"initContainerStatuses": [{"name": "side", "state": {"running": {}}}]}, "Init:0/2"),
         ({"containerStatuses": [{"name": "a", "state": ended(3)}]}, "ExitCode:3"),
         ({"containerStatuses": [{"name": "a", "state": ended(0, signal=15)}]}, "Signal:15"),
         (

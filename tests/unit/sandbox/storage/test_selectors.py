@@ -40,16 +40,7 @@ def test_label_selectors_select(text: str, labels: dict[str, str], expected: boo
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a in (b",
-        "=b",
-        "a=b=c",
-        ",a",
-        "!a=b",
-        "A_/b=c",
-        "a=" + "y" * 64,
-    ],
+    "text", ["a in (b", "=b", "a=b=c", ",a", "!a=b", "A_/b=c", "a=" + "y" * 64]
 )
 def test_a_label_selector_that_is_none_is_refused(text: str) -> None:
     """The 400 repeats it; nothing is selected by a part of it."""

@@ -213,9 +213,7 @@ def test_without_managed_fields_any_addition_is_superseded() -> None:
 
 @pytest.mark.contract("B127")
 @pytest.mark.parametrize(
-    "change",
-    [{"uid": "another"}, {"deleting": True}],
-    ids=["made-again", "being-deleted"],
+    "change", [{"uid": "another"}, {"deleting": True}], ids=["made-again", "being-deleted"]
 )
 def test_a_deployment_that_goes_away_is_deleted(change: dict[str, Any]) -> None:
     """Made again under the same name, or on its way out: not ours any more."""

@@ -1,0 +1,92 @@
+"""What a planned comparison by counts could show: chances, and what would do where they are low."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from gate.core.checks.power_plan import PowerPlan
+from gate.core.statistics.count_decision import LEAST_TICKS
+from gate.core.statistics.count_estimate import POWER
+from gate.core.statistics.count_power import (
+    Begin,
+    Chances,
+    chances_to_fail,
+    chances_to_pass,
+    events_to_find,
+    looks_to_find,
+    smallest_found,
+)
+
+RATIOS: Final = (1.5, 2.0, 3.0)
+SOUGHT: Final = 2.0
+"""The ratio for which it is said what would find it."""
+LONGEST_PHASE_SECONDS: Final = 3600.0
+MOST_TRAFFIC: Final = 10.0
+"""Times the planned traffic: more than that is no advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What a plan could show. `failed` is by ratio, None for a rate that would be above 1.
+
+    `smallest` is the least ratio that is found four times in five, None for none. `enough_seconds`
+    and `enough_per_second` are the phase and the traffic that would find SOUGHT so often, each
+    alone, None where none within reason would; both are as planned where the plan does.
+    """
+
+    plan: PowerPlan
+    failed: tuple[tuple[float, Chances | None], ...] = ()
+    passed: Chances | None = None
+    smallest: float | None = None
+    enough_seconds: float | None = None
+    enough_per_second: float | None = None
+    obstacle: str = field(default="")
+
+    @property
+    def finds_what_is_sought(self) -> bool:
+        """Whether the plan finds SOUGHT four times in five."""
+        found = dict(self.failed).get(SOUGHT)
+        return found is not None and found.share >= POWER
+
+
+def foresee(plan: PowerPlan, begin: Begin) -> Power:
+    """Return what a plan could show; `begin` returns a source of chance from its beginning."""
+    obstacle = plan.obstacle
+    if obstacle:
+        return Power(plan, obstacle=obstacle)
+    if plan.looks < LEAST_TICKS:
+        return Power(plan, obstacle=f"{plan.looks} looks decide nothing: {LEAST_TICKS} are needed")
+    rule, traffic = plan.rule, plan.traffic
+    failed = tuple(
+        (ratio, chances_to_fail(rule, traffic, ratio, begin) if _is_rate(plan, ratio) else None)
+        for ratio in RATIOS
+    )
+    passed = chances_to_pass(rule, traffic, begin)
+    smallest = smallest_found(rule, traffic, begin)
+    found = Power(plan, failed, passed, smallest)
+    if found.finds_what_is_sought:
+        return Power(plan, failed, passed, smallest, plan.phase_seconds, plan.per_second)
+    return Power(plan, failed, passed, smallest, *_find_enough(plan, begin))
+
+
+def _is_rate(plan: PowerPlan, ratio: float) -> bool:
+    return 0 < plan.rate * ratio <= 1
+
+
+def _find_enough(plan: PowerPlan, begin: Begin) -> tuple[float | None, float | None]:
+    """Return the phase and the traffic that would find SOUGHT."""
+    if not _is_rate(plan, SOUGHT) or plan.rule.tolerated >= SOUGHT:
+        return None, None
+    rule, traffic = plan.rule, plan.traffic
+    most = math.floor(
+        (LONGEST_PHASE_SECONDS - plan.check.schedule.initial_delay_seconds)
+        / plan.check.schedule.interval_seconds
+    )
+    looks = None
+    if most > traffic.looks:
+        looks = looks_to_find(rule, traffic, SOUGHT, begin, most)
+    events = events_to_find(rule, traffic, SOUGHT, begin, traffic.events * MOST_TRAFFIC)
+    seconds = None if looks is None else plan.seconds_at(looks + 1)
+    return seconds, None if events is None else events / plan.check.schedule.interval_seconds

@@ -1,0 +1,117 @@
+"""What a comparison by counts is expected to see: how long, of how much traffic, in which shares.
+
+Pods are taken to get equal shares of the requests. Which of them stay old is the workload's own
+strategy: a partition leaves some, a rolling update none.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.checks.spec import Check, ComparedPods, Counts, During
+from gate.core.model.objects import Workload
+from gate.core.statistics.count_decision import CountRule
+from gate.core.statistics.simulated_looks import PlannedTraffic
+
+_LEAST_SHARE: Final = 0.01
+"""A rolling update is taken to begin and to end with so little of the traffic on one side."""
+
+
+class ExposureOrigin(enum.StrEnum):
+    """Whence it is known which part of the traffic each version gets."""
+
+    FLAG = "flag"
+    STRATEGY = "strategy"
+    ROLLING_UPDATE = "rolling-update"
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """The parts of the traffic that both versions get, as pods or as in `1:9`.
+
+    In a rolling update they move from one to the other, and `old` is 0.
+    """
+
+    new: float
+    old: float
+    origin: ExposureOrigin
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The new version's share of the traffic at the beginning, and at the end."""
+        if self.origin is ExposureOrigin.ROLLING_UPDATE:
+            return _LEAST_SHARE, 1 - _LEAST_SHARE
+        share = self.new / (self.new + self.old)
+        return share, share
+
+
+def exposure_of(workload: Workload) -> Exposure:
+    """Return what a workload's strategy makes of its pods, as it stands."""
+    old = min(workload.replicas, workload.old_pods_kept)
+    origin = ExposureOrigin.STRATEGY if old else ExposureOrigin.ROLLING_UPDATE
+    return Exposure(workload.replicas - old, old, origin)
+
+
+@dataclass(frozen=True, slots=True)
+class PowerPlan:
+    """One check, and what is expected: events of both versions a second, old's share of bad ones.
+
+    `phase_seconds` is how long both versions serve while the check runs.
+    """
+
+    check: Check
+    exposure: Exposure
+    per_second: float
+    rate: float
+    phase_seconds: float
+
+    @property
+    def rule(self) -> CountRule:
+        """What the check decides by; TypeError for one that does not count."""
+        if not isinstance(self.check.probe, Counts):
+            raise TypeError(f"{self.check.name} compares no counts")
+        return self.check.probe.rule
+
+    @property
+    def _is_fresh(self) -> bool:
+        probe = self.check.probe
+        return isinstance(probe, Counts) and probe.compared_pods is ComparedPods.FRESH
+
+    @property
+    def looks(self) -> int:
+        """How often the check looks, after the reading where counting starts."""
+        return looks_within(self.check, self.phase_seconds)
+
+    @property
+    def traffic(self) -> PlannedTraffic:
+        """The same from look to look."""
+        first, last = self.exposure.shares
+        events = self.per_second * self.check.schedule.interval_seconds
+        return PlannedTraffic(events, self.rate, self.looks, first, last)
+
+    def seconds_at(self, look: float) -> float:
+        """Return when a look is, in seconds since the phase began."""
+        schedule = self.check.schedule
+        return schedule.initial_delay_seconds + look * schedule.interval_seconds
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be compared as planned, "" if something can."""
+        if self.exposure.new <= 0:
+            return "no pod of the new version is planned"
+        if self._is_fresh and self.exposure.origin is not ExposureOrigin.FLAG:
+            return "how many old pods will be started with the new ones is not known before"
+        moves = self.exposure.origin is ExposureOrigin.ROLLING_UPDATE
+        if moves and self.check.schedule.during is During.BAKE:
+            return "a rolling update leaves no pod of the old version in the bake window"
+        return ""
+
+
+def looks_within(check: Check, seconds: float) -> int:
+    """Return how many looks after the first reading are before the end of a phase."""
+    schedule = check.schedule
+    counted = (seconds - schedule.initial_delay_seconds) / schedule.interval_seconds
+    return max(0, math.ceil(counted) - 1)

@@ -1,0 +1,72 @@
+"""What the version that runs has counted within the last hour: the usual traffic of a service."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gate.core.checks import query_variables
+from gate.core.checks.query_variables import Subject
+from gate.core.checks.questions import Answer, Counted, MetricQuestion, Samples, Series
+from gate.core.checks.spec import Check, Counts
+from gate.core.checks.tick_questions import HOUR, STEP_SECONDS, Unaskable, label_counted
+
+HOUR_SECONDS: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTraffic:
+    """What a running version has counted within an hour, of which it was seen for `seconds`."""
+
+    bad: float
+    total: float
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """All events a second."""
+        return self.total / self.seconds
+
+    @property
+    def rate(self) -> float:
+        """The share of bad ones."""
+        return min(1.0, self.bad / self.total)
+
+
+def ask_traffic(
+    check: Check, counts: Counts, at: float, subject: Subject
+) -> tuple[MetricQuestion, MetricQuestion] | Unaskable:
+    """Return the questions for what the new version counted in the hour before `at`.
+
+    The first is for its increases of bad events and of all, told from each other by a label, the
+    second for how many steps of the hour it was seen in.
+    """
+    read_at = at - counts.scrape_seconds
+    known = query_variables.values(subject, read_at, 0.0, check.user_variables)
+    bad, total = (query.within("sum(increase((", f"\n)[{HOUR}]))") for query in counts.queries())
+    grown = label_counted(bad, Counted.BAD).combine(" or ", label_counted(total, Counted.TOTAL))
+    missing = grown.missing(known)
+    if missing is not None:
+        return Unaskable(missing)
+    seen = counts.total.within("count_over_time(count((", f"\n))[{HOUR}])")
+    return MetricQuestion(grown.resolve(known), read_at), MetricQuestion(
+        seen.resolve(known), read_at
+    )
+
+
+def read_traffic(grown: Answer, seen: Answer) -> MeasuredTraffic | None:
+    """Return what the answers to `ask_traffic` say; None if nothing was counted."""
+    found = {each.counted: each.value for each in _finite(grown)}
+    steps = sum(each.value for each in _finite(seen))
+    seconds = min(HOUR_SECONDS, steps * STEP_SECONDS)
+    total = found.get(Counted.TOTAL, 0.0)
+    if not (total > 0 and seconds > 0):
+        return None
+    return MeasuredTraffic(found.get(Counted.BAD, 0.0), total, seconds)
+
+
+def _finite(answer: Answer) -> Iterator[Series]:
+    series = answer.series if isinstance(answer, Samples) else ()
+    return (each for each in series if math.isfinite(each.value))

@@ -1,0 +1,50 @@
+"""Which pods of the old version were started at about the same time as pods of the new one.
+
+By `metadata.creationTimestamp`, which the API server sets on both: no two clocks are compared. That
+of readiness would not do, since it depends on what is to be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from gate.core.checks.old_pods import FRESH_SECONDS, OldPods
+from gate.core.model.objects import Pod
+from gate.core.rollout.snapshot import Snapshot
+
+
+def sort_old_pods(snapshot: Snapshot, baseline: str) -> OldPods:
+    """Return the pods of the revision of that name by their age; none if it is not known.
+
+    A pod whose time is not known is not fresh, and makes none so.
+    """
+    old = next((one for one in snapshot.list_owned() if one.name == baseline), None)
+    if old is None or old.uid == snapshot.current_uid:
+        return OldPods()
+    births = [at for pod in _pods(snapshot, snapshot.current_key) if (at := _created_at(pod))]
+    fresh: set[str] = set()
+    others: set[str] = set()
+    for pod in _pods(snapshot, snapshot.kind.key_of_revision(old)):
+        born_at = _created_at(pod)
+        is_fresh = born_at is not None and any(_is_close(born_at, other) for other in births)
+        (fresh if is_fresh else others).add(pod.name)
+    return OldPods(frozenset(fresh), frozenset(others))
+
+
+def _pods(snapshot: Snapshot, key: str) -> Iterator[Pod]:
+    """Yield the pods of a revision, those that are on their way out as well."""
+    key_of = snapshot.kind.key_of_pod
+    return (track.pod for track in snapshot.pods.values() if key and key_of(track.pod) == key)
+
+
+def _is_close(one: datetime, other: datetime) -> bool:
+    return abs((one - other).total_seconds()) <= FRESH_SECONDS
+
+
+def _created_at(pod: Pod) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(pod.created_at)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

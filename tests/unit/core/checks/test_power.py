@@ -1,0 +1,158 @@
+"""What a comparison by counts is expected to see, and what follows: looks, shares, obstacles."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from gate.core.checks.power import foresee
+from gate.core.checks.power_plan import (
+    Exposure,
+    ExposureOrigin,
+    PowerPlan,
+    exposure_of,
+    looks_within,
+)
+from gate.core.checks.spec import Check, ComparedPods, Counts, During
+from gate.core.model.objects import Workload
+from gate.core.statistics.simulated_looks import Uniform
+from tests.table import each
+from tests.unit.core.checks.test_count_run import counts, started, steady
+from tests.unit.core.kinds.stateful_set.test_blocking import stateful_set
+from tests.unit.core.world import deployment
+
+ONE_TO_NINE = Exposure(1, 9, ExposureOrigin.FLAG)
+ROLLING = Exposure(10, 0, ExposureOrigin.ROLLING_UPDATE)
+
+
+def begin() -> Uniform:
+    """Return a source of chance, the same each time."""
+    return random.Random(3).random
+
+
+def plan(
+    check: Check | None = None,
+    exposure: Exposure = ONE_TO_NINE,
+    rate: float = 0.01,
+    seconds: float = 640.0,
+) -> PowerPlan:
+    """Return a plan of 20 requests a second."""
+    return PowerPlan(check or counts(), exposure, 20.0, rate, seconds)
+
+
+@pytest.mark.contract("B1200")
+@each(
+    ("seconds", "looks"), [(640.0, 60), (641.0, 61), (630.0, 59), (130.0, 9), (30.0, 0), (0.0, 0)]
+)
+def test_looks_are_those_that_a_run_has(seconds: float, looks: int) -> None:
+    """After the reading where counting starts, and before the end of the phase."""
+    assert looks_within(counts(), seconds) == looks
+    run = started()
+    while run.wake_at < seconds:
+        run = steady(run, 1, (0, 0), (0, 0))
+    assert run.counts is not None
+    assert run.counts.evidence.ticks == looks
+
+
+@pytest.mark.contract("B1200")
+def test_the_warm_up_and_the_late_reading_are_in_the_times() -> None:
+    """Half have failed by a time since the phase began, not since counting did."""
+    late = plan(counts(warm_up_seconds=60.0), seconds=700.0)
+    assert late.looks == 60
+    assert late.seconds_at(20) == 60 + 30 + 20 * 10
+
+
+@pytest.mark.contract("B1204")
+@each(
+    ("workload", "parts", "origin"),
+    [
+        (deployment(), (4, 0), ExposureOrigin.ROLLING_UPDATE),
+        (stateful_set(replicas=10, partition=9), (1, 9), ExposureOrigin.STRATEGY),
+        (stateful_set(replicas=10, partition=0), (10, 0), ExposureOrigin.ROLLING_UPDATE),
+        (stateful_set(replicas=3, partition=9), (0, 3), ExposureOrigin.STRATEGY),
+        (stateful_set(replicas=3, on_delete=True), (0, 3), ExposureOrigin.STRATEGY),
+    ],
+)
+def test_shares_are_those_of_the_pods_that_a_strategy_leaves(
+    workload: Workload, parts: tuple[int, int], origin: ExposureOrigin
+) -> None:
+    """A partition keeps old pods, a rolling update none."""
+    found = exposure_of(workload)
+    assert ((found.new, found.old), found.origin) == (parts, origin)
+
+
+FRESH = counts(compared_pods=ComparedPods.FRESH)
+
+
+@pytest.mark.contract("B1204")
+@each(
+    ("check", "exposure", "seconds", "obstacle"),
+    [
+        (counts(), ROLLING, 640.0, "a rolling update leaves no pod of the old version in the bake"),
+        (counts(), ONE_TO_NINE, 100.0, "6 looks decide nothing: 9 are needed"),
+        (counts(), Exposure(0, 3, ExposureOrigin.STRATEGY), 640.0, "no pod of the new version"),
+        (
+            FRESH,
+            Exposure(1, 9, ExposureOrigin.STRATEGY),
+            640.0,
+            "how many old pods will be started with the new ones is not known before",
+        ),
+    ],
+)
+def test_where_nothing_can_be_compared_it_is_said(
+    check: Check, exposure: Exposure, seconds: float, obstacle: str
+) -> None:
+    """Instead of figures that could not come true."""
+    found = foresee(plan(check, exposure, seconds=seconds), begin)
+    assert obstacle in found.obstacle
+    assert (found.failed, found.passed, found.enough_seconds) == ((), None, None)
+
+
+@pytest.mark.contract("B1200", "B1202")
+def test_a_plan_says_what_it_finds_and_what_would_do() -> None:
+    """Worse versions more often; more time or traffic where twice as bad is not found."""
+    found = foresee(plan(), begin)
+    shares = {ratio: chances.share for ratio, chances in found.failed if chances is not None}
+    assert 0 < shares[1.5] < shares[2.0] < 0.8 < shares[3.0]
+    assert found.smallest == pytest.approx(2.35, abs=0.2)
+    assert found.enough_seconds is not None
+    assert found.enough_per_second is not None
+    assert 900 < found.enough_seconds < 1500
+    assert 28 < found.enough_per_second < 45
+    assert not found.finds_what_is_sought
+    enough = foresee(replace(plan(), per_second=200.0), begin)
+    assert (enough.finds_what_is_sought, enough.enough_per_second) == (True, 200.0)
+
+
+@pytest.mark.contract("B1200")
+def test_a_rate_that_cannot_be_has_no_chance() -> None:
+    """Three times 40 % is more than all; without a bad event there is no ratio."""
+    found = dict(foresee(plan(rate=0.4), begin).failed)
+    assert found[2.0] is not None
+    assert found[3.0] is None
+    healthy = foresee(plan(rate=0.0), begin)
+    assert all(chances is None for _, chances in healthy.failed)
+    assert healthy.passed is not None
+    assert healthy.smallest is None
+
+
+@pytest.mark.contract("B1204")
+def test_in_a_rolling_update_shares_move() -> None:
+    """Which finds less than equal shares for the same time."""
+    check = counts(During.BOTH)
+    moving = foresee(plan(check, ROLLING), begin)
+    equal = foresee(plan(check, Exposure(1, 1, ExposureOrigin.FLAG)), begin)
+    twice, steady_twice = dict(moving.failed)[2.0], dict(equal.failed)[2.0]
+    assert twice is not None
+    assert steady_twice is not None
+    assert 0.1 < twice.share < steady_twice.share
+
+
+def test_a_check_that_counts_nothing_has_no_rule() -> None:
+    """Only a comparison by counts can be planned."""
+    other = replace(counts(), probe=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="compares no counts"):
+        plan(other).rule  # noqa: B018
+    assert isinstance(counts().probe, Counts)

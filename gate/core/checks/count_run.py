@@ -80,9 +80,10 @@ class CountRun:
             return self, wrong
         known = self.old_pods.after(old_pods)
         try:
-            new, more_new = self.new.plus(_series(answers.value))
             counted = known.fresh if self.compares_fresh else None
-            old, more_old = self.old.plus(_series(answers.baseline), counted)
+            usual = self.new.most_grown
+            old, more_old = self.old.plus(_series(answers.baseline), counted, usual)
+            new, more_new = self.new.plus(_series(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
         if self.begins:

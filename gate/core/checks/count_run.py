@@ -197,8 +197,15 @@ class CountRun:
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
+        return f", likely {interval}; {self._describe_reach(found)}{gone}"
+
+    def _describe_reach(self, found: Estimate) -> str:
+        """Say which ratio could have been shown: none in less than the least looks."""
+        looks = self.evidence.served_ticks
+        if looks < LEAST_TICKS:
+            return f"{looks} looks saw requests, and nothing fails before {LEAST_TICKS} have"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
-        return f", likely {interval}; this traffic could show {detectable}{gone}"
+        return f"this traffic could show {detectable}"
 
 
 def _name_missing_label(answer: Answer | None) -> Measurement | None:

@@ -203,7 +203,7 @@ class CountRun:
         """Say which ratio could have been shown: none in less than the least looks."""
         looks = self.evidence.served_ticks
         if looks < LEAST_TICKS:
-            return f"{looks} looks saw requests, and nothing fails before {LEAST_TICKS} have"
+            return f"{looks} looks saw requests, and nothing is decided before {LEAST_TICKS} have"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
         return f"this traffic could show {detectable}"
 

@@ -199,7 +199,7 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
     assert said.reason is Reason.CHECK_INCONCLUSIVE
     early = conclude(steady(started(), 7, (9, 100), (1, 100)))
     assert early.kind is INCONCLUSIVE
-    assert early.message.endswith("; 6 looks saw requests, and nothing fails before 9 have")
+    assert early.message.endswith("; 6 looks saw requests, and nothing is decided before 9 have")
 
 
 @pytest.mark.contract("B1151")

@@ -163,12 +163,22 @@ def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:
 
 
 @pytest.mark.contract("B1152")
-@each(("bad", "total", "end"), [(0, 4602, "undecided"), (0, 4603, "not-harmful")])
-def test_a_negligible_rate_passes(bad: float, total: float, end: str) -> None:
-    """Of 4,603 requests without a bad one at most one in a thousand is bad, with 99 %."""
-    assert judge(BAKE, gathered(BAKE, (bad, total, 0, 100))).value == end
-    without = replace(BAKE, negligible=0.0)
-    assert judge(without, gathered(without, (bad, total, 0, 100))) is End.UNDECIDED
+@each(
+    ("total", "is_last", "end"),
+    [
+        (6904, False, "undecided"),
+        (6905, False, "not-harmful"),
+        (4602, True, "undecided"),
+        (4603, True, "not-harmful"),
+    ],
+)
+def test_a_negligible_rate_passes(total: int, is_last: bool, end: str) -> None:
+    """Without a bad request: after 6,905 with 99.9 %, at the end after 4,603 with 99 %."""
+    for rule, found in ((BAKE, End(end)), (replace(BAKE, negligible=0.0), End.UNDECIDED)):
+        ticks = [(0, 1, 0, 1)] * (LEAST_TICKS - 1)
+        evidence = gathered(rule, *ticks, (0, total - len(ticks), 0, 100))
+        assert judge(rule, evidence, at_the_end=is_last) is found
+        assert judge(rule, gathered(rule, (0, total, 0, 100)), at_the_end=is_last) is End.UNDECIDED
 
 
 @pytest.mark.contract("B1152")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.expectations import assert_ended, assert_rolled_back, assert_verified, changes
 from tests.bed.pods import behave, image_of
 from tests.bed.quotas import enforce
@@ -15,6 +17,7 @@ from tests.cluster.workloads import disruption_budget, stateful_set
 
 WRITTEN = "patch statefulsets/db"
 EVICTED = "create pods/db-2/eviction"
+SLOW = {"terminationGracePeriodSeconds": 90}
 SOON = ("--progress-deadline", "6s")
 KEPT = (*SOON, "--on-failure", "keep")
 
@@ -137,6 +140,25 @@ def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> Non
         result = running.wait()
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert "exceeded quota" in causes(ended)["PodCreateDenied"]
+    assert "kubectl describe resourcequota" in verdict_text(result.document, Style(width=200))
+
+
+@pytest.mark.sandbox_only("it waits until clocks run out")
+@pytest.mark.contract("B1269")
+def test_a_version_before_that_does_not_come_back_is_looked_at_by_its_workload(
+    scene: Scene,
+) -> None:
+    """The events of the StatefulSet may say why; its ControllerRevision has none."""
+    scene.serve(db(1))
+    flags = (*SOON, "--replace-blocked-pods", "delete", "--rollback-timeout", "20s")
+    bad = db(2, behaviour="crash=0.1, slow-termination=60s", pod=SLOW)
+    with scene.applying(bad, flags=flags) as running:
+        result = running.wait()
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="CrashLoop")
+    text = verdict_text(result.document, Style(width=200))
+    assert "see what keeps the version before from serving:" in text
+    assert "kubectl describe statefulset/db" in text
+    assert "controllerrevision/db" not in text.partition("next")[2]
 
 
 def test_a_pod_that_goes_already_is_waited_for(scene: Scene, audit: Trail) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.checked_gate import CheckedGate
 from tests.bed.expectations import (
     assert_ended,
@@ -312,6 +315,28 @@ def test_dead_nodes_that_block_a_rollout_are_named_and_the_way_back_does_without
     assert failed_at(result) < 30, "the pod that nobody ends on a dead node is no movement"
     alive = agents.images()
     assert [alive[name] for name in agents.names[:2]] == [OLD, OLD]
+
+
+@waits
+@pytest.mark.contract("B1268")
+def test_a_version_that_no_ready_node_could_run_is_not_held_against(agents: Agents) -> None:
+    """All nodes are down before the write: neither did it fail, nor is it remembered so."""
+    agents.serve(tolerates_all=True)
+    for name in agents.names:
+        agents.lose(name)
+    result = agents.apply(agents.version(2, tolerates_all=True), *IMPATIENT)
+    ended = assert_ended(
+        result, 5, "rollback-failed", "ProgressDeadlineExceeded", cause="BlockedByNode"
+    )
+    assert "no node that is to run it is Ready" in ended["causes"][0]["message"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "daemonset/agent did not complete, and its rollback is not verified" in text
+    assert "failed    revision" not in text
+    assert "repair the node" in text
+    assert "describe controllerrevision" not in text
+    shown = json.loads(agents.scene.gate("history", "ds/agent", "--output", "json").stdout)
+    (new,) = (one for one in shown if one["images"] == [NEW])
+    assert (new["verdict"], new["reason"]) == ("not judged", "NoRollout")
 
 
 def is_unready(node: JSON) -> bool:

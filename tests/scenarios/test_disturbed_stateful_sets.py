@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.expectations import assert_ended, assert_verified, changes
 from tests.bed.pods import image_of
 from tests.bed.scene import OURS, Scene
@@ -28,6 +30,23 @@ def test_an_edit_of_the_template_supersedes(scene: Scene, audit: Trail) -> None:
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")
     assert changes(audit) == [WRITTEN]
+
+
+@pytest.mark.contract("B1267")
+def test_a_pod_of_the_failed_version_in_the_way_of_theirs_is_named(scene: Scene) -> None:
+    """No pod of theirs exists, and none will before the one that this run made is deleted."""
+    scene.serve(stateful_set())
+    with scene.applying(stateful_set(image="shop/db:2", behaviour="crash=0.1")) as running:
+        running.wait_for_line("restored +statefulset/db")
+        scene.apply_as("team", stateful_set(image="shop/db:3"))
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Superseded", running="other")
+    text = verdict_text(result.document, Style(width=200))
+    assert "runs      1 pod runs revision 2, shop/db:2, 2 pods run revision" in text
+    assert "what somebody else applied" not in text
+    assert "then delete it, which asks no PodDisruptionBudget" in text
+    assert "kubectl delete pod/db-2" in text
+    assert {image_of(pod) for pod in scene.objects.list_all("pods")} == {"shop/db:1", "shop/db:2"}
 
 
 def test_a_deleted_stateful_set_is_not_brought_back(scene: Scene, audit: Trail) -> None:

@@ -63,6 +63,12 @@ def evictions(audit: Trail) -> list[str]:
     return [one.name for one in audit.requests() if one.subresource == "eviction"]
 
 
+def claims(scene: Scene) -> set[tuple[str, str]]:
+    """Return the name and the uid of each claim."""
+    found = scene.objects.list_all("persistentvolumeclaims")
+    return {(one["metadata"]["name"], one["metadata"]["uid"]) for one in found}
+
+
 def assert_blocked(result: Result, *words: str) -> None:
     """Assert that a pod is a cause, which names its revision and has these words."""
     causes = result.document["workloads"][0]["causes"]
@@ -98,6 +104,20 @@ def test_a_partition_ends_with_the_pods_above_it(scene: Scene, audit: Trail) -> 
     assert_verified(result, "Partitioned", running="mixed")
     assert images(scene) == {**all_run(1), "db-2": "shop/db:2"}
     assert changes(audit) == [WRITTEN]
+
+
+@pytest.mark.contract("B1265")
+@pytest.mark.parametrize("taken_back_by", ["apply", "undo"])
+def test_a_canary_that_is_taken_back_is_waited_for(scene: Scene, taken_back_by: str) -> None:
+    """The pods below the partition run what comes back already: the status counts them as new."""
+    old, new = (stateful_set(image=f"shop/db:{number}", partition=2) for number in (1, 2))
+    assert_verified(scene.apply(old))
+    assert_verified(scene.apply(new), "Partitioned", running="mixed")
+    undo = ("undo", "sts/db", "--output", "json")
+    result = scene.apply(old) if taken_back_by == "apply" else scene.gate(*undo)
+    assert_verified(result)
+    assert "2 of 3 new pods available" in result.stderr
+    assert images(scene) == all_run(1)
 
 
 @pytest.mark.contract("B923", "B1050", "B1096")
@@ -369,6 +389,41 @@ def test_data_that_an_apply_deletes_itself_is_named_before(scene: Scene) -> None
     assert warned(scene.apply(smaller, flags=["--dry-run"]), said)
     same = stateful_set(image="shop/db:2", replicas=3, **LOSES_CLAIMS)
     assert not warned(scene.apply(same, flags=["--dry-run"]), said)
+
+
+@pytest.mark.contract("B1266")
+@pytest.mark.parametrize("behaviour", [CRASH, ""], ids=["failed", "good"])
+def test_claims_that_an_apply_deleted_come_first_among_the_warnings(
+    scene: Scene, behaviour: str
+) -> None:
+    """Those of the pods that went are named, whatever came of the version, and no other."""
+    scene.serve(stateful_set(replicas=4, **LOSES_CLAIMS))
+    before = claims(scene)
+    smaller = stateful_set(image="shop/db:2", replicas=2, behaviour=behaviour, **LOSES_CLAIMS)
+    result = scene.apply(smaller)
+    assert {"data-db-2", "data-db-3"} == dict(before - claims(scene)).keys()
+    assert result.exit_code == (4 if behaviour else 0)
+    lost = "scaling it down deleted the claims data-db-2, data-db-3: their data is gone"
+    assert result.document["warnings"][0] == f"statefulset/db: {lost}"
+    assert lost in verdict_text(result.document, Style(width=200))
+    assert not warned(result, ": the data in its volumes (data) stays as it is")
+    left = "what is left of the data in its volumes (data)"
+    assert result.document["workloads"][0]["lasting_effect"] == left
+    assert warned(result, f"{left} stays as it is") is bool(behaviour)
+
+
+@pytest.mark.contract("B1266")
+def test_claims_of_pods_that_an_apply_did_not_come_to_are_not_called_deleted(scene: Scene) -> None:
+    """The way back began before the controller had scaled it down any further."""
+    slow = {"terminationGracePeriodSeconds": 60}
+    big = stateful_set(replicas=4, behaviour="slow-termination=40s", pod=slow, **LOSES_CLAIMS)
+    scene.serve(web(1), big)
+    before = claims(scene)
+    smaller = stateful_set(image="shop/db:2", replicas=2, pod=slow, **LOSES_CLAIMS)
+    result = scene.apply(web(2, behaviour=CRASH), smaller)
+    assert result.exit_code == 4, str(result)
+    assert warned(result, "deleted the claim data-db-3: its data is gone")
+    assert [name for name, _ in before - claims(scene)] == ["data-db-3"]
 
 
 @pytest.mark.contract("B929", "B1098")

@@ -19,7 +19,7 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
     """Return why a workload's version failed, None if that is not known.
 
     The end of a gate is no failure of a version. Nor is it one that nobody has replaced its pods
-    where the controller leaves that to people: `NoRollout` then.
+    where the controller leaves that to people, or that no node could run them: `NoRollout` then.
     """
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
@@ -27,10 +27,15 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
     else:
         why = attempt.result.why_back
         why = None if why is not None and why.reason is Reason.INTERRUPTED else why
-    if why is None or why.causes or why.reason not in _STANDSTILLS or not _is_left(attempt, ref):
+    if why is None or why.reason not in _STANDSTILLS:
         return why
-    message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
-    return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+    if not why.causes and _is_left(attempt, ref):
+        message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
+        return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+    if resumed is None and _had_no_ready_node(attempt, ref):
+        message = CleanText(f"no node of its pods was Ready: {why.message}")
+        return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+    return why
 
 
 def find_failed_test(attempt: Attempt) -> Ending | None:
@@ -52,6 +57,17 @@ def _is_left(attempt: Attempt, ref: Ref) -> bool:
     written = attempt.ledger.written.get(ref)
     workload = written.after.workload if written is not None else None
     return workload is not None and workload.leaves_old_pods
+
+
+def _had_no_ready_node(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether no pod of it is evidence, where a kind looks at the nodes of its pods."""
+    followed = attempt.workloads.followed_before.get(ref) or attempt.workloads.rollouts.get(ref)
+    live = followed.snapshot.live if followed is not None else None
+    if followed is None or live is None or not followed.kind.looks_at_nodes:
+        return False
+    snapshot = followed.snapshot
+    own = [track.pod for track in snapshot.pods.values() if track.pod.owner_uid == live.uid]
+    return bool(own) and not any(followed.kind.is_evidence(snapshot, pod) for pod in own)
 
 
 def is_known_failure(attempt: Attempt, ref: Ref) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
@@ -20,6 +21,7 @@ from gate.core.endings.unwritten import end_awaited, end_dropped, end_late
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.early_evidence import has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
@@ -80,11 +82,23 @@ def _end_departed(attempt: Attempt, ref: Ref) -> Ending:
     writer = name_writer(attempt.ledger.live.get(ref), live)
     if bad is None or live is None or not bad.still_ours(live):
         by = f" (by {writer})" if writer else ""
-        return replace(departure, message=CleanText(f"{departure.message}{by}"))
+        causes = (*departure.causes, *_find_pod_in_their_way(attempt, ref))
+        return replace(departure, message=CleanText(f"{departure.message}{by}"), causes=causes)
     who = writer or "somebody else"
     message = CleanText(f"the failed version came back after the rollback: {who} applies it")
     causes = failure_behind(attempt, ref).causes
     return Ending(Outcome.ROLLBACK_FAILED, Reason.GITOPS_REVERTED, message, causes)
+
+
+def _find_pod_in_their_way(attempt: Attempt, ref: Ref) -> Iterator[Cause]:
+    """Yield the pod of a failed version at which the controller stops, before theirs can come."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    if rollout is None or live is None or ref not in attempt.result.failures:
+        return
+    for fault in rollout.kind.faults(rollout.snapshot, live, rollout.fail_fast):
+        if fault.reason is Reason.BLOCKED_BY_POD:
+            yield fault.cause()
 
 
 def _end_deleted(attempt: Attempt, ref: Ref, departure: Ending) -> Ending:

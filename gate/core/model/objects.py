@@ -6,6 +6,7 @@ Field names follow the API (apps/v1, v1); counters that the server omits are 0.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NewType
 
@@ -107,6 +108,11 @@ class Workload:
     def loses_by_scaling_down(self) -> bool:
         """Whether data would be deleted if it had fewer pods."""
         return False
+
+    @property
+    def claims_of_pods(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the volume claims that its controller makes for each pod, by pod."""
+        return {}
 
     @property
     def leaves_old_pods(self) -> bool:

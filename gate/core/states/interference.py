@@ -133,9 +133,22 @@ def _breaks_off(attempt: Attempt) -> bool:
 
 
 def _awaits_who(attempt: Attempt) -> bool:
-    """Tell whether the other writer's name is awaited: a courtesy, `EVIDENCE_SECONDS` at most."""
-    late = attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS
-    return not late and awaits_read(attempt, attempt.interference.departures)
+    """Tell whether the other writer's name is awaited: a courtesy, `EVIDENCE_SECONDS` at most.
+
+    So is the controller's view of their version where a pod of a failed one may be in its way.
+    """
+    if attempt.now >= attempt.interference.departed_at + EVIDENCE_SECONDS:
+        return False
+    departed = attempt.interference.departures
+    return awaits_read(attempt, departed) or any(
+        ref in attempt.result.failures and _is_unobserved(attempt, ref) for ref in departed
+    )
+
+
+def _is_unobserved(attempt: Attempt, ref: Ref) -> bool:
+    rollout = attempt.workloads.rollouts.get(ref)
+    live = rollout.snapshot.live if rollout is not None else None
+    return live is not None and live.observed_generation < live.generation
 
 
 # -- endings ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from gate.report.document.samples import history
 from gate.report.document.trees import pod_shares, trees
 from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
 from gate.report.document.without_observe import because, would_have
-from gate.report.document.workload_remarks import lasting_effect, workload_remarks
+from gate.report.document.workload_remarks import lasting_effect, lost_data, workload_remarks
 from gate.report.schema.course import TimelineEntry
 from gate.report.schema.result import CauseResult, Phase, Result, WorkloadResult
 from gate.wire.untrusted import clean_line
@@ -51,7 +51,7 @@ def document(attempt: Attempt, run: Run) -> Result:
     result["checks"] = check_rows(attempt)
     result["rollback"] = rollback(attempt, run)
     result["history"] = history(attempt.plan.policy.checks, result["checks"], run)
-    found = map(clean_line, differences(attempt))
+    found = (*lost_data(attempt), *map(clean_line, differences(attempt)))
     void = run.lines.cautions if _is_past(result) else frozenset()
     said = [warning for warning in run.lines.warnings if warning not in void]
     result["warnings"] = list(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
@@ -12,6 +13,7 @@ from gate.report.schema.result import RemarkResult
 from gate.wire.untrusted import clean_line
 
 _MOST_NAMED = 5
+_MOST_IN_FULL = 3
 
 
 def workload_remarks(attempt: Attempt, ref: Ref) -> list[RemarkResult]:
@@ -28,7 +30,63 @@ def lasting_effect(attempt: Attempt, ref: Ref) -> str:
     snapshot = latest_snapshot_of_run(attempt, ref)
     if snapshot is None or snapshot.live is None:
         return ""
-    return clean_line(snapshot.kind.lasting_effect(snapshot, snapshot.live))
+    effect = clean_line(snapshot.kind.lasting_effect(snapshot, snapshot.live))
+    return f"what is left of {effect}" if effect and _lost_claims(attempt, ref) else effect
+
+
+def lost_data(attempt: Attempt) -> Iterator[str]:
+    """Yield, for each workload that the attempt scaled down, which claims that has deleted."""
+    for ref in (target.ref for target in attempt.plan.targets):
+        claims = _lost_claims(attempt, ref)
+        if claims:
+            name, its = attempt.plan.name_of(ref), "its" if len(claims) == 1 else "their"
+            claim = "claim" if len(claims) == 1 else "claims"
+            named = ", ".join(_name_in_rows(claims))
+            yield f"{name}: scaling it down deleted the {claim} {named}: {its} data is gone"
+
+
+def _name_in_rows(claims: Iterable[str]) -> Iterator[str]:
+    """Yield the names of claims, of many with neighbouring numbers the first and the last."""
+    for stem, group in groupby(claims, key=_stem):
+        names = list(group)
+        numbers = [int(name.rpartition("-")[2]) for name in names]
+        is_row = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        if is_row and len(names) > _MOST_IN_FULL:
+            names = [f"{stem}-{numbers[0]} to {stem}-{numbers[-1]}"]
+        yield from map(clean_line, names)
+
+
+def _lost_claims(attempt: Attempt, ref: Ref) -> list[str]:
+    """Return the claims that went with pods as a workload was scaled down, by their templates.
+
+    The controller makes a pod that is to go the owner of its claims first
+    (`UpdatePodClaimForRetentionPolicy`); what was no pod then keeps its claims.
+    """
+    before, written = attempt.plan.before(ref), attempt.ledger.written.get(ref)
+    old = before.workload if before is not None else None
+    new = written.after.workload if written is not None else None
+    if old is None or new is None or not new.loses_by_scaling_down:
+        return []
+    kept, gone = new.claims_of_pods, _find_gone_pods(attempt, ref)
+    owned = old.claims_of_pods.items()
+    lost = [one for pod, claims in owned if pod in gone and pod not in kept for one in claims]
+    return sorted(lost, key=_stem)
+
+
+def _find_gone_pods(attempt: Attempt, ref: Ref) -> set[str]:
+    """Return the pods from before the write that went, or began to, on either leg."""
+    forward = attempt.workloads.followed_before.get(ref)
+    seen = [latest_snapshot(attempt, ref), None if forward is None else forward.snapshot]
+    gone = set()
+    for uid, track in attempt.plan.target(ref).snapshot.pods.items():
+        later = [one.pods.get(uid) for one in seen if one is not None]
+        if any(found is None or found.pod.deleting for found in later):
+            gone.add(track.pod.name)
+    return gone
+
+
+def _stem(claim: str) -> str:
+    return claim.rpartition("-")[0]
 
 
 def workload_warnings(attempt: Attempt) -> Iterator[str]:

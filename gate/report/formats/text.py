@@ -40,7 +40,7 @@ from gate.report.words.object_names import (
     workload_name,
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
-from gate.report.words.version_names import pods_by_version, version_words
+from gate.report.words.version_names import own_pods_as_seen, pods_by_version, version_words
 from gate.report.words.worst import worst_workload
 
 MOST_LINES = 40
@@ -297,7 +297,7 @@ def _other(result: Result, workload: WorkloadResult) -> str:
     is_theirs = workload["outcome"] == Outcome.REFUSED and workload["baseline"] is not None
     if workload["outcome"] != Outcome.SUPERSEDED and not is_theirs:
         return _nothing(result, workload)
-    return "what somebody else applied"
+    return own_pods_as_seen(workload) or "what somebody else applied"
 
 
 def _nothing(result: Result, workload: WorkloadResult) -> str:

@@ -40,7 +40,8 @@ DAEMON_SET: Final = WorkloadWords(
             Advice("see why {subject} is not Ready:", "kubectl describe {subject} {cluster}"),
             Advice(
                 "a pod on a node that is not Ready counts against maxUnavailable: repair the node"
-                " or delete its Node object, or raise maxUnavailable, then apply again:",
+                " or delete its Node object, or raise maxUnavailable if other nodes wait for it,"
+                " then apply again:",
                 "kubectl get nodes {cluster}",
             ),
         ),

@@ -345,6 +345,7 @@ def _looking_at(workload: WorkloadResult) -> str:
 
 def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
+    yield from kind_advice(Reason.BLOCKED_BY_POD, result, worst)
     items = list_own_objects(result, worst)
     said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
     managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said

@@ -31,7 +31,7 @@ from gate.report.words.moment import moment
 from gate.report.words.object_names import namespaces_of
 from gate.report.words.single_run import stage_of, verb_of_run
 from gate.report.words.steps import cluster_of
-from gate.report.words.version_names import version_words
+from gate.report.words.version_names import own_pods_as_seen, version_words
 from gate.report.words.worst import worst_workload
 
 _ONE_LINE: Final = Style(width=1_000_000)
@@ -96,6 +96,8 @@ def runs_now(workload: WorkloadResult) -> str:
         return f"{now}it {verb_of_run(workload)} {version_words(workload['new'])}"
     running = workload["running"]
     version = {"new": workload["new"], "baseline": workload["baseline"]}.get(running)
+    if running == "other" and (seen := own_pods_as_seen(workload)):
+        return seen
     said = _RUNS[running]
     return f"{said}: {version_words(version)}" if version is not None else said
 

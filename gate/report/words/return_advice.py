@@ -54,11 +54,17 @@ def after_refused_writes(result: Result, worst: WorkloadResult) -> Iterator[Step
 
 
 def look_at_version_before(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Point to the version before if it does not serve; one that does shows no hindrance."""
+    """Point to the version before if it does not serve; one that does shows no hindrance.
+
+    A ControllerRevision has neither a status nor events: the workload itself is looked at then.
+    """
     baseline = worst["baseline"]
     if baseline is None or not baseline["name"] or _serves(worst, baseline["name"]):
         return
-    name = registry.of_entry(worst).call_version(baseline["name"])
+    kind = registry.of_entry(worst)
+    name = kind.call(worst["name"])
+    if kind.replica_set(baseline["name"]):
+        name = kind.call_version(baseline["name"])
     command = _cluster(result).command("kubectl", "describe", name, namespace=worst["namespace"])
     yield Step("see what keeps the version before from serving:", command)
 

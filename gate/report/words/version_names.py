@@ -26,6 +26,14 @@ def pods_by_version(workload: WorkloadResult) -> str:
     return ", ".join(shares) or "no pod runs"
 
 
+def own_pods_as_seen(workload: WorkloadResult) -> str:
+    """Say which pods run what while any is of this run's version or of the one before, else ""."""
+    known = {one["name"] for one in (workload["new"], workload["baseline"]) if one is not None}
+    if not any(share["name"] in known for share in workload["pod_shares"]):
+        return ""
+    return f"{pods_by_version(workload)}, as last seen"
+
+
 def _of_share(share: PodShare) -> str:
     known = [f"revision {share['revision']}"] if share["revision"] is not None else []
     return ", ".join([*known, *share["images"]]) or share["name"]

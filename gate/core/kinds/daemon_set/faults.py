@@ -68,6 +68,8 @@ def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:
     if placement.dead_present and placement.followed and not placement.behind:
         has = "has" if len(placement.dead) == 1 else "have"
         return f"{placement.name_dead(view)} {has} no available pod of it, and every other node has"
+    if placement.dead_present >= live.replicas and not (placement.followed or placement.behind):
+        return f"{placement.name_dead(view)}: no node that is to run it is Ready"
     if not waiting or placement.dead_present - placement.dead_ready < live.step:
         return ""
     limit = f"maxUnavailable ({live.max_unavailable})"

@@ -35,9 +35,9 @@ def completion(
         return Reason.NO_ROLLOUT if _is_whole(view, live) else None
     needed = min(to_update, _count_needed_pods(live, policy))
     if needed < to_update:
-        is_enough = count_new_available(view, live) >= needed
+        is_enough = _count_available_of_highest(view, live, to_update) >= needed
         return _reason_of_completion(live, to_update) if is_enough else None
-    if live.updated_replicas < to_update or not _is_whole(view, live):
+    if not (_are_highest_updated(view, live, to_update) and _is_whole(view, live)):
         return None
     if to_update == live.replicas and not (live.on_delete or _is_settled(live)):
         return None
@@ -46,7 +46,21 @@ def completion(
 
 def is_rolled_out(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether no pod is left to replace or to add, however few of them a policy needs."""
-    return live.updated_replicas >= live.to_update and _is_whole(view, live)
+    return _are_highest_updated(view, live, live.to_update) and _is_whole(view, live)
+
+
+def count_wanted(view: View[ControllerRevision], live: StatefulSet) -> int:
+    """Return how many pods are to run the new revision: those that do below a partition as well.
+
+    More than `to_update` do where the partition was raised since, or the revision came back.
+    """
+    own = live.own_pods(view.pods.values())
+    if not own:
+        return min(max(live.to_update, live.updated_replicas), live.replicas)
+    reached = set(range(live.replicas - live.to_update, live.replicas))
+    return len(
+        reached | live.find_places(own, lambda pod: pod.revision_label == live.update_revision)
+    )
 
 
 def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> int:
@@ -82,8 +96,8 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
         return f"{runs}, and the controller replaces none ({why}){'' if whole else lack}"
     pods = f"{which} pods".strip()
     wanted = live.replicas
-    if others and live.to_update:  # more than to_update were, if the partition was raised since
-        wanted = min(max(live.to_update, live.updated_replicas), live.replicas)
+    if others and live.to_update:
+        wanted = count_wanted(view, live)
     parts = [f"{min(count_new_available(view, live), wanted)} of {wanted} {pods} available"]
     if wanted < live.replicas:
         stay = live.replicas - wanted
@@ -128,15 +142,44 @@ def _count_needed_pods(live: StatefulSet, policy: Policy) -> int:
     return min(live.replicas, max(1, amount(requirement.require, live.replicas, live.replicas)))
 
 
+def _count_available_of_highest(
+    view: View[ControllerRevision], live: StatefulSet, count: int
+) -> int:
+    """Return how many of the highest `count` pods are available, of the new revision."""
+    available = count_new_available(view, live)
+    if not live.own_pods(view.pods.values()):
+        return available
+    highest = set(range(live.replicas - count, live.replicas))
+    return min(available, len(highest & _find_new(view, live)))
+
+
+def _are_highest_updated(view: View[ControllerRevision], live: StatefulSet, count: int) -> bool:
+    """Tell whether the highest `count` pods are of the new revision, ready and there to stay.
+
+    `updatedReplicas` counts pods below the partition too where the new revision is the one that
+    they run already: which pods they are only the pods tell, where any were seen.
+    """
+    if live.updated_replicas < count:
+        return False
+    highest = set(range(live.replicas - count, live.replicas))
+    return not live.own_pods(view.pods.values()) or highest <= _find_new(view, live)
+
+
+def _find_new(view: View[ControllerRevision], live: StatefulSet) -> set[int]:
+    """Return the places of the pods of the new revision that are ready and stay."""
+    own = live.own_pods(view.pods.values())
+    new = live.update_revision
+    return live.find_places(own, lambda pod: pod.ready and pod.revision_label == new)
+
+
 def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether as many pods as wanted exist, and all are available.
 
-    The status may still count a pod that has stopped being ready, or one beyond the range that is
-    to go: the pods know better, where any were seen.
+    The status may still count a pod that has stopped being ready, one that terminates, or one
+    beyond the range that is to go: the pods know better, where any were seen.
     """
-    own = [track.pod for track in live.own_pods(view.pods.values())]
-    ready = sum(pod.ready and live.index_of(pod) is not None for pod in own)
-    if own and ready < live.replicas:
+    own = live.own_pods(view.pods.values())
+    if own and len(live.find_places(own, lambda pod: pod.ready)) < live.replicas:
         return False
     return live.status_replicas == live.available_replicas == live.replicas
 

@@ -108,7 +108,7 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         live = view.live
         wanted = len(pods)
         if isinstance(live, StatefulSet) and revision.name == view.current_key:
-            wanted = live.to_update or len(pods)
+            wanted = completion.count_wanted(view, live) if live.to_update else len(pods)
         return PodCounts(wanted, len(pods), ready, ready)
 
     def status_counts(self, live: StatefulSet) -> StatusCounts:

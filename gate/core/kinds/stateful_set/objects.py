@@ -6,7 +6,7 @@ Field names follow the API (apps/v1); counters that the server omits are 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -127,6 +127,13 @@ class StatefulSet(Workload):
         """Whether its controller deletes the claims of pods that are scaled away."""
         return self.deletes_scaled_claims and bool(self.claims)
 
+    @property
+    def claims_of_pods(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the claims that each of its pods has (`getPersistentVolumeClaimName`)."""
+        ordinals = range(self.first_ordinal, self.first_ordinal + self.replicas)
+        pods = [f"{self.ref.name}-{ordinal}" for ordinal in ordinals]
+        return {pod: tuple(f"{claim}-{pod}" for claim in self.claims) for pod in pods}
+
     def index_of(self, pod: Pod) -> int | None:
         """Return the place of a pod in the range, None for one outside of it.
 
@@ -139,3 +146,9 @@ class StatefulSet(Workload):
     def own_pods(self, pods: Iterable[PodTrack]) -> list[PodTrack]:
         """Return its pods among those of the namespace, those on their way out too."""
         return [track for track in pods if track.pod.owner_uid == self.uid]
+
+    def find_places(self, pods: Iterable[PodTrack], suits: Callable[[Pod], bool]) -> set[int]:
+        """Return the places in the range of those pods that suit and do not terminate."""
+        staying = (track.pod for track in pods if not track.pod.deleting)
+        places = (self.index_of(pod) for pod in staying if suits(pod))
+        return {place for place in places if place is not None}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.registry import unseen
 from gate.core.kinds.stateful_set.objects import StatefulSet
+from gate.core.kinds.stateful_set.reasons import StatefulSetReason
+from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, Pod, Template
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import Policy, Requirement
 from tests.table import each
 from tests.unit.core.kinds.stateful_set.test_blocking import DB, NEW, OLD, member, stateful_set
 from tests.unit.core.world import NAMESPACE, template
@@ -96,3 +100,45 @@ def test_pods_that_are_not_ready_outweigh_a_status_that_counts_them(
         snapshot = snapshot.fold(Observed(0.0, pod))
     found = snapshot.kind.completion(snapshot, DONE, Policy())
     assert (found is Reason.COMPLETE) is is_complete
+
+
+CANARY_TAKEN_BACK = stateful_set(
+    partition=2, updated_replicas=2, ready_replicas=3, available_replicas=3, current_revision=NEW
+)
+ONE_IS_ENOUGH = Policy(requirement=Requirement(require=Share.parse("1")))
+
+
+@pytest.mark.contract("B1265")
+@each(
+    ("live", "pods", "reason"),
+    [
+        (CANARY_TAKEN_BACK, (*ALL_NEW[:2], member(2, OLD, deleting=True)), None),
+        (CANARY_TAKEN_BACK, (*ALL_NEW[:2], ALL_OLD[2]), None),
+        (CANARY_TAKEN_BACK, (*ALL_NEW[:2], member(2, NEW, deleting=True)), None),
+        (replace(CANARY_TAKEN_BACK, updated_replicas=3), ALL_NEW, Reason.COMPLETE),
+        (
+            CANARY_TAKEN_BACK,
+            (ALL_NEW[0], ALL_OLD[1], ALL_NEW[2]),
+            StatefulSetReason.PARTITIONED,
+        ),
+        (
+            CANARY_TAKEN_BACK,
+            (ALL_NEW[0], member(1, OLD, deleting=True), ALL_NEW[2]),
+            None,
+        ),
+        (
+            replace(CANARY_TAKEN_BACK, partition=1),
+            (ALL_NEW[0], member(1, NEW, ready=False), ALL_OLD[2]),
+            None,
+        ),
+    ],
+)
+def test_the_pods_that_a_partition_leaves_to_update_are_counted_one_by_one(
+    live: StatefulSet, pods: tuple[Pod, ...], reason: AnyReason | None
+) -> None:
+    """Those below it, which run the new revision already, stand for none above it."""
+    snapshot = unseen(DB).fold(Observed(0.0, live))
+    for pod in pods:
+        snapshot = snapshot.fold(Observed(0.0, pod))
+    assert snapshot.kind.completion(snapshot, live, Policy()) is reason
+    assert snapshot.kind.completion(snapshot, live, ONE_IS_ENOUGH) is reason

@@ -176,9 +176,10 @@ def subject(attempt: Attempt, check: Check) -> Subject:
 
 
 def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
-    """Return the version that served right before the new one, None if nothing did.
+    """Return the version that served right before the new one, None if nothing else did.
 
-    It may be another one than a failure returns to: one that was left unverified serves as well.
+    It may be another one than a failure returns to: one that was left unverified serves as well,
+    and so does the one that a canary is promoted over. No version is compared with itself.
     """
     target, rollout = attempt.plan.target(ref), attempt.workloads.rollouts[ref]
     new = rollout.snapshot.current()
@@ -187,7 +188,8 @@ def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
         return Version(most.name, most.label_value)
     if not isinstance(target.baseline, Known):
         return None
-    return Version(target.baseline.value.replica_set, target.baseline.value.label_value)
+    served = Version(target.baseline.value.replica_set, target.baseline.value.label_value)
+    return None if new is not None and served.name == new.name else served
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:

@@ -214,6 +214,18 @@ def test_a_comparison_is_with_what_served_right_before() -> None:
     assert all(isinstance(one, MetricQuestion) and served in one.query for one in asked)
 
 
+@pytest.mark.contract("B423")
+def test_no_version_is_compared_with_itself() -> None:
+    """Where nothing changes, or nobody knows what ran before, there is nothing to compare with."""
+    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
+    server = Server()
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v1"), policy=policy(a_check(compared))))
+    player.measure = always(pair(0.0, 0.0))
+    assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert asks(player) == []
+
+
 # -- the end of the window -------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import click
 
 from gate.cli.catalog import COMMANDS, PROGRAM
 from gate.cli.exit_codes import table
+from gate.cli.main import CONTEXT
 from gate.config.fail_fast import COUNTS, GRACES, OFF
 from gate.config.option import Group, Setting
 from gate.config.settings import collect_settings
@@ -79,7 +80,7 @@ def _commands() -> Iterator[str]:
     yield "|---|---|"
     for name, line in COMMANDS.items():
         command: click.Command = getattr(importlib.import_module(f"gate.cli.{name}"), name)
-        context = click.Context(command, info_name=f"{PROGRAM} {name}")
+        context = click.Context(command, info_name=f"{PROGRAM} {name}", **CONTEXT)
         pieces = (piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]")
         yield f"| `{' '.join((PROGRAM, name, *map(_cell, pieces)))}` | {_cell(line)} |"
     yield ""

@@ -17,7 +17,7 @@ from gate.core.statistics.count_estimate import Estimate, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
 _SCRAPES_TO_BE_GONE: Final = 2
-_NO_COMPUTED_BAD: Final = (
+NO_COMPUTED_BAD: Final = (
     "bad gives no series although total does: one that it is computed from does not exist, as a"
     " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
 )
@@ -132,9 +132,9 @@ class CountRun:
             if gauge:
                 return unfit(f"{gauge} (the {name} version)")
             if sums.bad > sums.total:
-                return unfit(f"the {name} version has {_more_bad(sums.bad, sums.total)}")
+                return unfit(f"the {name} version has {describe_more_bad(sums.bad, sums.total)}")
             if _lacks_computed_bad(self.counts, readings):
-                return no_data(f"of the {name} version {_NO_COMPUTED_BAD}")
+                return no_data(f"of the {name} version {NO_COMPUTED_BAD}")
         return None
 
     def measure_as(self, end: End, figures: str) -> Measurement:
@@ -232,10 +232,10 @@ def look_once(counts: Counts, answers: Answers) -> Measurement:
     if not totals:
         return no_data("no series of total")
     if _lacks_computed_bad(counts, read):
-        return no_data(_NO_COMPUTED_BAD)
+        return no_data(NO_COMPUTED_BAD)
     bad = sum(each.value for each in series if each.counted is Counted.BAD)
     if bad > sum(totals):
-        return unfit(_more_bad(bad, sum(totals)))
+        return unfit(describe_more_bad(bad, sum(totals)))
     seen = _count_series(series)
     if counts.compares:
         return no_data(f"{seen}; one look compares nothing, a rollout does")
@@ -276,7 +276,8 @@ def _lacks_computed_bad(counts: Counts, side: CounterReadings) -> bool:
     return _lacks_bad(side) and counts.computes_bad
 
 
-def _more_bad(bad: float, total: float) -> str:
+def describe_more_bad(bad: float, total: float) -> str:
+    """Say that `bad` counts what `total` does not."""
     return (
         f"more bad events ({bad:g}) than events at all ({total:g}): bad has to select some of total"
     )

@@ -18,6 +18,8 @@ _LEAST_FALLS: Final = 4
 _FALLS_OF_A_GAUGE: Final = 1 / 3
 """A counter falls when its process begins anew, not at a third of all readings."""
 
+_MOST_EVENTS: Final = 1e13
+"""Ten thousand a second for thirty years; bytes or nanoseconds are no events."""
 _LIKELY_AT_ONCE: Final = 3.0
 _LEAST_USUAL: Final = 10.0
 """What counters show that begin, or begin anew, was counted since the reading before: hardly more
@@ -144,6 +146,8 @@ def _values(series: Iterable[Series]) -> dict[Key, float]:
     for each in series:
         if not (each.value >= 0 and each.value.is_integer()):
             raise NotCounterError(f"{each.counted}: {each.value:g} is no count of events")
+        if each.value > _MOST_EVENTS:
+            raise NotCounterError(f"{each.counted}: {each.value:.3g} are more than events can be")
         key = _key(each)
         found[key] = found.get(key, 0.0) + each.value
     return found

@@ -70,7 +70,7 @@ def _figures(power: PowerResult) -> Iterator[tuple[str, str]]:
 
 
 def _origin(origin: str, flag: str) -> str:
-    return f"--{flag}" if origin == "given" else "measured"
+    return f"--{flag}" if origin == "given" else "as the version that runs now got"
 
 
 def _describe_traffic(found: MeasuredTrafficResult) -> str:

@@ -90,7 +90,7 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
     text = foreseen(gate, "web", check=check, prometheus_url=BASE, output="text").out
     said = f"{replica_set} in the last hour, of which it was seen for 30m: 36 bad of 3,600"
     assert said in " ".join(text.split())
-    assert "2/s of both versions together (measured)" in text
+    assert "2/s of both versions together (as the version that runs now got)" in text
     assert "a rolling update moves them evenly" in text
 
 

@@ -80,6 +80,8 @@ def test_what_is_no_count_of_events_is_refused(value: float) -> None:
     """A gauge, a duration, a share."""
     with pytest.raises(NotCounterError, match=r"bad: .* is no count of events"):
         increases({"bad a": value})
+    with pytest.raises(NotCounterError, match="are more than events can be"):
+        increases({"bad a": 1e17})
 
 
 @pytest.mark.contract("B1154")

@@ -183,15 +183,14 @@ def test_a_negligible_rate_passes(total: int, is_last: bool, end: str) -> None:
 
 @pytest.mark.contract("B1151")
 def test_a_pass_in_a_phase_of_unknown_length_takes_evidence_of_a_hundred_to_one() -> None:
-    """By an oracle of its own: the mean of the ratios of likelihoods below `harm`."""
+    """Where it first passes, the mean of the likelihood ratios has just reached a hundred."""
 
     def evidence(bad: int) -> CountEvidence:
         return steady(ROLLOUT, 60, (bad / 60, 100), (1, 100))
 
-    least = next(
-        bad for bad in range(60, 0, -1) if judge(ROLLOUT, evidence(bad)) is End.NOT_HARMFUL
-    )
-    known = [evidence(bad).likelihoods for bad in (least, least + 1)]
+    ends = ((bad, judge(ROLLOUT, evidence(bad))) for bad in range(120, 0, -1))
+    most = next(bad for bad, end in ends if end is End.NOT_HARMFUL)
+    known = [evidence(bad).likelihoods for bad in (most, most + 1)]
     logs = [one.log_evidence_below(ROLLOUT.harm, dispersion=1.0) for one in known]
     assert logs[0] >= math.log(100) > logs[1]
 

@@ -23,7 +23,7 @@ from gate.report.words.attempt_advice import (
     parse_hint,
     take_over_flags,
 )
-from gate.report.words.check_advice import ask_again
+from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS
@@ -330,8 +330,12 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] in ("baseline", "none")
-    text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield ask_again(result, text, registry.argument_of(worst), place_of(result, worst))
+    name, place = registry.argument_of(worst), place_of(result, worst)
+    if decides_by_counts(result):
+        yield from advise_on_counts(result, name, place)
+    else:
+        text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
+        yield ask_again(result, text, name, place)
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from undo_steps(
             result, worst, "if it is bad after all, return to what served before:"

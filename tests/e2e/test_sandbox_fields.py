@@ -238,7 +238,7 @@ class Dice:
             [
                 {"op": "remove", "path": "/spec/template/spec/containers/0"},
                 {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "i"},
-                {"op": "copy", "from": "/spec/replicas", "path": "/spec/minReadySeconds"},
+                {"op": "add", "path": "/spec/minReadySeconds", "value": 1},
                 {"op": "add", "path": "/metadata/labels/new", "value": "1"},
             ]
         )

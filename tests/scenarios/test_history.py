@@ -151,9 +151,9 @@ def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(sc
     rows = rows_of(scene)
     assert (rows[2]["left_at"] != "", rows[2]["came_back"]) == (True, False)
     path = scene.manifest(web(4, behaviour="ready=40"))
-    with scene.gate.start("apply", "-f", path) as running:
-        running.wait_for_line("0 of 2 new pods available")
-        running.kill()
+    with scene.gate.start("apply", "-f", path) as dying:
+        dying.wait_for_line("0 of 2 new pods available")
+        dying.kill()
     # It takes the dead gate's version back first.
     assert_verified(scene.apply(web(5, behaviour="ready=3")))
     assert rows_of(scene)[max(rows_of(scene))]["came_back"] is False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gate.core.model.objects import Ref
 from gate.core.rollout.observations import Kind
@@ -12,6 +13,9 @@ from gate.kube.kinds import registry
 
 Selector = Mapping[str, Any]
 """A LabelSelector (meta/v1): `matchLabels` and `matchExpressions`."""
+
+
+_TERM: Final = re.compile(r"(!?)([^\s=,!()]+)(?:=([^,]*)| (in|notin) \(([^)]*)\))?")
 
 
 def query_of(selector: Selector) -> str:
@@ -46,6 +50,21 @@ def query_of_any(selectors: Sequence[Selector]) -> str:
     return ",".join(
         f"{key} in ({','.join(sorted({one[key] for one in labels}))})" for key in sorted(shared)
     )
+
+
+def does_select(query: str, labels: Mapping[str, str]) -> bool:
+    """Tell whether a query of `query_of` or `query_of_any` selects objects of such labels."""
+    return all(_holds(term, labels) for term in _TERM.finditer(query))
+
+
+def _holds(term: re.Match[str], labels: Mapping[str, str]) -> bool:
+    absent, key, value, operator, values = term.groups()
+    found = labels.get(key)
+    if value is not None:
+        return found == value
+    if operator is not None:
+        return (found in values.split(",")) is (operator == "in")
+    return (found is None) is bool(absent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,9 +141,14 @@ class Recorder:
         """Record a line of a watch, received at that monotonic second."""
         self._hand(len(line), partial(self._line, at, line))
 
-    def record_list(self, at: float, namespace: str, page: bytes) -> None:
-        """Record a page of the list that a watch of `namespace` starts or restarts with."""
-        self._hand(len(page), partial(self._make_list_line, at, namespace, page))
+    def record_list(
+        self, at: float, namespace: str, page: bytes, about: Sequence[str] | None = None
+    ) -> None:
+        """Record a page of a list, as a watch of `namespace` starts or restarts with.
+
+        `about` are the workloads, as KIND/NAME, whose parts it selects; None if it selects none.
+        """
+        self._hand(len(page), partial(self._make_list_line, at, namespace, page, about))
 
     def record_measurement(
         self, at: float, check: str, tick: Tick, said: Answers | Errored
@@ -254,12 +259,15 @@ class Recorder:
             "object": self._masker.mask_object(decoded.object),
         }
 
-    def _make_list_line(self, at: float, namespace: str, page: bytes) -> Made:
+    def _make_list_line(
+        self, at: float, namespace: str, page: bytes, about: Sequence[str] | None
+    ) -> Made:
         found = _LIST.decode(page)
         metadata = {k: v for k, v in found.metadata.items() if k in {"resourceVersion", "continue"}}
         frame = {"kind": found.kind, "apiVersion": found.api_version, "metadata": metadata}
         body = {**frame, "items": self._items(found)}
-        return {"t": self._since(at), "type": LISTED, "namespace": namespace, "object": body}
+        line = {"t": self._since(at), "type": LISTED, "namespace": namespace, "object": body}
+        return line if about is None else {**line, "about": list(about)}
 
     def _make_measurement_line(
         self, at: float, check: str, tick: Tick, said: Answers | Errored

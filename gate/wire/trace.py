@@ -7,7 +7,8 @@ say, `also_applied` (the attempt's other workloads) and `policy` (options of the
 configuration file has them). Each further line has `t`, the seconds since the apply returned, and
 a watch's `type` and `object`; or the type
 
-- LISTED, a `namespace` ("" for nodes), and as `object` a page of the list that a watch began with
+- LISTED, a `namespace` ("" for nodes), as `object` a page of a list, as a watch began with and, if
+  it selects the parts of some workloads alone, `about` these (KIND/NAME)
 - MEASURED, and as `object` the answer to one tick of a check
 - UNSEEN: a request or a watch failed, as `object` says, so that facts may be missing until the type
   SEEN: then all of each workload was read again
@@ -75,7 +76,7 @@ class PodRemoved:
 
 
 TraceEvent = Observed | Vanished | Listed | Measured | ContactFailed | Seen | Reached | PodRemoved
-_Pages = dict[tuple[Kind, str], tuple[core.Watched, ...]]
+_Pages = dict[tuple[Kind, str, tuple[str, ...] | None], tuple[core.Watched, ...]]
 
 
 class _Header(Struct):
@@ -94,6 +95,7 @@ class _Line(Struct):
     type: str
     object: Raw
     namespace: str | None = None
+    about: tuple[str, ...] | None = None
 
 
 class _Why(Struct):
@@ -191,11 +193,13 @@ class Recording:
         body, namespace = bytes(line.object), line.namespace or ""
         kind = registry.watched_kind(_OF_KIND.decode(body).kind.removesuffix("List"))
         page = decode.listing(kind, body)
-        objects = pages.pop((kind, namespace), ()) + page.objects
+        objects = pages.pop((kind, namespace, line.about), ()) + page.objects
         if page.continue_token:
-            pages[kind, namespace] = objects
+            pages[kind, namespace, line.about] = objects
             return ()
         refs = [live.ref for live in self.applied if namespace in (live.ref.namespace, "")]
+        if line.about is not None:
+            refs = [ref for ref in refs if f"{ref.kind}/{ref.name}" in line.about]
         return tuple(Listed(at, kind, ref, objects) for ref in refs)
 
 

@@ -99,6 +99,16 @@ def test_an_observer_only_tells_what_it_would_have_done(scene: Scene) -> None:
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
+@pytest.mark.contract("B1278", "B34")
+def test_an_observer_names_all_that_would_have_gone_back(scene: Scene) -> None:
+    """Both failed, and the configuration was changed with them."""
+    scene.serve(settings("one"), web(), web(name="api"))
+    bad = (settings("two"), web(2, behaviour=CRASH), web(2, name="api", behaviour=CRASH))
+    message = scene.apply(*bad, flags=["--observe"]).document["message"]
+    said = "would have rolled back deployment/api to revision 1, and deployment/web, configmap/"
+    assert f"{said}settings because CrashLoop" in message
+
+
 IN_DOUBT = ("--smoke-test", "sh -c 'exit 75'", "--bake", "2s")
 BAD = ("--smoke-test", "false", "--bake", "2s")
 

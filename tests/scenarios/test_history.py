@@ -13,6 +13,8 @@ from tests.bed.expectations import (
     assert_runs,
     assert_verified,
 )
+from tests.bed.jobs import CRASH as JOB_CRASH
+from tests.bed.jobs import PHASE, job
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
@@ -148,6 +150,13 @@ def test_a_version_that_an_undo_left_or_a_rollback_brought_back_is_said_to_be(sc
     assert re.search(r" verified \d+s ago, by a rollback ", running)
     rows = rows_of(scene)
     assert (rows[2]["left_at"] != "", rows[2]["came_back"]) == (True, False)
+    path = scene.manifest(web(4, behaviour="ready=40"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("0 of 2 new pods available")
+        running.kill()
+    # It takes the dead gate's version back first.
+    assert_verified(scene.apply(web(5, behaviour="ready=3")))
+    assert rows_of(scene)[max(rows_of(scene))]["came_back"] is False
 
 
 @pytest.mark.contract("B700", "B796")
@@ -163,6 +172,25 @@ def test_doubt_of_what_was_verified_before_another_version_leaves_it_unverified(
         assert [row["images"] for row in rows.values() if row[mark]] == [["shop/web:1"]]
     result = scene.apply(settings("3"), web(3, behaviour=CRASH))
     assert "what runs was not verified (CheckError)" in result.stderr
+    assert_rolled_back(result, "CrashLoop")
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1275", "B700")
+@pytest.mark.parametrize(("flag", "exit_code"), [("--on-failure=keep", 6), ("--observe", 0)])
+def test_what_its_smoke_test_job_failed_for_is_left_unverified(
+    scene: Scene, flag: str, exit_code: int
+) -> None:
+    """Kept though the Job after it failed: the next failure returns to what was verified."""
+    verify_versions(scene, 1)
+    smoke = job("smoke", behaviour=JOB_CRASH, annotations={PHASE: "after"})
+    kept = scene.apply(settings("2"), web(2), smoke, flags=[flag])
+    assert (kept.exit_code, kept.document["reason"]) == (exit_code, "JobFailed"), str(kept)
+    row = rows_of(scene)[2]
+    assert (row["verdict"], row["reason"], row["returned_to"]) == ("failed", "JobFailed", False)
+    result = scene.apply(settings("3"), web(3, behaviour=CRASH))
+    assert "what runs was not verified (JobFailed)" in result.stderr
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"

@@ -14,6 +14,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.history import version_of
+from tests.bed.jobs import entry, job
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import Objects
@@ -182,6 +183,27 @@ def test_a_namespace_that_goes_in_mid_flight_is_named(
     assert not warned(result, "not given back")
     assert not warned(result, "not remembered")
     assert "apply again" not in shown
+
+
+@pytest.mark.contract("B1277", "B771")
+def test_a_job_that_went_with_its_namespace_is_said_to_have_run(
+    scene: Scene, namespace: str
+) -> None:
+    """Its failure made the run go back, which met the deletion: what it did stays."""
+    scene.serve(settings("one"), web())
+    with scene.applying(settings("two"), job(behaviour="crash=1;code=3"), web(2)) as running:
+        running.wait_for_line("rollback ")
+        scene.objects.delete("namespaces", namespace)
+        scene.objects.delete("jobs", "migrate")
+        scene.objects.delete("deployments", "web")
+        result = running.wait()
+    assert result.exit_code == 8, str(result)
+    assert entry(result, "migrate")["lasting_effect"] == "what the Job did"
+    shown = one_line(report(scene, result))
+    assert "JobFailed ran shop/migrate:1" in shown
+    assert f"somebody deleted namespace {namespace}, and everything in it goes with it" in shown
+    for untrue in ("has not run", "runs as soon as it can", "apply again", "kubectl logs"):
+        assert untrue not in shown
 
 
 @pytest.mark.long

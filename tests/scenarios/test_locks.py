@@ -27,7 +27,7 @@ from tests.long import longer
 from tests.played.gate import PlayedGate
 from tests.scenarios.killing import LEASE, RECORD, SLOW, kill_apply, kill_at, lease
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
-from tests.scenarios.versions import one_line, report
+from tests.scenarios.versions import CRASH, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
 
@@ -133,6 +133,22 @@ def test_a_lock_that_was_taken_ends_the_attempt(scene: Scene) -> None:
     assert result.duration_seconds < 20
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
     assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
+
+
+@pytest.mark.contract("B1276", "B524")
+@pytest.mark.parametrize("version", [web(2), web(2, behaviour=CRASH)])
+def test_a_lock_that_the_release_finds_lost_ends_the_attempt(scene: Scene, version: JSON) -> None:
+    """No renewal came between: 8, neither verified nor rolled back, and nothing is remembered."""
+    assert_verified(scene.apply(web()))
+    before = lease(scene)["metadata"]["annotations"]["rollout-gate/history"]
+    with scene.applying(version, flags=["--bake", "2s"]) as running:
+        running.wait_for_line("baking|restored", 60.0)
+        scene.objects.patch("leases", LEASE, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Locked")
+    assert warned(result, "the lock of deployment/web was taken by somebody else")
+    assert lease(scene)["spec"]["holderIdentity"] == "somebody else"
+    assert lease(scene)["metadata"]["annotations"]["rollout-gate/history"] == before
 
 
 @pytest.mark.contract("B524")

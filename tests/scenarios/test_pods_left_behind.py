@@ -302,6 +302,23 @@ def test_pods_that_would_come_back_at_the_failed_version_are_named(
 
 
 @waits
+@pytest.mark.contract("B1092", "B1232")
+def test_a_canary_that_was_promoted_does_not_come_back(scene: Scene, audit: Trail) -> None:
+    """The partition is back, and all pods run the version that two of them had not run before."""
+    scene.serve(db(1), web())
+    assert_ended(scene.apply(db(2, partition=2)), 0, "verified", "Partitioned", running="mixed")
+    late = web(2, behaviour="crash=20")
+    result = scene.apply(db(2, partition=0), late, flags=SHORT)
+    ended = {one["name"]: one for one in result.document["workloads"]}
+    assert result.exit_code == 5, str(result)
+    assert ended["db"]["outcome"] == "rollback-failed"
+    assert images(scene) == ["shop/db:2"] * 3
+    assert evicted(audit) == []
+    said = " ".join(result.document["message"].split()) + str(ended["db"]["causes"])
+    assert "below the partition 2" in said, said
+
+
+@waits
 @pytest.mark.contract("B1232")
 def test_pods_that_are_left_to_people_are_not_waited_for(scene: Scene) -> None:
     """With `never` nobody but a person replaces the pod, and the end says at once which."""

@@ -56,6 +56,20 @@ def test_a_recording_is_judged_as_the_run_was(
     assert [each["reason"] for each in replayed["causes"]] == causes
 
 
+@on_any_cluster
+@pytest.mark.contract("B276")
+def test_a_recording_of_several_workloads_loses_none_of_their_parts(scene: Scene) -> None:
+    """Each is read for itself in the bake window: what its list lacks is not gone."""
+    scene.serve(web(), web(name="api"))
+    flags = ("--bake", "25s", *RECORD)
+    run = scene.apply(web(2), web(2, name="api"), flags=flags)
+    assert_verified(run)
+    replayed = scene.gate("replay", "run.jsonl")
+    assert replayed.exit_code == 0, str(replayed)
+    assert "following no" not in replayed.stdout, replayed.stdout
+    assert replayed.stdout.count("following replicaset/") == 2
+
+
 @pytest.mark.contract("B277")
 def test_a_recording_keeps_what_is_owned_and_masks_values(scene: Scene) -> None:
     """Environment values are masked, equal ones alike; the fields that the apply owned are kept."""

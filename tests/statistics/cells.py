@@ -65,6 +65,7 @@ TWICE: Final = Traffic(ratio=2)
 THRICE: Final = Traffic(ratio=3)
 BORN: Final = Scrapes(series=5, born=True)
 _PODS: Final = Bound("failed", most=0.02)
+_RARE_BURSTS: Final = Bound("passed", most=0.05)
 _EDGE: Final = Bound("failed", most=0.06)
 
 
@@ -145,6 +146,14 @@ def _worse(rule: CountRule) -> Iterator[Cell]:
     yield Cell("three times as bad, in bursts", bursts, rule, (Bound("failed", least=0.95),))
     shared = Traffic(2, 18, ratio=3)
     yield Cell("three times as bad, a tenth of 20 requests/s", shared, rule)
+    # Above what is negligible; old is below it.
+    for per_second in (100, 1_000):
+        rare = Traffic(per_second, per_second, rate=0.00055, ratio=2)
+        yield Cell(
+            f"twice as bad, 0.11 % bad, {per_second:,} requests/s", rare, rule, (NO_HARM_PASSES,)
+        )
+        bursty = replace(rare, burst_variance=0.5)
+        yield Cell(f"the same in bursts, {per_second:,} requests/s", bursty, rule, (_RARE_BURSTS,))
 
 
 def _worse_at_any_time() -> Iterator[Cell]:

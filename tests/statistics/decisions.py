@@ -54,7 +54,7 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     ]
     bad_new, total_new, bad_old, total_old = sums
     spread = _dispersion(counts)
-    below = _negligible(rule, bad_new, total_new)
+    below = _negligible(rule, bad_new / spread, total_new / spread)
     seen = (bad_old > 0) & (total_new > 0)
     if rule.known_length:
         worse, harmless = _exact(rule, sums, spread, early_share)
@@ -63,8 +63,8 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         delta = bad_new / total_new - bad_old / total_old > rule.min_delta
     worse &= delta & (bad_new > 0)
-    worse &= _served_ticks(counts) >= LEAST_TICKS
-    return Ends(_first(worse), _first(harmless & seen | below))
+    enough = _served_ticks(counts) >= LEAST_TICKS
+    return Ends(_first(worse & enough), _first((harmless & seen | below) & enough))
 
 
 def _served_ticks(counts: Counts) -> Numbers:
@@ -95,7 +95,9 @@ def _negligible(rule: CountRule, bad: Numbers, total: Numbers) -> Flags:
     if not rule.negligible:
         return np.zeros(bad.shape, bool)
     tail = betainc(np.maximum(total - bad, _TINY), bad + 1, 1 - rule.negligible)
-    shown: Flags = (tail <= 0.01) & (total > bad)
+    alpha = np.full(bad.shape[1], 0.001)
+    alpha[-1] = 0.01
+    shown: Flags = (tail <= alpha) & (total > bad)
     return shown
 
 

@@ -134,10 +134,9 @@ def _measure(
             partial = no_data(f"partial: {said.value.remarks[0]}")
             return _make_unanswered(check, about, question, partial)
         answers.append(said.value)
-    found = read_traffic(*answers)
-    if found is None:
-        silent = no_data("no traffic of the running version is seen in the last hour")
-        return _make_unanswered(check, about, questions[0], silent)
+    found = read_traffic(check.probe, *answers)
+    if isinstance(found, Measurement):
+        return _make_unanswered(check, about, questions[0], found)
     return found
 
 

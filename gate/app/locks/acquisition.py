@@ -241,3 +241,12 @@ def _moment(clock: Clock, at: float) -> str:
     """Format a moment on the clock as RFC 3339, in UTC."""
     wall = clock.wall() + timedelta(seconds=at - clock.now())
     return f"{wall:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def without_record(lock: Lock, error: ApiError) -> RefusedError:
+    """Return the refusal of an attempt that nobody could finish if it were killed."""
+    return RefusedError(
+        f"{lock}: the record of the planned writes cannot be saved: {error.message}",
+        reason=error.reason,
+        hint="nobody could finish this attempt if the gate dies; to continue anyway: --no-lock",
+    )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Final
 
-from gate.app.locks.acquisition import LEAVE_SECONDS
+from gate.app.locks.acquisition import LEAVE_SECONDS, without_record
 from gate.app.locks.closing_texts import ClosingTexts, mask_cause
 from gate.app.locks.held_locks import JUST_NOW_SECONDS, HeldLocks, LookAtLocks, Lost
 from gate.app.locks.secret_backup import SecretsBeside
@@ -31,7 +31,6 @@ from gate.core.protocol.events import Recorded, Released
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closed, History
 from gate.engine import Broken, Inbox
-from gate.errors import RefusedError
 from gate.kube.failures import ApiError
 from gate.kube.lease import DURATION_SECONDS, HISTORY, RECORD, Held, Leases
 from gate.side_by_side import each
@@ -229,7 +228,7 @@ class Keeper:
         record, number = effect.record, effect.effect_id
         while record.objects and (error := self._not_saved(task, record)) is not None:
             if record.leg is Leg.FORWARD and not error.transient:
-                task.inbox.put(Broken(_without_record(task.record_in, error)))
+                task.inbox.put(Broken(without_record(task.record_in, error)))
                 return
             self._warn(f"the record could not be saved: {error.message}")
             if record.leg is Leg.BACK:
@@ -309,6 +308,7 @@ class Keeper:
         record finishes the attempt, and no Deployment lacks its history.
         """
         texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
+        known = set(self._held.lost)
         others = [lock for lock in self._held.locks if lock != task.record_in]
         end = functools.partial(self._end_of, task, closed, texts)
         each(self._clock, end, others)
@@ -316,6 +316,8 @@ class Keeper:
             end(task.record_in)
         for lock, holder in self._held.lost.items():
             self._warn(f"the lock of {lock} was taken by {holder} while this run held it")
+        if self._held.lost.keys() - known:
+            task.inbox.put(self._held.loss())  # before the answer: it changes the verdict
         self._left = not task.stays
 
     def _end_of(self, task: Task, closed: Closed, texts: ClosingTexts, lock: Lock) -> None:
@@ -389,12 +391,3 @@ class Keeper:
         if self._secrets.are_beside(lock):
             return False
         return self._held.delete_blank(lock, whoever_made_it=whoever_made_it)
-
-
-def _without_record(lock: Lock, error: ApiError) -> RefusedError:
-    """Return the refusal of an attempt that nobody could finish if it were killed."""
-    return RefusedError(
-        f"{lock}: the record of the planned writes cannot be saved: {error.message}",
-        reason=error.reason,
-        hint="nobody could finish this attempt if the gate dies; to continue anyway: --no-lock",
-    )

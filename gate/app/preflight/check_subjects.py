@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.config import Settings
 from gate.core.checks.spec import Check, Command
-from gate.core.kinds.check_variables import OF_A_WORKLOAD
+from gate.core.kinds.check_variables import OF_A_WORKLOAD, is_measured, variables_of
 from gate.core.model.objects import Ref
 from gate.errors import UsageError, UsageErrors
 
@@ -28,7 +28,8 @@ def named_by(check: Check) -> frozenset[str]:
 def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     """Return the workload of `refs` that a check is about, None if it is about no single one.
 
-    UsageError if it names none of them, or needs a single one and nothing says which.
+    UsageError if it names none of them, needs a single one and nothing says which, or names what
+    one of its kind never has.
     """
     found = [ref for ref in refs if check.deployment in ("", ref.name)]
     if check.deployment and not found:
@@ -36,6 +37,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
         why = f"check {check.name}: no workload that is judged is called {check.deployment}"
         raise UsageError(why, hint=there)
     if len(found) == 1:
+        _require_known_variables(check, found[0])
         return found[0]
     variables = sorted(named_by(check) & OF_A_WORKLOAD)
     if not variables:
@@ -45,6 +47,20 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
         raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
     hint = f"say which by the check's key, whatever its kind: deployment: {found[0].name}"
     raise UsageError(f"{first}, and there are several: {_join_refs(found)}", hint=hint)
+
+
+def _require_known_variables(check: Check, ref: Ref) -> None:
+    if not is_measured(ref):
+        return
+    known = variables_of((ref,))
+    foreign = sorted(named_by(check) & OF_A_WORKLOAD - frozenset(known.all))
+    if foreign:
+        names = " or ".join(f"${{{name}}}" for name in known.of_one_version)
+        hint = (
+            f"what tells versions of a {ref.kind} apart is {names}: select by a label of the series"
+            " that has it (a ready-made check is printed by --show, to be changed)"
+        )
+        raise UsageError(f"check {check.name}: {ref} has no ${{{foreign[0]}}}", hint=hint)
 
 
 def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:

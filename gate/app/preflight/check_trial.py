@@ -30,6 +30,7 @@ from gate.core.kinds.check_variables import is_measured, variables_of
 from gate.core.model.fact import Known
 from gate.core.model.outcome import Reason
 from gate.core.plan.plan import Target
+from gate.core.rollout.baseline import find_most_available
 from gate.errors import RefusedError
 from gate.report.check_report.asked_check import AskedCheck, parts
 from gate.report.check_report.query_pointer import point_at_place, question_text
@@ -95,7 +96,12 @@ def _trial(session: Session, check: Check, targets: Sequence[Target]) -> _Trial:
 def _serves(target: Target | None, targets: Sequence[Target]) -> bool:
     """Tell whether a version serves that a check of `target`, or of no single target, can see."""
     seen = targets if target is None else (target,)
-    return not seen or any(isinstance(one.baseline, Known) for one in seen)
+    return not seen or any(map(_has_served, seen))
+
+
+def _has_served(target: Target) -> bool:
+    is_known = isinstance(target.baseline, Known)
+    return is_known or find_most_available(target.snapshot) is not None
 
 
 def _subject(namespace: str, target: Target | None, at: float) -> Subject:
@@ -110,6 +116,9 @@ def _subject(namespace: str, target: Target | None, at: float) -> Subject:
     if target is not None and isinstance(target.baseline, Known):
         served = target.baseline.value
         version, revision = Version(served.replica_set, served.label_value), served.revision
+    most = None if target is None else find_most_available(target.snapshot)
+    if most is not None:
+        version, revision = Version(most.name, most.label_value), most.revision
     return Subject(
         namespace,
         name,

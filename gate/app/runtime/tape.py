@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +18,7 @@ from gate.core.checks.tick_grid import Tick
 from gate.core.kinds.registry import is_workload
 from gate.core.protocol.effects import Write
 from gate.kube.kinds.registry import WATCHED_PLURALS, WORKLOAD_PLURALS
+from gate.kube.scope import does_select
 from gate.report.document.run import Run
 
 if TYPE_CHECKING:
@@ -23,6 +26,20 @@ if TYPE_CHECKING:
 
 FLUSH_SECONDS: Final = 2.0
 """How long the end of a run waits until its recording is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Workload:
+    """A workload that was applied, as KIND/NAME, with the labels of its pods."""
+
+    called: str
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> _Workload:
+        template = body["spec"]["template"].get("metadata") or {}
+        called = f"{body['kind']}/{body['metadata']['name']}"
+        return cls(called, template.get("labels") or {})
 
 
 class Tape:
@@ -41,6 +58,7 @@ class Tape:
         self._policy = policy
         self._before: list[bytes] = []
         self._applied: list[bytes] = []
+        self._workloads: tuple[_Workload, ...] = ()
         self._missing = False
         self._removed: set[str] = set()
 
@@ -57,7 +75,7 @@ class Tape:
         if kind not in WATCHED_PLURALS:
             return
         if method == "GET" and not name:
-            self._on_list(path, body)
+            self._on_list(path, dict(query), body)
         elif method == "PATCH" and kind in WORKLOAD_PLURALS and _is_apply(query):
             self._applied_one(body)
 
@@ -98,11 +116,24 @@ class Tape:
         """Take the end of the attempt."""
         self._recorder.record_ending(self._clock.now(), partial(_end, attempt, run))
 
-    def _on_list(self, path: str, body: bytes) -> None:
-        if self.complete:
-            self._recorder.record_list(self._clock.now(), _namespace_of(path), body)
-        else:
+    def _on_list(self, path: str, query: Mapping[str, str], body: bytes) -> None:
+        if not self.complete:
             self._before.append(body)
+            return
+        about = self._find_listed(query)
+        self._recorder.record_list(self._clock.now(), _namespace_of(path), body, about)
+
+    def _find_listed(self, query: Mapping[str, str]) -> tuple[str, ...] | None:
+        """Return the workloads that a list is about, as KIND/NAME; None if it selects nothing."""
+        labels, name = query.get("labelSelector", ""), query.get("fieldSelector", "")
+        if not self._workloads and (labels or name):
+            self._workloads = tuple(_Workload.of(json.loads(body)) for body in self._applied)
+        if labels:
+            of_pods = ((one.called, one.labels) for one in self._workloads)
+            return tuple(called for called, own in of_pods if does_select(labels, own))
+        prefix, _, name = name.partition("metadata.name=")
+        named = (one.called for one in self._workloads if one.called.endswith(f"/{name}"))
+        return tuple(named) if name and not prefix else None
 
     def _applied_one(self, body: bytes) -> None:
         if self.complete:

@@ -28,6 +28,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
 from gate.core.protocol.effects import Ask
 from gate.core.protocol.events import Answered, Errored
+from gate.core.rollout.baseline import find_most_available
 from gate.core.rollout.fresh_pods import sort_old_pods
 from gate.core.rollout.verdict import Verdict, VerdictKind
 
@@ -116,11 +117,11 @@ def _sort_old_pods(attempt: Attempt, check: Check) -> OldPods:
     is_asked = isinstance(check.probe, Counts) and check.probe.compared_pods is ComparedPods.FRESH
     if not is_asked or len(refs) != 1:
         return NO_OLD_PODS
-    baseline = attempt.plan.target(refs[0]).baseline
-    if not isinstance(baseline, Known):
+    served = _find_served(attempt, refs[0])
+    if served is None:
         return NO_OLD_PODS
     snapshot = attempt.workloads.rollouts[refs[0]].snapshot
-    return sort_old_pods(snapshot, baseline.value.replica_set)
+    return sort_old_pods(snapshot, served.name)
 
 
 def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
@@ -158,24 +159,37 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     if len(refs) != 1:
         return _common_subject(attempt, refs)
     (ref,) = refs
-    rollout, target = attempt.workloads.rollouts[ref], attempt.plan.target(ref)
+    rollout = attempt.workloads.rollouts[ref]
     current = rollout.snapshot.current()
     new = Version() if current is None else Version(current.name, current.label_value)
-    baseline = None
-    if isinstance(target.baseline, Known):
-        served = target.baseline.value
-        baseline = Version(served.replica_set, served.label_value)
     live = rollout.snapshot.live
     return Subject(
         namespace=ref.namespace,
         workload=ref.name,
         new=new,
         started_at=rollout.applied.at,
-        baseline=baseline,
+        baseline=_find_served(attempt, ref),
         revision=live.revision if live is not None else None,
         first_available_at=rollout.progress.first_available_at,
         variables=variables_of(refs),
     )
+
+
+def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
+    """Return the version that served right before the new one, None if nothing else did.
+
+    It may be another one than a failure returns to: one that was left unverified serves as well,
+    and so does the one that a canary is promoted over. No version is compared with itself.
+    """
+    target, rollout = attempt.plan.target(ref), attempt.workloads.rollouts[ref]
+    new = rollout.snapshot.current()
+    most = find_most_available(target.snapshot, without="" if new is None else new.uid)
+    if most is not None:
+        return Version(most.name, most.label_value)
+    if not isinstance(target.baseline, Known):
+        return None
+    served = Version(target.baseline.value.replica_set, target.baseline.value.label_value)
+    return None if new is not None and served.name == new.name else served
 
 
 def _common_subject(attempt: Attempt, refs: tuple[Ref, ...]) -> Subject:

@@ -10,7 +10,12 @@ from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.state import Attempt, Ending
-from gate.core.attempt.version_failures import find_failure, has_landed_late, is_known_failure
+from gate.core.attempt.version_failures import (
+    find_failed_test,
+    find_failure,
+    has_landed_late,
+    is_known_failure,
+)
 from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
@@ -145,6 +150,7 @@ def _find_unverified(
     """Return the version that was rolled out if it was not verified, None if it was.
 
     None, too, for one that somebody else replaced before it had failed: nothing is known of it.
+    What is complete is not verified by an attempt whose smoke test failed.
     """
     tried = attempt.ledger.written.get(ref)
     if tried is not None and not _has_changed_anything(attempt):
@@ -153,12 +159,13 @@ def _find_unverified(
         return _beside_unchanged(attempt, record, tried.after)
     is_undecided = ending.outcome in _UNDECIDED and not _is_cut_off(attempt, ref)
     is_undecided = is_undecided and not is_known_failure(attempt, ref)
-    if is_undecided or ending.outcome is Outcome.VERIFIED:
+    failed_test = find_failed_test(attempt) if ending.outcome is Outcome.VERIFIED else None
+    if is_undecided or (ending.outcome is Outcome.VERIFIED and failed_test is None):
         return None
     live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.workload is None:
         return None
-    why = find_failure(attempt, ref) or _without_lock(attempt, ending)
+    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, ending)
     written = _collect_written(attempt)
     return _make_judged_version(
         attempt, record, live, {**written, ref: live}, why=cause_of_end(why)

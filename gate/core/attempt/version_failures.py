@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
+from gate.core.plan.phases import Phase
 from gate.core.versions.judged_version import is_failure
 
 _STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
@@ -34,6 +36,20 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
     return why
+
+
+def find_failed_test(attempt: Attempt) -> Ending | None:
+    """Return the failure of what runs once all else is complete, as a smoke test, None for none.
+
+    It speaks against what it ran after, as a failed check does; the failure of another workload
+    that lasts does not.
+    """
+    ends = (
+        attempt.result.endings.get(target.ref)
+        for target in attempt.plan.targets
+        if target.phase is Phase.AFTER and not has_way_back(target.ref)
+    )
+    return next((one for one in ends if one and one.outcome is Outcome.FAILED), None)
 
 
 def _is_left(attempt: Attempt, ref: Ref) -> bool:

@@ -17,7 +17,7 @@ from gate.core.statistics.count_estimate import Estimate, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
 _SCRAPES_TO_BE_GONE: Final = 2
-_NO_COMPUTED_BAD: Final = (
+NO_COMPUTED_BAD: Final = (
     "bad gives no series although total does: one that it is computed from does not exist, as a"
     " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
 )
@@ -80,9 +80,10 @@ class CountRun:
             return self, wrong
         known = self.old_pods.after(old_pods)
         try:
-            new, more_new = self.new.plus(_series(answers.value))
             counted = known.fresh if self.compares_fresh else None
-            old, more_old = self.old.plus(_series(answers.baseline), counted)
+            usual = self.new.most_grown
+            old, more_old = self.old.plus(_series(answers.baseline), counted, usual)
+            new, more_new = self.new.plus(_series(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
         if self.begins:
@@ -131,9 +132,9 @@ class CountRun:
             if gauge:
                 return unfit(f"{gauge} (the {name} version)")
             if sums.bad > sums.total:
-                return unfit(f"the {name} version has {_more_bad(sums.bad, sums.total)}")
+                return unfit(f"the {name} version has {describe_more_bad(sums.bad, sums.total)}")
             if _lacks_computed_bad(self.counts, readings):
-                return no_data(f"of the {name} version {_NO_COMPUTED_BAD}")
+                return no_data(f"of the {name} version {NO_COMPUTED_BAD}")
         return None
 
     def measure_as(self, end: End, figures: str) -> Measurement:
@@ -196,8 +197,15 @@ class CountRun:
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
+        return f", likely {interval}; {self._describe_reach(found)}{gone}"
+
+    def _describe_reach(self, found: Estimate) -> str:
+        """Say which ratio could have been shown: none in less than the least looks."""
+        looks = self.evidence.served_ticks
+        if looks < LEAST_TICKS:
+            return f"{looks} looks saw requests, and nothing is decided before {LEAST_TICKS} have"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
-        return f", likely {interval}; this traffic could show {detectable}{gone}"
+        return f"this traffic could show {detectable}"
 
 
 def _name_missing_label(answer: Answer | None) -> Measurement | None:
@@ -224,10 +232,10 @@ def look_once(counts: Counts, answers: Answers) -> Measurement:
     if not totals:
         return no_data("no series of total")
     if _lacks_computed_bad(counts, read):
-        return no_data(_NO_COMPUTED_BAD)
+        return no_data(NO_COMPUTED_BAD)
     bad = sum(each.value for each in series if each.counted is Counted.BAD)
     if bad > sum(totals):
-        return unfit(_more_bad(bad, sum(totals)))
+        return unfit(describe_more_bad(bad, sum(totals)))
     seen = _count_series(series)
     if counts.compares:
         return no_data(f"{seen}; one look compares nothing, a rollout does")
@@ -268,7 +276,8 @@ def _lacks_computed_bad(counts: Counts, side: CounterReadings) -> bool:
     return _lacks_bad(side) and counts.computes_bad
 
 
-def _more_bad(bad: float, total: float) -> str:
+def describe_more_bad(bad: float, total: float) -> str:
+    """Say that `bad` counts what `total` does not."""
     return (
         f"more bad events ({bad:g}) than events at all ({total:g}): bad has to select some of total"
     )

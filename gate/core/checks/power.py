@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks.power_plan import PowerPlan
-from gate.core.statistics.count_decision import LEAST_TICKS
 from gate.core.statistics.count_estimate import POWER
 from gate.core.statistics.count_power import (
     Begin,
@@ -42,7 +41,6 @@ class Power:
     smallest: float | None = None
     enough_seconds: float | None = None
     enough_per_second: float | None = None
-    obstacle: str = field(default="")
 
     @property
     def finds_what_is_sought(self) -> bool:
@@ -53,11 +51,8 @@ class Power:
 
 def foresee(plan: PowerPlan, begin: Begin) -> Power:
     """Return what a plan could show; `begin` returns a source of chance from its beginning."""
-    obstacle = plan.obstacle
-    if obstacle:
-        return Power(plan, obstacle=obstacle)
-    if plan.looks < LEAST_TICKS:
-        return Power(plan, obstacle=f"{plan.looks} looks decide nothing: {LEAST_TICKS} are needed")
+    if plan.obstacle is not None:
+        return Power(plan)
     rule, traffic = plan.rule, plan.traffic
     failed = tuple(
         (ratio, chances_to_fail(rule, traffic, ratio, begin) if _is_rate(plan, ratio) else None)

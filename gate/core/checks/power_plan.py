@@ -13,7 +13,7 @@ from typing import Final
 
 from gate.core.checks.spec import Check, ComparedPods, Counts, During
 from gate.core.model.objects import Workload
-from gate.core.statistics.count_decision import CountRule
+from gate.core.statistics.count_decision import LEAST_TICKS, CountRule
 from gate.core.statistics.simulated_looks import PlannedTraffic
 
 _LEAST_SHARE: Final = 0.01
@@ -26,6 +26,28 @@ class ExposureOrigin(enum.StrEnum):
     FLAG = "flag"
     STRATEGY = "strategy"
     ROLLING_UPDATE = "rolling-update"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing can be compared as planned, and what would help."""
+
+    why: str
+    way_out: str
+
+
+_KEEP_OLD_PODS: Final = "keep old pods by a partition, or say by --exposure which part they get"
+NO_NEW_POD: Final = Obstacle(
+    "no pod of the new version is planned",
+    "lower the partition, or say by --exposure which part each version gets",
+)
+UNKNOWN_FRESH_PODS: Final = Obstacle(
+    "how many old pods will be started with the new ones is not known before",
+    "say by --exposure which part they get",
+)
+NO_OLD_POD: Final = Obstacle(
+    "a rolling update leaves no pod of the old version in the bake window", _KEEP_OLD_PODS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +120,19 @@ class PowerPlan:
         return schedule.initial_delay_seconds + look * schedule.interval_seconds
 
     @property
-    def obstacle(self) -> str:
-        """Why nothing can be compared as planned, "" if something can."""
+    def obstacle(self) -> Obstacle | None:
+        """Why nothing can be compared as planned, None if something can."""
         if self.exposure.new <= 0:
-            return "no pod of the new version is planned"
+            return NO_NEW_POD
         if self._is_fresh and self.exposure.origin is not ExposureOrigin.FLAG:
-            return "how many old pods will be started with the new ones is not known before"
+            return UNKNOWN_FRESH_PODS
         moves = self.exposure.origin is ExposureOrigin.ROLLING_UPDATE
         if moves and self.check.schedule.during is During.BAKE:
-            return "a rolling update leaves no pod of the old version in the bake window"
-        return ""
+            return NO_OLD_POD
+        if self.looks < LEAST_TICKS:
+            why = f"{self.looks} looks decide nothing: {LEAST_TICKS} are needed"
+            return Obstacle(why, "a longer --bake, or a shorter interval")
+        return None
 
 
 def looks_within(check: Check, seconds: float) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks import query_variables
+from gate.core.checks.count_run import NO_COMPUTED_BAD, describe_more_bad
+from gate.core.checks.measurement import Measurement, no_data, unfit
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answer, Counted, MetricQuestion, Samples, Series
 from gate.core.checks.spec import Check, Counts
@@ -56,14 +58,18 @@ def ask_traffic(
     )
 
 
-def read_traffic(grown: Answer, seen: Answer) -> MeasuredTraffic | None:
-    """Return what the answers to `ask_traffic` say; None if nothing was counted."""
+def read_traffic(counts: Counts, grown: Answer, seen: Answer) -> MeasuredTraffic | Measurement:
+    """Return what the answers to `ask_traffic` say, or why the check could not use them either."""
     found = {each.counted: each.value for each in _finite(grown)}
     steps = sum(each.value for each in _finite(seen))
     seconds = min(HOUR_SECONDS, steps * STEP_SECONDS)
     total = found.get(Counted.TOTAL, 0.0)
     if not (total > 0 and seconds > 0):
-        return None
+        return no_data("no traffic of the running version is seen in the last hour")
+    if counts.computes_bad and Counted.BAD not in found:
+        return no_data(NO_COMPUTED_BAD)
+    if found.get(Counted.BAD, 0.0) > total:
+        return unfit(describe_more_bad(found[Counted.BAD], total))
     return MeasuredTraffic(found.get(Counted.BAD, 0.0), total, seconds)
 
 

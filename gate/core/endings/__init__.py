@@ -1,3 +1,11 @@
 """How an attempt ends: the last look at the objects, and an ending for each workload."""
 
-__all__ = ["conclusion", "coverage", "differences", "last_reads", "rollback_ending", "unwritten"]
+__all__ = [
+    "conclusion",
+    "coverage",
+    "differences",
+    "last_reads",
+    "lock_ending",
+    "rollback_ending",
+    "unwritten",
+]

@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.kinds.registry import has_way_back
+from gate.core.model.body import FrozenMap
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
+
+_SERVING: Final = (Outcome.VERIFIED, Outcome.APPLIED, Outcome.ROLLED_BACK)
+"""The outcomes that promise something of what runs now."""
+
+
+def with_lost_lock(attempt: Attempt) -> Attempt:
+    """Return the attempt, superseded if a lock turns out to be lost after a verdict without doubt.
+
+    Whoever took it may have changed what runs since the last look. A failure that was seen stays
+    one, and what has run to its end has.
+    """
+    lost, whole = attempt.interference.lock_lost, attempt.result.ending
+    if lost is None or whole is None or whole.outcome not in _SERVING:
+        return attempt
+    endings = FrozenMap(
+        (ref, lock_ending(attempt, ref, lost) if _is_in_doubt(ref, one) else one)
+        for ref, one in attempt.result.endings.items()
+    )
+    result = replace(attempt.result, endings=endings, ending=lost, judged=lost)
+    return replace(attempt, result=result)
+
+
+def _is_in_doubt(ref: Ref, ending: Ending) -> bool:
+    return has_way_back(ref) and ending.outcome in _SERVING
 
 
 def lock_ending(attempt: Attempt, ref: Ref, lost: Ending) -> Ending:

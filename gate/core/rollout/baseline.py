@@ -1,11 +1,11 @@
-"""What ran and served before our write: the only version that a rollback returns to by itself."""
+"""What ran and served before our write: what a rollback returns to, and checks compare with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from gate.core.model.fact import Absent, Fact, Known, Unknown
-from gate.core.model.objects import Template
+from gate.core.model.objects import Revision, Template
 from gate.core.rollout.snapshot import Snapshot
 
 
@@ -33,3 +33,15 @@ def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:
         return Absent()
     revision = current.revision or live.revision
     return Known(Baseline(current.name, revision, live.template, current.label_value))
+
+
+def find_most_available(snapshot: Snapshot, without: str = "") -> Revision | None:
+    """Return the revision of which most pods are available, None if none has an available pod.
+
+    `without` is the uid of one that is left out. Of several the live one comes first.
+    """
+    current = snapshot.current()
+    owned = sorted(snapshot.list_owned(), key=lambda one: one is not current)
+    found = [(snapshot.count_pods(one).available, one) for one in owned if one.uid != without]
+    most = max(found, key=lambda one: one[0], default=(0, None))
+    return most[1] if most[0] else None

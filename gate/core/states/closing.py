@@ -16,6 +16,7 @@ from gate.core.endings.last_reads import (
     with_restorations_checked,
     with_unread,
 )
+from gate.core.endings.lock_ending import with_lost_lock
 from gate.core.model.body import FrozenMap
 from gate.core.protocol.effects import Release
 from gate.core.states.behaviour import StateBehaviour
@@ -34,6 +35,7 @@ class Closing(StateBehaviour):
             attempt = with_restorations_checked(with_recreations(attempt))
         else:
             attempt = with_endings(attempt, trigger)
+        attempt = with_lost_lock(attempt)
         closed = closed_of(attempt)
         attempt = _without_writes(with_unread(attempt))
         lines = tuple(attempt.say("differs", line) for line in differences(attempt))
@@ -68,7 +70,8 @@ class Ended(StateBehaviour):
     is_final = True
 
     def enter(self, attempt: Attempt, _trigger: Trigger, _verdicts: Verdicts) -> Step:
-        """Await no answer any more."""
+        """Await no answer any more; the release of the locks may have found one lost."""
+        attempt = with_lost_lock(attempt)
         return replace(attempt, requests=replace(attempt.requests, outstanding=FrozenMap())), ()
 
     def next_trigger(self, _attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:

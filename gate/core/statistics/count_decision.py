@@ -17,7 +17,7 @@ from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
 
 LEAST_TICKS: Final = 9
-"""Before that many ticks with requests nothing fails: only they show whether events burst."""
+"""Before that many ticks with requests nothing is decided: only they show whether events burst."""
 EARLY_SHARE: Final = 2 / 15
 """Of alpha, at each look before the end of a phase of known length."""
 PASS_ALPHA: Final = 0.001
@@ -25,6 +25,8 @@ PASS_ALPHA: Final = 0.001
 PASS_ALPHA_AT_ANY_TIME: Final = 0.01
 """Over all looks together, in a phase of unknown length."""
 NEGLIGIBLE_ALPHA: Final = 0.01
+"""At the end; a tenth of it at each look before."""
+NEGLIGIBLE_EARLY_SHARE: Final = 0.1
 
 
 class End(enum.StrEnum):
@@ -94,9 +96,11 @@ class Evidence(Protocol):
 
 def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> End:
     """Judge all ticks so far; `at_the_end` if there will be no more."""
+    if evidence.served_ticks < LEAST_TICKS:
+        return End.UNDECIDED
     if is_worse(rule, evidence, at_the_end=at_the_end):
         return End.WORSE
-    if is_negligible(rule, evidence) or _is_below_harm(rule, evidence):
+    if is_negligible(rule, evidence, at_the_end=at_the_end) or _is_below_harm(rule, evidence):
         return End.NOT_HARMFUL
     return End.UNDECIDED
 
@@ -104,7 +108,7 @@ def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> E
 def is_worse(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be beyond what is tolerated."""
     new, old = evidence.new, evidence.old
-    if evidence.served_ticks < LEAST_TICKS or not new.bad or not old.total:
+    if not new.bad or not old.total:
         return False
     if new.rate - old.rate <= rule.min_delta:
         return False
@@ -133,9 +137,11 @@ def _is_below_harm(rule: CountRule, evidence: Evidence) -> bool:
     return beta_probability(old.bad / spread, new.bad / spread + 1, 1 / (1 + odds)) <= PASS_ALPHA
 
 
-def is_negligible(rule: CountRule, evidence: Evidence) -> bool:
+def is_negligible(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     """Tell whether the new rate is shown to be below what matters to anybody."""
-    bad, total = evidence.new.bad, evidence.new.total
-    if not rule.negligible or total <= bad:
+    new, spread = evidence.new, evidence.dispersion
+    if not rule.negligible or new.total <= new.bad:
         return False
-    return beta_probability(total - bad, bad + 1, 1 - rule.negligible) <= NEGLIGIBLE_ALPHA
+    good, bad = (new.total - new.bad) / spread, new.bad / spread
+    alpha = NEGLIGIBLE_ALPHA * (1.0 if at_the_end else NEGLIGIBLE_EARLY_SHARE)
+    return beta_probability(good, bad + 1, 1 - rule.negligible) <= alpha

@@ -75,8 +75,8 @@ class CountEvidence:
 
     @property
     def ratio(self) -> float | None:
-        """The new rate by the old one; None if old had no bad event, or new no event at all."""
-        return self.new.rate / self.old.rate if self.old.bad and self.new.total else None
+        """The new rate by the old one; None without a rate of old, or an event of new."""
+        return self.new.rate / self.old.rate if self.old.rate and self.new.total else None
 
     @property
     def served_ticks(self) -> int:

@@ -14,7 +14,6 @@ from typing import Final
 
 from gate.core.statistics.chi_squared import chi_squared_quantile
 from gate.core.statistics.count_decision import (
-    LEAST_TICKS,
     NEGLIGIBLE_ALPHA,
     PASS_ALPHA,
     PASS_ALPHA_AT_ANY_TIME,
@@ -177,7 +176,7 @@ class DecisionBounds:
 
     def may_be_worse(self, seen: SimulatedRollout, *, at_the_end: bool) -> bool:
         """Tell whether it is worth asking for a failure."""
-        if seen.served_ticks < LEAST_TICKS or not seen.new_side.bad:
+        if not seen.new_side.bad:
             return False
         least = self.last if at_the_end else self.early
         if not self.rule.known_length:

@@ -113,9 +113,13 @@ class History:
         return next((one.left_at for one in reversed(self.left) if one.is_of(version)), None)
 
     def has_come_back(self, version: JudgedVersion) -> bool:
-        """Tell whether a version was verified last by an attempt that returned to it."""
+        """Tell whether a version was verified last by an attempt that returned to it.
+
+        That judges both at once. A recovery before an apply is judged before that.
+        """
+        attempt = (version.attempt_id, version.judged_at)
         return bool(version.attempt_id) and any(
-            one.attempt_id == version.attempt_id and not one.verified for one in self.versions
+            (one.attempt_id, one.judged_at) == attempt and not one.verified for one in self.versions
         )
 
     def template_left_at(self, template: Template) -> str | None:

@@ -40,8 +40,8 @@ def power_document(
 
 def _conclusion(one: ForeseenCheck) -> str:
     name, power = one.power.plan.check.name, one.power
-    if power.obstacle:
-        return f"{name}: nothing can be shown: {power.obstacle}"
+    if power.plan.obstacle is not None:
+        return f"{name}: nothing can be shown: {power.plan.obstacle.why}"
     chances = dict(power.failed).get(SOUGHT)
     if chances is None:
         return f"{name}: twice as bad is no rate that could be"
@@ -55,7 +55,8 @@ def _power(one: ForeseenCheck) -> PowerResult:
         "name": plan.check.name,
         "about": one.about,
         "decides": plan.check.decides,
-        "obstacle": power.obstacle,
+        "obstacle": "" if plan.obstacle is None else plan.obstacle.why,
+        "way_out": "" if plan.obstacle is None else plan.obstacle.way_out,
         "traffic_per_second": plan.per_second,
         "traffic_origin": "given" if one.gave_traffic else "measured",
         "rate": plan.rate,

@@ -20,6 +20,7 @@ _MOST_LINES: Final = 4
 _HEAD: Final = ("A NEW VERSION THAT IS", "FAILS IN", "HALF OF ALL BY")
 _WHOLE_HOUR_SECONDS: Final = HOUR_SECONDS - 60
 _HARDLY_ANY: Final = 0.005
+_WHOLE_FROM: Final = 10.0
 
 
 def power_text(result: ChecksResult, style: Style) -> str:
@@ -40,7 +41,7 @@ def _block(power: PowerResult, style: Style) -> Iterator[str]:
         yield from _label_lines(label, text, style)
     if power["obstacle"]:
         yield from _label_lines("shows", f"nothing: {power['obstacle']}", style)
-        yield from _label_lines("", _way_out(power), style)
+        yield from _label_lines("", power["way_out"], style)
         return
     yield ""
     yield from (f"{_INDENT}{line}" for line in _table(power))
@@ -59,7 +60,7 @@ def _label_lines(label: str, text: str, style: Style) -> Iterator[str]:
 
 
 def _figures(power: PowerResult) -> Iterator[tuple[str, str]]:
-    traffic = f"{power['traffic_per_second']:.3g}/s of both versions together"
+    traffic = f"{_per_second(power['traffic_per_second'])} of both versions together"
     yield "traffic", f"{traffic} ({_origin(power['traffic_origin'], 'traffic')})"
     yield "bad", f"{_percent(power['rate'])} of it ({_origin(power['rate_origin'], 'rate')})"
     if power["measured"] is not None:
@@ -69,7 +70,7 @@ def _figures(power: PowerResult) -> Iterator[tuple[str, str]]:
 
 
 def _origin(origin: str, flag: str) -> str:
-    return f"--{flag}" if origin == "given" else "measured"
+    return f"--{flag}" if origin == "given" else "as the version that runs now got"
 
 
 def _describe_traffic(found: MeasuredTrafficResult) -> str:
@@ -103,12 +104,6 @@ def _looks(power: PowerResult) -> str:
     return f"{power['looks']}, one every {every}, in {length} ({given}){both}"
 
 
-def _way_out(power: PowerResult) -> str:
-    if power["exposure"]["origin"] != "flag" and power["looks"]:
-        return "keep old pods by a partition, or say by --exposure which part they get"
-    return "a longer --bake, or a shorter interval"
-
-
 # -- what they mean --------------------------------------------------------------------------------
 
 
@@ -134,7 +129,8 @@ def _conclusions(power: PowerResult) -> Iterator[tuple[str, str]]:
     yield "equal", f"passes in {_share(passes or 0.0)}{half}"
     smallest = power["smallest_ratio"]
     found = "no ratio up to 100" if smallest is None else f"{smallest:.2g} times as bad"
-    yield "found", f"four times in five: {found}"
+    if power["rate"]:
+        yield "found", f"four times in five: {found}"
     yield "enough", _enough(power)
     points = max(1, round(100 * power["error"]))
     yield (
@@ -145,12 +141,16 @@ def _conclusions(power: PowerResult) -> Iterator[tuple[str, str]]:
 
 def _enough(power: PowerResult) -> str:
     found = next((one["failed"] for one in power["chances"] if one["ratio"] == SOUGHT), None)
-    if found is not None and found >= POWER:
+    if not power["rate"]:
+        return "without a bad event there is no ratio: say by --rate which share is usual"
+    if found is None:
+        return "there is no rate twice as bad"
+    if found >= POWER:
         return "as it is: twice as bad is found at least four times in five"
     phase, traffic = power["enough_phase_seconds"], power["enough_traffic_per_second"]
     either = [
-        *([f"--bake {format_seconds(phase)}"] if phase is not None else ()),
-        *([f"{traffic:.2g}/s"] if traffic is not None else ()),
+        *([_length(power, phase)] if phase is not None else ()),
+        *([_per_second(traffic)] if traffic is not None else ()),
     ]
     if not either:
         longest = format_seconds(LONGEST_PHASE_SECONDS)
@@ -159,6 +159,17 @@ def _enough(power: PowerResult) -> str:
             f" {MOST_TRAFFIC:g} times the traffic"
         )
     return f"twice as bad is found four times in five with about {' or '.join(either)}"
+
+
+def _length(power: PowerResult, seconds: float) -> str:
+    """Say how long a phase would do; no flag makes a rolling update take longer."""
+    if power["exposure"]["origin"] == "rolling-update":
+        return f"{format_seconds(seconds)} in which both versions serve"
+    return f"--bake {format_seconds(seconds)}"
+
+
+def _per_second(traffic: float) -> str:
+    return f"{traffic:,.0f}/s" if traffic >= _WHOLE_FROM else f"{traffic:.3g}/s"
 
 
 def _share(share: float) -> str:

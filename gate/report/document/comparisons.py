@@ -28,11 +28,13 @@ class Look:
 class ComparisonCourse:
     """The looks of one comparison, thinned out; times are those of the attempt's clock.
 
-    `decided_at` is when a look failed or first passed it, None before.
+    `decided_at` is when a look failed or first passed it, None before. `has_failed` is whether one
+    failed it: what has passed may yet be failed by the end of the phase.
     """
 
     looks: tuple[Look, ...] = ()
     decided_at: float | None = None
+    has_failed: bool = False
 
     def after_run(self, run: CheckRun) -> ComparisonCourse:
         """Return the course with the latest look, if the run has one that is not yet in it."""
@@ -48,9 +50,10 @@ class ComparisonCourse:
         low, high = find_interval(counts.counts.rule, evidence)
         looks = (*self.looks, Look(run.last_at, evidence, low, high))
         decided_at = self.decided_at
-        if run.failure is not None or (counts.passed and decided_at is None):
+        has_failed = run.failure is not None
+        if has_failed or (counts.passed and decided_at is None):
             decided_at = run.last_at
-        return ComparisonCourse(_thin_out(looks, decided_at), decided_at)
+        return ComparisonCourse(_thin_out(looks, decided_at), decided_at, has_failed)
 
 
 def _thin_out(looks: tuple[Look, ...], decided_at: float | None) -> tuple[Look, ...]:

@@ -12,7 +12,7 @@ from gate.core.checks.spec import Counts as ByCounts
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
 from gate.report.check_report.figures import finite
-from gate.report.document.comparisons import Look
+from gate.report.document.comparisons import ComparisonCourse, Look
 from gate.report.document.course import Counts, Pods
 from gate.report.document.run import Run
 from gate.report.schema.check_verdict import CheckResult
@@ -102,11 +102,7 @@ def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonH
     course, end = run.course.compared.get(check.name), row["comparison"]
     if not isinstance(check.probe, ByCounts) or end is None or course is None or not course.looks:
         return None
-    decided_at = course.decided_at
-    if row["verdict"] == ConclusionKind.INCONCLUSIVE:
-        decided_at = None
-    elif decided_at is None and row["verdict"] in _DECIDED:
-        decided_at = course.looks[-1].at
+    decided_at = _find_decision(course, row["verdict"])
     samples = [_comparison_sample(look, run) for look in course.looks]
     samples[-1] |= {"low": end["low"], "high": end["high"]}
     return {
@@ -116,6 +112,15 @@ def _comparison_history(check: Check, row: CheckResult, run: Run) -> ComparisonH
         "decided_at_seconds": None if decided_at is None else run.times.seconds_at(decided_at),
         "samples": samples,
     }
+
+
+def _find_decision(course: ComparisonCourse, verdict: str) -> float | None:
+    """Return when it was decided, None if it was not; what no look decided, its last one did."""
+    if verdict == ConclusionKind.INCONCLUSIVE:
+        return None
+    is_late = verdict == ConclusionKind.FAIL and not course.has_failed
+    is_late = is_late or (course.decided_at is None and verdict in _DECIDED)
+    return course.looks[-1].at if is_late else course.decided_at
 
 
 def _comparison_sample(look: Look, run: Run) -> ComparisonSample:

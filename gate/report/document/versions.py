@@ -51,6 +51,13 @@ def latest_snapshot(attempt: Attempt, ref: Ref) -> Snapshot | None:
     return rollout.snapshot if rollout is not None else attempt.workloads.snapshots.get(ref)
 
 
+def latest_snapshot_of_run(attempt: Attempt, ref: Ref) -> Snapshot | None:
+    """Return what is known of a workload at the end; of a run that is gone, what it had done."""
+    snapshot, judged = latest_snapshot(attempt, ref), attempt.workloads.followed_before.get(ref)
+    is_gone = snapshot is not None and snapshot.live is None and not has_way_back(ref)
+    return judged.snapshot if is_gone and judged is not None else snapshot
+
+
 def new_revision(rollout: Rollout) -> Revision | None:
     """Return the new version: additions of others to our template are part of it.
 
@@ -224,7 +231,7 @@ def running(attempt: Attempt, ref: Ref) -> Running:
 
 def _has_ended(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether a workload ran to its end, as a Job does: no pod of it runs any more."""
-    snapshot = latest_snapshot(attempt, ref)
+    snapshot = latest_snapshot_of_run(attempt, ref)
     live = snapshot.live if snapshot is not None else None
     return live is not None and kind_of(ref).has_ended(live)
 

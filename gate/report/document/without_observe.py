@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import is_workload
 from gate.core.model.fact import Known
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
@@ -69,7 +70,10 @@ def _answer(attempt: Attempt, ref: Ref | None, on_failure: OnFailure) -> str:
         and isinstance(baseline, Known)
         and (ref in back[Verb.APPLY] or not attempt.ledger.written)
     ):
-        return f"would have rolled back {name(ref)} to revision {baseline.value.revision}"
+        beside = [one for one in back[Verb.APPLY] if one != ref]
+        beside.sort(key=lambda one: not is_workload(one))
+        also = f", and {_names([name(one) for one in beside])}" if beside else ""
+        return f"would have rolled back {name(ref)} to revision {baseline.value.revision}{also}"
     for verb, (did, end) in _BY_VERB.items():
         if back[verb]:
             return f"would have {did} {_names([name(ref) for ref in back[verb]])}{end}"
@@ -81,7 +85,9 @@ def _writes_back(attempt: Attempt, ref: Ref | None) -> dict[Verb, list[Ref]]:
     """Return the objects that a failure would have written, by verb, in the order of writes."""
     plan = replace(attempt.plan, policy=replace(attempt.plan.policy, observe=False))
     departed = frozenset(attempt.interference.departures)
-    failed = frozenset() if ref is None else frozenset({ref})
+    endings = attempt.result.endings.items()
+    failed = frozenset(one for one, ending in endings if ending.outcome is Outcome.FAILED)
+    failed |= frozenset() if ref is None else frozenset({ref})
     back = writes_back(plan, attempt.ledger.written, departed, failed)
     return {verb: [write.ref for write in back if write.verb is verb] for verb in Verb}
 

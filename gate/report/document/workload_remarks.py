@@ -8,7 +8,7 @@ from itertools import groupby
 from gate.core.attempt.state import Attempt
 from gate.core.model.objects import Ref
 from gate.core.plan.leg import Leg
-from gate.report.document.versions import latest_snapshot
+from gate.report.document.versions import latest_snapshot, latest_snapshot_of_run
 from gate.report.schema.result import RemarkResult
 from gate.wire.untrusted import clean_line
 
@@ -27,7 +27,7 @@ def workload_remarks(attempt: Attempt, ref: Ref) -> list[RemarkResult]:
 
 def lasting_effect(attempt: Attempt, ref: Ref) -> str:
     """Return what of a workload no rollback takes back, "" if there is nothing of that kind."""
-    snapshot = latest_snapshot(attempt, ref)
+    snapshot = latest_snapshot_of_run(attempt, ref)
     if snapshot is None or snapshot.live is None:
         return ""
     effect = clean_line(snapshot.kind.lasting_effect(snapshot, snapshot.live))

@@ -45,6 +45,7 @@ class PowerResult(TypedDict):
     about: Annotated[str, Meta(description='`deployment/NAME`, "" for no single one.')]
     decides: bool
     obstacle: Annotated[str, Meta(description='Why nothing could be compared, "" otherwise.')]
+    way_out: Annotated[str, Meta(description="What would help then.")]
     traffic_per_second: Annotated[float, Meta(description="Of both versions together.")]
     traffic_origin: FigureOrigin
     rate: Annotated[float, Meta(description="The old version's share of bad events.")]

@@ -23,7 +23,7 @@ from gate.report.words.attempt_advice import (
     parse_hint,
     take_over_flags,
 )
-from gate.report.words.check_advice import ask_again
+from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
 from gate.report.words.fault import OF_CHECKS
@@ -61,6 +61,8 @@ def next_steps(result: Result) -> tuple[Step, ...]:
         steps = [Step(f"{why} to be ready; then apply again")]
     elif worst is None:
         steps = [*_of_attempt(result)]
+    elif _is_namespace_going(result, worst):
+        steps = [_say_namespace_goes(worst)]
     else:
         steps = [*_for_state(result, worst), *_for_reason(result, worst)]
         if (worst["outcome"], worst["reason"]) == (Outcome.FAILED, Reason.PAUSED):
@@ -291,13 +293,6 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
-    if seen is not None and seen["namespace_goes"]:
-        name = worst["namespace"]
-        yield Step(
-            f"somebody deleted namespace {name}, and everything in it goes with it: find out who;"
-            " nothing can be applied there until it is created again"
-        )
-        return
     if seen is not None and not seen["done"]:
         words = ["kubectl", "wait", "--for=delete", called, *place]
         yield Step("an apply is refused until it is gone; wait for that:", shlex.join(words))
@@ -315,13 +310,32 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     yield Step("somebody deleted it: apply again if it is still wanted")
 
 
+def _is_namespace_going(result: Result, worst: WorkloadResult) -> bool:
+    """Tell whether the namespace of a workload is being deleted, as that of another one shows."""
+    seen = [
+        one["deletion"] for one in result["workloads"] if one["namespace"] == worst["namespace"]
+    ]
+    return any(deletion is not None and deletion["namespace_goes"] for deletion in seen)
+
+
+def _say_namespace_goes(worst: WorkloadResult) -> Step:
+    return Step(
+        f"somebody deleted namespace {worst['namespace']}, and everything in it goes with it: find"
+        " out who; nothing can be applied there until it is created again"
+    )
+
+
 def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Point to the numbers; a version that went back can no longer be asked about."""
     if worst["outcome"] == Outcome.REFUSED:
         return
     gone = worst["running"] in ("baseline", "none")
-    text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
-    yield ask_again(result, text, registry.argument_of(worst), place_of(result, worst))
+    name, place = registry.argument_of(worst), place_of(result, worst)
+    if decides_by_counts(result):
+        yield from advise_on_counts(result, name, place)
+    else:
+        text = "ask the same of what runs now" if gone else "ask the checks again, step by step"
+        yield ask_again(result, text, name, place)
     if worst["outcome"] == Outcome.INCONCLUSIVE:
         yield from undo_steps(
             result, worst, "if it is bad after all, return to what served before:"

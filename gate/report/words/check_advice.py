@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from typing import Final
 
+from gate.core.checks.run import ConclusionKind
 from gate.report.schema.result import Result
 from gate.report.words.attempt_advice import Step
 
+_AGAINST: Final = (ConclusionKind.FAIL, ConclusionKind.INCONCLUSIVE)
 _ADDED: Final = ", with this run's check flags added"
 
 
 def ask_again(result: Result, text: str, name: str, place: list[str]) -> Step:
     """Return the step that asks the run's checks again; it says so if their flags are unknown."""
+    return _ask(result, text, name, place, "--explain")
+
+
+def decides_by_counts(result: Result) -> bool:
+    """Tell whether what decided are comparisons by counts alone: one look compares nothing."""
+    decided = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
+    return bool(decided) and all(one["comparison"] is not None for one in decided)
+
+
+def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[Step]:
+    """Yield what to do about a comparison: to mend the version, or to give it more evidence."""
+    if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
+        yield Step(
+            "find out which requests went wrong in the new version, mend that, then apply again"
+        )
+        return
+    text = "one more look would compare nothing: how much time or traffic would do"
+    yield _ask(result, text, name, place, "--power")
+
+
+def _ask(result: Result, text: str, name: str, place: list[str], how: str) -> Step:
     flags = result["check_flags"]
-    words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), "--explain"]
+    words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), how]
     names = result["check_variables"]
     set_ = f", with {' and '.join(names)} set as in the run" if names else ""
     return Step(f"{text}{_ADDED if flags is None else ''}{set_}:", shlex.join(words))

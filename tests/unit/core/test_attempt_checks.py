@@ -13,6 +13,7 @@ from gate.core.attempt.transitions import State
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.questions import Answers, CommandQuestion, Errored, Exit, MetricQuestion
 from gate.core.checks.spec import Check, Command, During, OnInconclusive, Schedule
+from gate.core.model.fact import Known
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -20,7 +21,7 @@ from gate.core.protocol.effects import Ask, Read
 from gate.core.protocol.events import Interrupted
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from gate.core.rollout.verdict import Verdict, VerdictKind
-from tests.unit.core.checks_world import a_check, answer, metric, query, unreachable
+from tests.unit.core.checks_world import a_check, answer, metric, pair, query, unreachable
 from tests.unit.core.leaves import config, manifest
 from tests.unit.core.player import STARTED_AT, Player, ends, planned, watched
 from tests.unit.core.server import Server
@@ -190,6 +191,37 @@ def test_without_a_baseline_a_comparison_cannot_tell() -> None:
     limits = policy(a_check(compared))
     player = Player(server, planned(server, manifest("v1"), policy=limits))
     player.measure = always(0.0)
+    assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
+    assert asks(player) == []
+
+
+@pytest.mark.contract("B423")
+def test_a_comparison_is_with_what_served_right_before() -> None:
+    """A failure may return past it, as it was left unverified; it serves beside the new one."""
+    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
+    server = Server()
+    server.put(manifest("v1"))
+    plan = planned(server, manifest("v2"), policy=policy(a_check(compared)))
+    (target,) = plan.targets
+    assert isinstance(target.baseline, Known)
+    served = target.baseline.value.replica_set
+    past = replace(target, baseline=Known(replace(target.baseline.value, replica_set="web-past")))
+    player = Player(server, replace(plan, targets=(past,)))
+    player.measure = always(pair(0.0, 0.0))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    asked = [one.questions.baseline for one in player.sent if isinstance(one, Ask)]
+    assert asked
+    assert all(isinstance(one, MetricQuestion) and served in one.query for one in asked)
+
+
+@pytest.mark.contract("B423")
+def test_no_version_is_compared_with_itself() -> None:
+    """Where nothing changes, or nobody knows what ran before, there is nothing to compare with."""
+    compared = replace(metric(), compare=Ratio(max_ratio=2.0))
+    server = Server()
+    server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v1"), policy=policy(a_check(compared))))
+    player.measure = always(pair(0.0, 0.0))
     assert ends(player.run()) == (7, Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
     assert asks(player) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from gate.core.kinds.deployment.objects import DEPLOYMENT, REPLICA_SET, deployment_ref
 from gate.core.rollout.observations import Kind
-from gate.kube.scope import Scope, query_of, scopes_of
+from gate.kube.scope import Scope, does_select, query_of, scopes_of
 
 WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
 
@@ -28,6 +28,15 @@ WEB, API = deployment_ref("shop", "web"), deployment_ref("shop", "api")
 def test_a_selector_as_a_query(selector: dict[str, object], query: str) -> None:
     """All four operators and labels become terms of labelSelector."""
     assert query_of(selector) == query
+
+
+def test_a_query_selects_by_all_of_its_terms() -> None:
+    """As the API server takes them."""
+    labels = {"app": "web", "t": "x"}
+    for query in ("", "app=web", "app in (api,web),t", "t notin (y),!other"):
+        assert does_select(query, labels), query
+    for query in ("app=api", "app in (api)", "app=web,!t", "t notin (x)", "other"):
+        assert not does_select(query, labels), query
 
 
 def test_one_deployment_is_watched_by_name_and_selector() -> None:

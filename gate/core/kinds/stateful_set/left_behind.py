@@ -16,12 +16,11 @@ def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool
     """Tell whether an attempt brought a pod to the version that is taken back, and it would stay.
 
     A version may be taken back that stays the new one, as where a partition is raised again: below
-    it another one is to run. What ran the version before the attempt is as it was.
+    it another one is to run. Once all pods ran it, each would come back at it, whoever deletes it.
+    What ran the version before the attempt is as it was.
     """
-    index, version = live.index_of(pod), view.taken_back
-    if index is None or not view.has_moved(pod, version) or not live.holds(index):
-        return False
-    return {live.update_revision, live.revision_after(pod)} != {version}
+    index = live.index_of(pod)
+    return index is not None and live.holds(index) and view.has_moved(pod, view.taken_back)
 
 
 def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:

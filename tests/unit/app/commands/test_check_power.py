@@ -90,7 +90,7 @@ def test_what_is_not_given_is_what_ran_in_the_last_hour(
     text = foreseen(gate, "web", check=check, prometheus_url=BASE, output="text").out
     said = f"{replica_set} in the last hour, of which it was seen for 30m: 36 bad of 3,600"
     assert said in " ".join(text.split())
-    assert "2/s of both versions together (measured)" in text
+    assert "2/s of both versions together (as the version that runs now got)" in text
     assert "a rolling update moves them evenly" in text
 
 
@@ -119,6 +119,15 @@ def test_after_a_rolling_update_a_bake_window_shows_nothing(gate: Gate, server: 
     assert "nothing: a rolling update leaves no pod of the old version in the bake window" in said
     assert "keep old pods by a partition, or say by --exposure which part they get" in said
     assert "FAILS" not in said
+    rolling = {**ERRORS, "during": "both"}
+    few = foreseen(
+        gate, "web", checks=[rolling], traffic=2000, rate="1%", bake="60s", output="text"
+    )
+    said = " ".join(few.out.split())
+    assert "traffic 2,000/s of both versions together" in said
+    assert "looks decide nothing: 9 are needed a longer --bake, or a shorter interval" in said
+    seldom = foreseen(gate, "web", checks=[rolling], traffic=20, rate="0.1%", output="text").out
+    assert "--bake" not in seldom.partition("enough")[2]
 
 
 @pytest.mark.contract("B1200")

@@ -334,7 +334,7 @@ def taken_by_other(row: Scene, lock: Lock) -> None:
     row.stores[lock].held = replace(held, holder=OTHER, resource_version="9")
 
 
-@pytest.mark.contract("B789")
+@pytest.mark.contract("B789", "B1276")
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("ends", ["attempt", "command"])
 def test_a_loss_that_the_end_finds_keeps_no_other_lock(row: Scene, lost: int, ends: str) -> None:
@@ -345,6 +345,7 @@ def test_a_loss_that_the_end_finds_keeps_no_other_lock(row: Scene, lost: int, en
     taken_by_other(row, theirs)
     if ends == "attempt":
         row.lane(Release(2, Closed(left_open=False)))
+        assert isinstance(row.heard(1.0), LeaseLost), "it changes the verdict"
         assert isinstance(row.heard(1.0), Released)
         assert row.warnings == [
             f"the lock of {theirs} was taken by somebody else while this run held it"

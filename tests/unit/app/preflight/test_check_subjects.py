@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.preflight.check_subjects import UnfitChecks, require_answerable
+from gate.app.preflight.check_subjects import UnfitChecks, require_answerable, require_askable
 from gate.config import load
 from gate.config.limits import all_checks
+from gate.core.kinds.daemon_set.objects import DAEMON_SET
+from gate.core.kinds.stateful_set.objects import STATEFUL_SET
+from gate.core.model.objects import Ref
+from tests.table import each
 
 
 @pytest.mark.contract("B455", "B454")
@@ -27,3 +31,14 @@ def test_every_problem_is_named_at_once(tmp_path: Path) -> None:
         "check no-such-program-anywhere: no program 'no-such-program-anywhere' is found",
     )
     assert caught.value.hint.count("--prometheus-url") == 1
+
+
+@pytest.mark.contract("B455", "B1213")
+@each("kind", [STATEFUL_SET, DAEMON_SET])
+def test_what_a_kind_never_has_is_refused_before_a_rollout(tmp_path: Path, kind: str) -> None:
+    """A ready-made check goes by the name of a ReplicaSet: it could measure nothing."""
+    ready_made = {"checks": [{"use": "error-share"}], "prometheus_url": "http://127.0.0.1:9"}
+    settings = load("apply", ready_made, environ={}, folder=tmp_path)
+    with pytest.raises(UnfitChecks, match=r"db has no \$\{replicaset\}") as caught:
+        require_askable(all_checks(settings), [Ref("apps/v1", kind, "shop", "db")])
+    assert "${controller_revision_hash}" in caught.value.hint

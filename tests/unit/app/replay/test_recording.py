@@ -23,6 +23,7 @@ from gate.core.model.objects import Ref
 from gate.core.protocol.effects import Write
 from gate.errors import UsageError
 from gate.virtual_time import VirtualClock
+from tests.table import each
 from tests.unit.app.bodies import service, settings, web
 from tests.unit.app.conftest import Gate, Manifest
 from tests.unit.app.server import Server
@@ -217,9 +218,9 @@ class Listener:
         """Hear a line."""
         self.heard.append(("line", at, line))
 
-    def record_list(self, at: float, namespace: str, page: bytes) -> None:
+    def record_list(self, at: float, namespace: str, page: bytes, about: object) -> None:
         """Hear a list."""
-        self.heard.append(("listed", at, namespace, page))
+        self.heard.append(("listed", at, namespace, page, about))
 
     def record_measurement(self, at: float, check: str, tick: Tick, said: Answers) -> None:
         """Hear a measurement."""
@@ -254,8 +255,33 @@ def test_the_tape_begins_with_the_last_apply() -> None:
     assert listener.heard == [
         ("line", 7.0, b"early"),
         ("header", 8.0, [b"api", b"web"], [b"pods"]),
-        ("listed", 9.0, "shop", b"later"),
+        ("listed", 9.0, "shop", b"later", None),
     ]
+
+
+@pytest.mark.contract("B276")
+@each(
+    ("query", "about"),
+    [
+        ((), None),
+        ((("labelSelector", "app=web"),), ("Deployment/web",)),
+        ((("labelSelector", "app in (api,web)"),), ("Deployment/api", "Deployment/web")),
+        ((("fieldSelector", "metadata.name=api"),), ("Deployment/api",)),
+        ((("fieldSelector", "type=Warning"),), None),
+    ],
+)
+def test_a_list_says_whose_parts_it_selects(
+    query: tuple[tuple[str, str], ...], about: tuple[str, ...] | None
+) -> None:
+    """What it does not select is not gone by it."""
+    listener, clock = Listener(), VirtualClock(7.0)
+    tape = Tape(listener, clock, 2, {})  # type: ignore[arg-type]
+    for name in ("api", "web"):
+        template = {"metadata": {"labels": {"app": name}}}
+        body = {"kind": "Deployment", "metadata": {"name": name}, "spec": {"template": template}}
+        tape.on_answer("PATCH", f"{DEPLOYMENTS}/{name}", APPLY, json.dumps(body).encode())
+    tape.on_answer("GET", "/api/v1/namespaces/shop/pods", query, b"pods")
+    assert listener.heard[-1][-1] == about
 
 
 @pytest.mark.contract("B469")

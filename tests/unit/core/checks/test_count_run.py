@@ -197,6 +197,9 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
     said = conclude(steady(started(), 20, (1.5, 100), (1, 100), begun=1000.0))
     assert said.kind is INCONCLUSIVE
     assert said.reason is Reason.CHECK_INCONCLUSIVE
+    early = conclude(steady(started(), 7, (9, 100), (1, 100)))
+    assert early.kind is INCONCLUSIVE
+    assert early.message.endswith("; 6 looks saw requests, and nothing is decided before 9 have")
 
 
 @pytest.mark.contract("B1151")

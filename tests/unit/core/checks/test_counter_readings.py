@@ -44,6 +44,15 @@ def increases(*readings: Reading) -> list[Increase]:
         # A missed scrape, even if the series is stale and gone for a while, loses nothing.
         ([{"total a": 90}, {}, {"total a": 120}], 0, 30),
         ([{"total a": 90}, {"total a": 90}, {"total a": 120}], 0, 30),
+        # One answer is older than the one before, as of another replica of the monitoring.
+        ([{"total a": 5000}, {"total a": 5010}, {"total a": 4990}, {"total a": 5030}], 0, 30),
+        # It stays low: it has begun anew, faster than is likely, and is counted from there.
+        ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {"total a": 930}], 0, 40),
+        # A counter with a past is seen first: it was there all along, or under other labels.
+        ([{}, {"total a": 5000, "bad a": 9}, {"total a": 5010, "bad a": 9}], 0, 10),
+        ([{"total a": 5000}, {"total a": 5010}, {"total b": 5020}, {"total b": 5030}], 0, 20),
+        # What is bad does not begin without the events that it is of.
+        ([{}, {"total a": 5000, "bad a": 20}, {"total a": 5100, "bad a": 21}], 1, 100),
         # A series that ends keeps what it has added.
         ([{"total a": 90, "total b": 5}, {"total a": 95, "total b": 9}, {"total a": 96}], 0, 10),
     ],
@@ -56,12 +65,23 @@ def test_increases_are_exact(readings: list[Reading], bad: float, total: float) 
     assert sum(each.total for each in found) == total
 
 
+@pytest.mark.contract("B1150")
+def test_what_the_other_version_serves_tells_what_is_likely() -> None:
+    """A new version that takes over at once is counted whole where the old one served as much."""
+    known, _ = CounterReadings().plus([])
+    assert known.plus(series({"total a": 90, "bad a": 2}))[1] == Increase()
+    served = known.plus(series({"total a": 90, "bad a": 2}), most_elsewhere=80.0)
+    assert served[1] == Increase(2.0, 90.0)
+
+
 @pytest.mark.contract("B1154")
 @each("value", [0.5, -1.0, math.nan, math.inf])
 def test_what_is_no_count_of_events_is_refused(value: float) -> None:
     """A gauge, a duration, a share."""
     with pytest.raises(NotCounterError, match=r"bad: .* is no count of events"):
         increases({"bad a": value})
+    with pytest.raises(NotCounterError, match="are more than events can be"):
+        increases({"bad a": 1e17})
 
 
 @pytest.mark.contract("B1154")

@@ -106,7 +106,8 @@ def test_where_nothing_can_be_compared_it_is_said(
 ) -> None:
     """Instead of figures that could not come true."""
     found = foresee(plan(check, exposure, seconds=seconds), begin)
-    assert obstacle in found.obstacle
+    assert found.plan.obstacle is not None
+    assert obstacle in found.plan.obstacle.why
     assert (found.failed, found.passed, found.enough_seconds) == ((), None, None)
 
 

@@ -163,12 +163,36 @@ def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:
 
 
 @pytest.mark.contract("B1152")
-@each(("bad", "total", "end"), [(0, 4602, "undecided"), (0, 4603, "not-harmful")])
-def test_a_negligible_rate_passes(bad: float, total: float, end: str) -> None:
-    """Of 4,603 requests without a bad one at most one in a thousand is bad, with 99 %."""
-    assert judge(BAKE, gathered(BAKE, (bad, total, 0, 100))).value == end
-    without = replace(BAKE, negligible=0.0)
-    assert judge(without, gathered(without, (bad, total, 0, 100))) is End.UNDECIDED
+@each(
+    ("total", "is_last", "end"),
+    [
+        (6904, False, "undecided"),
+        (6905, False, "not-harmful"),
+        (4602, True, "undecided"),
+        (4603, True, "not-harmful"),
+    ],
+)
+def test_a_negligible_rate_passes(total: int, is_last: bool, end: str) -> None:
+    """Without a bad request: after 6,905 with 99.9 %, at the end after 4,603 with 99 %."""
+    for rule, found in ((BAKE, End(end)), (replace(BAKE, negligible=0.0), End.UNDECIDED)):
+        ticks = [(0, 1, 0, 1)] * (LEAST_TICKS - 1)
+        evidence = gathered(rule, *ticks, (0, total - len(ticks), 0, 100))
+        assert judge(rule, evidence, at_the_end=is_last) is found
+        assert judge(rule, gathered(rule, (0, total, 0, 100)), at_the_end=is_last) is End.UNDECIDED
+
+
+@pytest.mark.contract("B1151")
+def test_a_pass_in_a_phase_of_unknown_length_takes_evidence_of_a_hundred_to_one() -> None:
+    """Where it first passes, the mean of the likelihood ratios has just reached a hundred."""
+
+    def evidence(bad: int) -> CountEvidence:
+        return steady(ROLLOUT, 60, (bad / 60, 100), (1, 100))
+
+    ends = ((bad, judge(ROLLOUT, evidence(bad))) for bad in range(120, 0, -1))
+    most = next(bad for bad, end in ends if end is End.NOT_HARMFUL)
+    known = [evidence(bad).likelihoods for bad in (most, most + 1)]
+    logs = [one.log_evidence_below(ROLLOUT.harm, dispersion=1.0) for one in known]
+    assert logs[0] >= math.log(100) > logs[1]
 
 
 @pytest.mark.contract("B1152")

@@ -182,9 +182,9 @@ def test_every_form_says_what_was_compared(form: Format, new: int, old: int) -> 
 
 @pytest.mark.contract("B1212")
 def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
-    """Another check ended the run after five looks."""
+    """Another check ended the run in the middle."""
     late = replace(a_check(metric(most=0.5)), name="late")
-    result = counting(1, 1, late, values=[0.1] * 10 + [0.9])
+    result = counting(1, 1, late, values=[0.1] * 14 + [0.9])
     (found, _) = result["checks"]
     assert found["verdict"] == "undecided"
     assert found["comparison"] is not None

@@ -113,14 +113,14 @@ def test_checks_show_their_value_and_their_bound() -> None:
 def test_a_comparison_shows_what_both_versions_counted() -> None:
     """Also once it has passed, where the new rate alone would say nothing."""
     attempt, check = half_way().attempt, counts()
-    run = steady(CheckRun.start(check, attempt.now), 9, (1, 1000), (2, 1000))
+    run = steady(CheckRun.start(check, attempt.now), 10, (1, 1000), (2, 1000))
     plan = replace(attempt.plan, policy=replace(attempt.plan.policy, checks=(check,)))
     health = replace(attempt.health, checks=FrozenMap({"errors": run}))
     (errors,) = attempt_view(
         replace(attempt, plan=plan, health=health), attempt.now, STARTED_AT
     ).checks
     assert errors.mark is Mark.GOOD
-    assert errors.value == "8 of 8,000 bad, of the old version 16 of 8,000, 0.5 times the rate"
+    assert errors.value == "9 of 9,000 bad, of the old version 18 of 9,000, 0.5 times the rate"
 
 
 def test_status_shows_a_deployment_that_somebody_else_rolls_out() -> None:

@@ -22,6 +22,7 @@ from gate.report.words.worst import worst_workload
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
+    COMPARED,
     RUN,
     cause_of,
     example,
@@ -57,6 +58,24 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     assert all(lines)
     ours = {words[1] for words in lines if words[0] == PROGRAM}
     assert ours <= set(COMMANDS), "only what there is may be advised"
+
+
+@each(
+    ("verdict", "outcome", "reason", "advised"),
+    [
+        ("fail", Outcome.ROLLED_BACK, Reason.CHECK_FAILED, "find out which requests went wrong"),
+        ("inconclusive", Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE, " --power"),
+    ],
+)
+def test_after_a_comparison_no_single_look_is_advised(
+    verdict: str, outcome: Outcome, reason: Reason, advised: str
+) -> None:
+    """Which could compare nothing: what it takes is said instead."""
+    result = result_of(workload_result(outcome, reason))
+    result["checks"] = [{**COMPARED, "verdict": verdict}]
+    said = words(result)
+    assert advised in said
+    assert "--explain" not in said
 
 
 @pytest.mark.contract("B880")

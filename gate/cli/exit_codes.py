@@ -58,7 +58,10 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.INCONCLUSIVE: (
         "the new version; its checks could not decide. Of `status`: under way, or half-way paused",
-        "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`",
+        (
+            "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`."
+            " Kept, it is not verified: a later failure returns to what was verified last"
+        ),
     ),
     Outcome.SUPERSEDED: (
         "what somebody else changed it to; if only the lock was taken, what the report says",

@@ -188,3 +188,16 @@ def test_a_gate_that_dies_before_it_replaces_the_pod_is_finished(
     assert result.exit_code == 4, str(result)
     assert all_run(scene, 1)
     assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
+
+
+@pytest.mark.contract("B925")
+@pytest.mark.sandbox_only("it waits until clocks run out")
+def test_pods_that_wait_for_none_of_each_other_block_nothing(scene: Scene, audit: Trail) -> None:
+    """With `Parallel` the controller goes on below a starting pod by itself: nobody is evicted."""
+    alike: JSON = {"podManagementPolicy": "Parallel"}
+    scene.serve(db(1, **alike))
+    unready(scene, 0)
+    slow = db(2, behaviour="ready=20", **alike)
+    assert_verified(scene.apply(slow, flags=("--progress-deadline", "25s")))
+    assert all_run(scene, 2)
+    assert changes(audit) == [WRITTEN]

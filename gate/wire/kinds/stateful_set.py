@@ -17,6 +17,7 @@ from gate.wire.untrusted import clean_line
 _DEFAULT_UNAVAILABLE: Final = "1"
 _DEFAULT_GRACE_SECONDS: Final = 30
 _ON_DELETE: Final = "OnDelete"
+_PARALLEL: Final = "Parallel"
 _DELETE: Final = "Delete"
 
 
@@ -64,6 +65,7 @@ class Spec(shapes.Shape):
     template: Raw = Raw()
     replicas: int | None = None
     min_ready_seconds: int | None = None
+    pod_management_policy: str | None = None
     update_strategy: Strategy | None = None
     ordinals: Ordinals | None = None
     volume_claim_templates: list[Claim] | None = None
@@ -124,6 +126,7 @@ def build_stateful_set(found: StatefulSet) -> core.StatefulSet:
         paused=False,
         replicas=core.DEFAULT_REPLICAS if spec.replicas is None else spec.replicas,
         min_ready_seconds=spec.min_ready_seconds or 0,
+        is_parallel=spec.pod_management_policy == _PARALLEL,
         on_delete=strategy.type == _ON_DELETE,
         partition=rolling.partition or 0,
         max_unavailable=_DEFAULT_UNAVAILABLE

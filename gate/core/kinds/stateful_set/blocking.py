@@ -6,6 +6,8 @@ With `OrderedReady` the controller walks upwards and stops at the first pod that
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
@@ -39,12 +41,23 @@ def find_blocking_pod(
             is_new = track.pod.revision_label == live.update_revision
             if is_new and not left_behind.is_left(view, live, track.pod):
                 return None
+            if live.is_parallel and _is_any_starting(live, by_index.values()):
+                return None
             return _blocking(view, live, limits, track)
     if live.available_replicas < live.replicas:
         return None
     highest_first = (by_index[index] for index in reversed(range(live.replicas)))
     left = (track for track in highest_first if left_behind.is_left(view, live, track.pod))
     return next((_blocking(view, live, limits, track) for track in left), None)
+
+
+def _is_any_starting(live: StatefulSet, tracks: Iterable[PodTrack]) -> bool:
+    """Tell whether a pod of the new revision is not ready: `Parallel` goes on below it by itself.
+
+    With the feature MaxUnavailableStatefulSet it goes on only once that one is available.
+    """
+    new = (one.pod for one in tracks if one.pod.revision_label == live.update_revision)
+    return any(not pod.ready for pod in new)
 
 
 def fault_of(blocking: BlockingPod, live: StatefulSet) -> Fault:

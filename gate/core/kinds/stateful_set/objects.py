@@ -29,6 +29,7 @@ class StatefulSet(Workload):
     `partition` is an index into the range of pods, whatever `first_ordinal` (`ordinals.start`) is.
     `max_unavailable` is as the API gives it, a number or a percentage. `claims` are the names of
     its `volumeClaimTemplates`. `grace_seconds` is how long its pods may take to terminate.
+    `is_parallel` is whether its pods wait for none of each other (`podManagementPolicy`).
     """
 
     min_ready_seconds: int
@@ -45,6 +46,7 @@ class StatefulSet(Workload):
     updated_replicas: int
     current_revision: str
     update_revision: str
+    is_parallel: bool = False
 
     @property
     def is_observed(self) -> bool:

@@ -53,6 +53,19 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
+@pytest.mark.contract("B136", "B144")
+def test_pods_of_what_a_finalizer_holds_are_said_to_run(scene: Scene) -> None:
+    """The garbage collector leaves the pods of an owner that still exists."""
+    held = web(behaviour=CRASH)
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    result = scene.apply(held, flags=["--on-first-failure", "delete"])
+    assert result.document["workloads"][0]["running"] == "new"
+    shown = one_line(report(scene, result))
+    assert "it is being deleted" in shown
+    assert "runs revision 1, shop/web:1" in shown
+    scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
+
+
 @pytest.mark.contract("B700", "B133", "B538")
 def test_a_failure_after_a_kept_failure_returns_to_the_verified_set(scene: Scene) -> None:
     """Back to v1 with the configuration of v1, not with that of the bad version in between."""

@@ -343,9 +343,10 @@ def taken_down(attempt: Attempt, ref: Ref) -> bool:
 def _find_running_as_seen(attempt: Attempt, ref: Ref) -> Running:
     snapshot = latest_snapshot(attempt, ref)
     gone = snapshot is not None and isinstance(snapshot.workload, Absent)
-    if gone or ref in attempt.ledger.deleted:
+    is_held = _is_being_deleted(attempt, ref)  # by a finalizer: until it is gone its pods run on
+    if gone or (ref in attempt.ledger.deleted and not is_held):
         return "other"
-    if taken_down(attempt, ref):
+    if taken_down(attempt, ref) and not is_held:
         return "none"
     if snapshot is None or snapshot.live is None:
         return "unknown"

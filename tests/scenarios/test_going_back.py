@@ -61,7 +61,7 @@ def test_pods_of_what_a_finalizer_holds_are_said_to_run(scene: Scene) -> None:
     result = scene.apply(held, flags=["--on-first-failure", "delete"])
     assert result.document["workloads"][0]["running"] == "new"
     shown = one_line(report(scene, result))
-    assert "it is being deleted" in shown
+    assert "is being deleted" in shown
     assert "runs revision 1, shop/web:1" in shown
     scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
 

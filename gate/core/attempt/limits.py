@@ -17,6 +17,8 @@ CLOSING_SECONDS = 2.0
 """How long releasing the lock may take; with the overtime within the contract's 10 s."""
 MORE_CLOSING_SECONDS = 0.1
 """How much longer for each further workload, as long as the budgets have time left."""
+BLIND_READ_SECONDS = 10.0
+"""A confirming read that takes longer shows that nothing was seen of the bake window before it."""
 EVIDENCE_SECONDS = 2.0
 """How long to wait for evidence, or for the name of another writer."""
 INTERRUPT_SECONDS = 3.5

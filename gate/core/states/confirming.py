@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gate.core.attempt import health_checks
-from gate.core.attempt.limits import EVIDENCE_SECONDS
+from gate.core.attempt.limits import BLIND_READ_SECONDS, EVIDENCE_SECONDS
 from gate.core.attempt.state import Attempt, Purpose, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.model.objects import Ref
@@ -79,7 +79,9 @@ class Confirming(StateBehaviour):
         if attempt.requests.unread:
             return Trigger.REFUTED
         if attempt.course.purpose is Purpose.SUCCESS:
-            return Trigger.CONFIRMED if are_all_complete(attempt, verdicts) else Trigger.REFUTED
+            if not are_all_complete(attempt, verdicts) or _was_blind(attempt):
+                return Trigger.REFUTED
+            return Trigger.CONFIRMED
         if not has_failed(attempt, verdicts):
             return Trigger.REFUTED
         culprits = find_culprits(verdicts)
@@ -97,7 +99,11 @@ class Confirming(StateBehaviour):
         self, attempt: Attempt, trigger: Trigger, verdicts: Verdicts
     ) -> Iterator[Line]:
         """Say that the reads did not confirm the verdict, or what they confirmed against it."""
-        if trigger is Trigger.REFUTED and not attempt.requests.unread:
+        is_read = trigger is Trigger.REFUTED and not attempt.requests.unread
+        if is_read and are_all_complete(attempt, verdicts) and _was_blind(attempt):
+            seconds = attempt.now - attempt.course.confirming_since
+            yield "refuted", f"the server took {seconds:.0f} s to answer; watching once more"
+        elif is_read:
             yield "refuted", "a second read did not confirm the verdict; following on"
         if trigger is Trigger.UNWRITTEN and not attempt.requests.unread:
             yield "refuted", "a second read did not confirm the failure; writing what is left"
@@ -114,6 +120,17 @@ def _awaits_stop(attempt: Attempt, verdicts: Verdicts) -> bool:
         return False
     rollouts = attempt.workloads.rollouts
     return any(rollouts[ref].snapshot.is_stopping for ref in find_failed(verdicts))
+
+
+def _was_blind(attempt: Attempt) -> bool:
+    """Tell whether a bake window has to be watched once more: the server had stopped answering.
+
+    Requests that hang fail late. Once the budget has no time for another window, the answer counts.
+    """
+    seconds = attempt.now - attempt.course.confirming_since
+    if attempt.course.leg is Leg.BACK or seconds <= BLIND_READ_SECONDS or not attempt.bake_seconds:
+        return False
+    return attempt.now + attempt.bake_seconds < attempt.leg_ends_at
 
 
 def _answer_unwritten(attempt: Attempt, verdicts: Verdicts) -> Trigger:

@@ -226,6 +226,21 @@ def test_no_version_is_compared_with_itself() -> None:
     assert asks(player) == []
 
 
+@pytest.mark.contract("B54")
+@pytest.mark.parametrize(("seconds", "windows"), [(2.0, 1), (12.0, 2)])
+def test_a_window_in_which_the_server_hung_is_watched_once_more(
+    seconds: float, windows: int
+) -> None:
+    """A confirming read that takes so long shows that nothing was seen before it."""
+    player = rolled_out(policy(bake=8.0))
+    player.run_to(State.CONFIRMING)
+    player.hold = (Read,)
+    player.pass_to(player.attempt.now + seconds)
+    player.hold = ()
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert sum(one.event == "baking" for one in player.said) == windows
+
+
 # -- the end of the window -------------------------------------------------------------------------
 
 

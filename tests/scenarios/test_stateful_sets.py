@@ -277,6 +277,17 @@ def test_a_fix_goes_through_over_a_broken_version(scene: Scene, audit: Trail) ->
     assert evictions(audit) == ["db-2"]
 
 
+@pytest.mark.contract("B922")
+def test_pods_below_a_partition_are_named_by_their_own_revisions(scene: Scene) -> None:
+    """A partition that went down and up again leaves pods of several."""
+    scene.serve(stateful_set())
+    for version, partition in ((2, 2), (3, 1), (4, 2)):
+        result = scene.apply(stateful_set(image=f"shop/db:{version}", partition=partition))
+    message = result.document["workloads"][0]["message"]
+    assert message.startswith("1 of 1 new pods available, 1 pod stays at db-"), message
+    assert message.count("1 pod stays at db-") == 2
+
+
 @waits
 @pytest.mark.contract("B109", "B926")
 def test_a_pod_that_still_terminates_at_the_timeout_is_named(scene: Scene) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
@@ -101,13 +104,26 @@ def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: st
     parts = [f"{min(count_new_available(view, live), wanted)} of {wanted} {pods} available"]
     if wanted < live.replicas:
         stay = live.replicas - wanted
-        run = "pod stays" if stay == 1 else "pods stay"
-        parts.append(f"{stay} {run} at {live.current_revision or 'the revision before'}")
+        parts += _describe_staying(view, live, stay)
         others -= stay
     if others > 0:
         other = "new" if which == "old" else "old"
         parts.append(f"{others} {other} {'pod remains' if others == 1 else 'pods remain'}")
     return ", ".join(parts)
+
+
+def _describe_staying(
+    view: View[ControllerRevision], live: StatefulSet, count: int
+) -> Iterator[str]:
+    """Say at which revisions the pods below the partition stay: several, if it moved before."""
+    own = (track.pod for track in live.own_pods(view.pods.values()))
+    held = (pod for pod in own if (index := live.index_of(pod)) is not None and live.holds(index))
+    seen = Counter(pod.revision_label for pod in held if pod.revision_label)
+    del seen[live.update_revision]
+    if seen.total() != count:
+        seen = Counter({live.current_revision or "the revision before": count})
+    for revision, number in seen.most_common():
+        yield f"{number} {'pod stays' if number == 1 else 'pods stay'} at {revision}"
 
 
 def describe_lag(view: View[ControllerRevision], live: StatefulSet) -> str:

@@ -28,7 +28,7 @@ _SIGNS: Final = {
 def check_rows(attempt: Attempt) -> list[CheckResult]:
     """Return every check of the attempt in the order of its configuration.
 
-    `verdict` is pass, fail, inconclusive, or undecided if the attempt ended before the check;
+    `verdict` is pass, fail, inconclusive, or undecided if the attempt ended before the check was;
     `last_value` is the number that failed it, or the last one.
     """
     checks = attempt.plan.policy.checks
@@ -43,7 +43,7 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
     return {
         "name": check.name,
         "source": source_of(check),
-        "verdict": said.kind.value,
+        "verdict": _verdict(run, said).value,
         "required": check.decides,
         "measurements": run.tally.measured if run is not None else 0,
         "failures": run.tally.failures if run is not None else 0,
@@ -52,6 +52,13 @@ def _row(check: Check, run: CheckRun | None, said: Conclusion) -> CheckResult:
         "message": _message(run, said),
         "comparison": _comparison(run, said),
     }
+
+
+def _verdict(run: CheckRun | None, said: Conclusion) -> ConclusionKind:
+    """Return the conclusion; a comparison that has passed has, though its phase was cut short."""
+    has_passed = run is not None and run.counts is not None and run.counts.passed
+    is_open = said.kind is ConclusionKind.UNDECIDED
+    return ConclusionKind.PASS if is_open and has_passed else said.kind
 
 
 def _message(run: CheckRun | None, said: Conclusion) -> str:

@@ -192,6 +192,14 @@ def test_a_comparison_that_was_cut_short_has_its_figures() -> None:
         assert f"{number:.3g}" in found["message"]
 
 
+@pytest.mark.contract("B1159")
+def test_a_comparison_that_had_passed_has_though_another_check_ends_the_run() -> None:
+    """A pass by counts does not grow old."""
+    late = replace(a_check(metric(most=0.5)), name="late")
+    result = counting(1, 10, late, values=[0.1] * 14 + [0.9])
+    assert [one["verdict"] for one in result["checks"]] == ["pass", "fail"]
+
+
 @pytest.mark.contract("B1156")
 def test_a_comparison_has_its_counts_and_its_interval() -> None:
     """By the tests that decided, with what the traffic could have shown; null without looks."""

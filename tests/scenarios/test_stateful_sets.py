@@ -425,6 +425,7 @@ def test_claims_that_an_apply_deleted_come_first_among_the_warnings(
 
 
 @pytest.mark.contract("B1266")
+@pytest.mark.sandbox_only("a pod that takes 40 s to go, whose claim a garbage collector may take")
 def test_claims_of_pods_that_an_apply_did_not_come_to_are_not_called_deleted(scene: Scene) -> None:
     """The way back began before the controller had scaled it down any further."""
     slow = {"terminationGracePeriodSeconds": 60}

@@ -125,7 +125,8 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert (stays, bool(failed["lasting_effect"])) == (has_run, has_run)
     assert scene.objects.get("jobs", "migrate")["metadata"]["uid"] == failed["uid"]
     logs = [one["text"] for one in failed["evidence"] if one["kind"] == "log"]
-    assert bool(logs) == ("exit code 3" in words)
+    # A deadline ends a pod that has not failed: its log is there where it could still be read.
+    assert logs or "exit code 3" not in words
     assert [cause["reason"] for cause in failed["causes"]] == [reason]
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 

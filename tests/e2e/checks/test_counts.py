@@ -133,7 +133,7 @@ def test_an_equal_version_passes_early_and_not_one_request_is_lost(
         for version in (1, 2):
             application.restart(namespace, f"shop/web:{version}")
         direct(load)
-        wait_for_looks(before, 4)
+        wait_for_looks(before, 7)
         direct(QUIET)
         grown = [now - then for now, then in zip(pods_counted(), began, strict=True)]
         result = running.wait()

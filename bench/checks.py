@@ -25,7 +25,7 @@ from tests.engines.programs import Kind
 from tests.engines.traffic import METRIC, Load
 
 CHECKS, INTERVAL = 20, "10s"
-SHORT_SECONDS, LONG_SECONDS = 40, 160
+SHORT_SECONDS, LONG_SECONDS = 120, 240
 MOST_SHARE = 0.01
 MOST_MEBIBYTES = 75
 SHARE = 100.0

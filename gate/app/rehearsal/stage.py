@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final, TextIO
 
 from gate.app.commands.apply import apply
-from gate.app.rehearsal.measured import Scripted, Scripts
+from gate.app.rehearsal.measured import USUAL_REQUESTS, Requests, Scripted, Scripts
+from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.app.rehearsal.trouble import Before, Trouble
 from gate.app.rehearsal.virtual_world import Played, Running
 from gate.app.runtime.console import NO_ENVIRONMENT, Environment
@@ -120,6 +121,7 @@ class Stage:
         self._played = played
         self._actors = tuple(actors)
         self._scripts: Scripts = lambda _: None
+        self._traffic = PodTraffic(played.cluster.api)
 
     @property
     def workloads(self) -> tuple[Actor, ...]:
@@ -224,7 +226,8 @@ class Stage:
 
     def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
         """Return the answers to a run's checks: from the current play, else good ones."""
-        return Scripted(all_checks(settings), self._scripts)
+        requests = requests_of(settings)
+        return Scripted(all_checks(settings), self._scripts, self._traffic, requests)
 
     def _make_namespace(self, name: str) -> None:
         key = Key("namespaces", "", name)
@@ -248,6 +251,15 @@ class Stage:
             problem = f"{next(still())} as it is to be before does not {what}"
             hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
             raise UsageError(problem, hint=hint)
+
+
+def requests_of(settings: Settings) -> Requests:
+    """Return the requests for which comparisons are answered."""
+    usual = USUAL_REQUESTS
+    return Requests(
+        usual.per_second if settings.traffic is None else settings.traffic,
+        usual.rate if settings.rate is None else settings.rate,
+    )
 
 
 def unlucky(workloads: Sequence[Actor]) -> Actor:

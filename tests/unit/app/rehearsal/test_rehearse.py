@@ -202,7 +202,7 @@ def test_trouble_after_the_verdict_asks_for_a_bake_window(played: Played, manife
     assert advice.startswith("warning: crash@5m comes after the verdict")
     window = advice.partition("--bake ")[2].split()[0]
     code, (row,) = rows(played, file, with_="crash@5m", bake=window)
-    assert (code, row["why"].partition(":")[0]) == (4, "CrashLoop")
+    assert (code, row["why"].partition(":")[0]) == (4, "AvailabilityLost, CrashLoop")
 
 
 @pytest.mark.contract("B307")
@@ -219,7 +219,7 @@ def test_a_scenario_file_says_what_happens(played: Played, manifest: Write, tmp_
     scenario = tmp_path / "bad-day.yaml"
     scenario.write_text("images:\n  '*:2':\n    20s: oom\n")
     code, (row,) = rows(played, manifest(), scenario=str(scenario), bake="2m")
-    assert (code, row["why"].partition(":")[0]) == (4, "OutOfMemory")
+    assert (code, row["why"].partition(":")[0]) == (4, "AvailabilityLost, OutOfMemory")
 
 
 @pytest.mark.contract("B1292", "B1293")

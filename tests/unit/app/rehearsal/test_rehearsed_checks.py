@@ -42,9 +42,8 @@ checks:
     query: 'errors{pod=~"${replicaset}-.*"}'
     max: 0.1
   - name: slower
-    query: 'latency{pod=~"${replicaset}-.*"}'
+    query: 'avg_over_time(latency{pod=~"${replicaset}-.*"}[5m])'
     compare: {max-ratio: 1.5, min-delta: 0.1}
-    during: rollout
   - name: smoke
     command: [touch, MARK]
     count: 1

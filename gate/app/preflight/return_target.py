@@ -30,15 +30,15 @@ from gate.kube.reads import Reader
 from gate.side_by_side import each
 
 _FATES: Final = {
-    BlockedPods.EVICT: "the gate evicts them, one by one",
-    BlockedPods.DELETE: "the gate deletes them, one by one",
-    BlockedPods.NEVER: "they are left to you, and the rollback ends as failed, exit 5",
+    BlockedPods.EVICT: "the gate evicts them one by one",
+    BlockedPods.DELETE: "the gate deletes them one by one",
+    BlockedPods.NEVER: "you have to delete them, and the rollback ends with exit 5",
 }
 """What becomes of pods of a failed version that their controller leaves."""
 
 _KEPT_COMPLETE: Final = (
-    "but if all pods ran the failed version before, each comes back at it until somebody lowers"
-    " the partition, and the rollback ends as failed, exit 5"
+    "if all pods ran the failed version before, they come back at it, and the rollback ends with"
+    " exit 5, until somebody lowers the partition"
 )
 """What becomes of them below a partition where the failed version was complete."""
 
@@ -138,10 +138,10 @@ def _strategies_put_back(plan: Plan) -> Iterator[str]:
             continue
         if not (strategy := was.strategy_put_back(failed)):
             continue
-        left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, with which its"
+        left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, and its controller"
         kept = f"; {_KEPT_COMPLETE}" if was.holds_last_complete and failed.updates_all_pods else ""
         yield (
-            f"{left} controller leaves pods of the failed version as they are: {fate}"
+            f"{left} then leaves pods of the failed version as they are: {fate}"
             f" (--replace-blocked-pods {how}){kept}"
         )
 

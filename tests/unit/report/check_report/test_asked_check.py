@@ -91,18 +91,21 @@ def test_the_worst_check_gives_the_code_and_is_named() -> None:
 @each(
     ("troubles", "words"),
     [
-        ([Trouble.TLS], "errors: there is no TLS with the source"),
+        ([Trouble.TLS], "errors: no TLS connection to the source could be made"),
         ([Trouble.REDIRECTED], "errors: the source redirects, which is not followed"),
         ([Trouble.UNAUTHORIZED], "errors: the source does not accept the credentials"),
-        ([Trouble.FORBIDDEN], "errors: the source does not permit the question"),
-        ([Trouble.NOT_FOUND], "errors: the source knows no such path"),
+        ([Trouble.FORBIDDEN], "errors: the source denies the request"),
+        ([Trouble.NOT_FOUND], "errors: the source has no such path"),
         ([Trouble.BAD_ANSWER], "errors: what answers is not what the check expects"),
         ([Trouble.CREDENTIALS], "errors: the credentials cannot be used"),
         ([Trouble.ADDRESS], "errors: there is no address to ask"),
         ([Trouble.COMMAND], "errors: the command cannot be run"),
         (
             [Trouble.TLS, Trouble.NOT_FOUND, Trouble.TLS],
-            "errors, c: there is no TLS with the source; b: the source knows no such path",
+            (
+                "errors, c: no TLS connection to the source could be made;"
+                " b: the source has no such path"
+            ),
         ),
     ],
     ids=lambda row: row[1],

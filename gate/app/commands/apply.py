@@ -47,7 +47,7 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
             ready = plan_apply(context.with_memory_of(refs), manifest)
             return end_dry_run(ready.plan, NOTHING_WRITTEN)
 
-        # Lock: the first writes, to the Leases of the Deployments.
+        # Lock: the first writes, to the Leases of the workloads.
         locked = [item.lasting_ref for item in manifest.objects]
         context = context.with_locks(locks_of(locked, context.session.namespace))
 

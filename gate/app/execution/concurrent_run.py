@@ -1,4 +1,4 @@
-"""A `pause` during another run on the Deployment: that run goes on, or died and left its record."""
+"""A `pause` during another run on the workload: that run goes on, or died and left its record."""
 
 from __future__ import annotations
 

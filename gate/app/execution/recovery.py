@@ -216,7 +216,7 @@ def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
 
 
 def _watching(session: Session, record: Record, found: Found) -> Watching:
-    """Watch the Deployments of a record that exist."""
+    """Watch the workloads of a record that exist."""
     lives = {one.ref: found[one.ref] for one in record.followed}
     selectors = {
         ref: selector_of(fact.value) for ref, fact in lives.items() if isinstance(fact, Known)

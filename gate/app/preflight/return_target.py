@@ -87,7 +87,7 @@ def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
 
 
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
-    """Read the objects, except Deployments, that earlier attempts wrote and this one does not."""
+    """Read the objects, except workloads, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
     members = {ref for version in versions for ref in version.members if not is_workload(ref)}
     return _read(session, sorted(members.difference(named)))
@@ -209,7 +209,7 @@ def _scaled_to_zero(target: Target) -> str:
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
-    """Return why a Deployment does not return to what ran, as the start of a line."""
+    """Return why a workload does not return to what ran, as the start of a line."""
     obstacles = plan.target_set.obstacles
     if ref in obstacles or not obstacles:
         why = obstacles.get(ref) or why_not_alone(plan.target(ref).snapshot)

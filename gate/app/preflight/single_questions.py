@@ -28,7 +28,7 @@ ONE_VERSION: Final = "only one version runs, so there is nothing to compare it w
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One check to be asked once; `about` is its Deployment as shown to people, "" for none."""
+    """One check to be asked once; `about` is its workload as shown to people, "" for none."""
 
     check: Check
     about: str

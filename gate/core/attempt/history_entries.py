@@ -288,7 +288,7 @@ def _make_judged_version(
 def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Template:
     """Return the pod template that was judged when `written` was written.
 
-    What others added during the rollout made another ReplicaSet, which was followed from then on.
+    What others added during the rollout made another revision, which was followed from then on.
     """
     for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)

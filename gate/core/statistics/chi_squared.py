@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Final
 
+from gate.core.statistics.normal_quantile import approximate_normal_quantile
 from gate.core.statistics.saddle_point import deviance, stirling_error
 
 _TINY: Final = 1e-300
@@ -38,7 +38,10 @@ def chi_squared_quantile(probability: float, degrees: float) -> float:
         raise ValueError(f"no quantile: {probability}")
     # Wilson and Hilferty's cube is a good start for any degrees.
     ninth = 2 / (9 * degrees)
-    at = degrees * max(0.01, 1 - ninth + NormalDist().inv_cdf(probability) * math.sqrt(ninth)) ** 3
+    at = (
+        degrees
+        * max(0.01, 1 - ninth + approximate_normal_quantile(probability) * math.sqrt(ninth)) ** 3
+    )
     low, high = 0.0, math.inf
     for _ in range(_BISECTIONS):
         miss = chi_squared_survival(at, degrees) - (1 - probability)

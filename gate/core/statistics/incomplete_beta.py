@@ -8,9 +8,9 @@ A count with `a` of `a + b` events has a tail of at least `a` with the probabili
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import Final
 
+from gate.core.statistics.normal_quantile import approximate_normal_quantile
 from gate.core.statistics.saddle_point import deviance, stirling_error
 
 _TINY: Final = 1e-300
@@ -75,7 +75,7 @@ def _approximate_quantile(a: float, b: float, probability: float) -> float:
     """Return where to begin: Abramowitz and Stegun 26.5.22; the mean for small counts."""
     if a <= 1 or b <= 1:
         return a / (a + b)
-    normal = -NormalDist().inv_cdf(probability)
+    normal = -approximate_normal_quantile(probability)
     of_a, of_b = 1 / (2 * a - 1), 1 / (2 * b - 1)
     h, skew = 2 / (of_a + of_b), (normal * normal - 3) / 6
     if h + skew <= 0:
@@ -100,6 +100,7 @@ def _fraction(a: float, b: float, x: float) -> float:
         at = a + 2 * m
         even = m * (b - m) * x / ((at - 1) * at)
         odd = -(a + m) * (a + b + m) * x / (at * (at + 1))
+        change = 0.0
         for term in (even, odd):
             d, c = 1 + term * d, 1 + term / c
             # Called only where it matters: this loop is what a look costs.

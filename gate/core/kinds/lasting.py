@@ -9,6 +9,7 @@ from gate.core.model.objects import Condition, Pod, Revision, Workload
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import LastWords, View
 
+UNOBSERVED: Final = "the controller has not seen our change"
 ENOUGH_DOOMED_PODS: Final = 2
 """One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 

@@ -20,6 +20,7 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
 
     The end of a gate is no failure of a version. Nor is it one that nobody has replaced its pods
     where the controller leaves that to people, or that no node could run them: `NoRollout` then.
+    Where too little of it could be seen, nobody knows: `Unreachable`.
     """
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
@@ -32,6 +33,8 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
     if not why.causes and _is_left(attempt, ref):
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+    if why.causes and why.causes[0].reason is Reason.UNREACHABLE:
+        return replace(why, reason=Reason.UNREACHABLE)
     if resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)

@@ -97,6 +97,7 @@ class Reason(AnyReason):
     READINESS_LOST = "ReadinessLost"
     AVAILABILITY_LOST = "AvailabilityLost"
     NOT_READY = "NotReady"
+    NOT_STARTED = "NotStarted"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
     BLOCKED_BY_POD = "BlockedByPod"
@@ -147,10 +148,15 @@ LESS_TELLING: Final = (
     Reason.AVAILABILITY_LOST,
     Reason.CONTROLLER_NOT_OBSERVING,
     Reason.CONFLICT,
+    Reason.UNREACHABLE,
     Reason.NOT_READY,
+    Reason.NOT_STARTED,
 )
 """What comes after that, in the same order."""
 
+
+ON_THEIR_WAY: Final = (Reason.NOT_READY, Reason.NOT_STARTED)
+"""What is so of every pod until it is ready: no trouble by itself."""
 
 UNPROVEN: Final = (Reason.VACUOUS, Reason.NO_ROLLOUT)
 """The reasons of completion with which no pod has shown the version to work."""

@@ -365,6 +365,9 @@ def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Ste
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
+    elif worst["reason"] != Reason.UNREACHABLE:
+        blame = "too little of it was seen to blame it"
+        yield Step(f"{blame}: see that the API server answers, then apply again")
 
 
 _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {

@@ -13,9 +13,11 @@ _OUTSIDE = registry.HINDRANCES.union(
         Reason.POD_CREATE_DENIED,
         Reason.UNSCHEDULABLE,
         Reason.CONTROLLER_NOT_OBSERVING,
+        Reason.UNREACHABLE,
     }
 )
-"""What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
+"""What keeps any version from starting, or a run from seeing it: a quota, a policy, a lack of room,
+the control plane."""
 _OF_THE_VERSION = registry.FAILURES.union(
     {
         Reason.CRASH_LOOP,

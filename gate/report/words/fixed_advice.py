@@ -37,6 +37,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "the containers run and their readiness probe does not pass: check both",
         "",
     ),
+    Reason.NOT_STARTED: (
+        "no container of these pods has started: see what they wait for (a volume, their node):",
+        "kubectl events {place} --types=Warning",
+    ),
     Reason.UNSCHEDULABLE: (
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",

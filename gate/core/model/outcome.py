@@ -101,6 +101,7 @@ class Reason(AnyReason):
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
     BLOCKED_BY_POD = "BlockedByPod"
+    BLOCKED_BY_FINALIZER = "BlockedByFinalizer"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
@@ -138,6 +139,7 @@ MORE_TELLING: Final = (
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
     Reason.BLOCKED_BY_POD,
+    Reason.BLOCKED_BY_FINALIZER,
 )
 """What may be wrong underneath, in the order in which a reader sees it, before what a kind of
 workload gives."""

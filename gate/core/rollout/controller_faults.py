@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import CleanText
+from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import NEVER, Cause
+from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
@@ -80,6 +81,29 @@ class Hindrances:
         if fault.progress_restarts:
             since = max(since, progress_clock)
         return since + fault.grace_seconds
+
+
+def find_held_pods(tracks: Iterable[PodTrack]) -> Iterator[Fault]:
+    """Yield that a pod stays for its finalizers, so that no other takes its place; once for all.
+
+    The clocks decide: whoever set them may remove them at any time.
+    """
+    held = [track.pod for track in tracks if track.is_held]
+    if not held:
+        return
+    first = min(held, key=lambda pod: pod.name)
+    more = f", and {len(held) - 1} more" if len(held) > 1 else ""
+    message = CleanText(f"pod/{first.name} is {describe_deletion(first)}{more}")
+    yield Fault(Reason.BLOCKED_BY_FINALIZER, message, subject=f"pod/{first.name}")
+
+
+def describe_deletion(pod: Pod) -> str:
+    """Say that a pod is being deleted, and what keeps it where that is nothing but finalizers."""
+    if pod.deletion is None or not pod.deletion.is_held:
+        return "being deleted"
+    names, several = ", ".join(pod.deletion.finalizers), len(pod.deletion.finalizers) > 1
+    what = f"its finalizers {names} are" if several else f"its finalizer {names} is"
+    return f"being deleted, and stays until {what} removed"
 
 
 def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) -> Fault:

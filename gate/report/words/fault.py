@@ -14,6 +14,7 @@ _OUTSIDE = registry.HINDRANCES.union(
         Reason.UNSCHEDULABLE,
         Reason.CONTROLLER_NOT_OBSERVING,
         Reason.UNREACHABLE,
+        Reason.BLOCKED_BY_FINALIZER,
     }
 )
 """What keeps any version from starting, or a run from seeing it: a quota, a policy, a lack of room,

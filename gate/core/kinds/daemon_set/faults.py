@@ -10,7 +10,7 @@ from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.objects import CleanText
-from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -24,6 +24,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     left = left_behind.find_blocking_pod(view, live, limits)
     if left is not None:
         yield left_behind.fault_of(left)
+    yield from find_held_pods(one for one in view.pods.values() if one.pod.owner_uid == live.uid)
     blocked = _describe_block(view, live)
     if blocked:
         dead = Placement.of(view, live).dead

@@ -281,3 +281,23 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
         faults = KIND.faults(seen(live, *REVISIONS, event), live, FailFast())
         assert [fault.reason for fault in faults] == found
         assert all(fault.message.startswith("pods ") for fault in faults)
+
+
+@pytest.mark.contract("B1314")
+def test_a_pod_that_its_finalizers_keep_holds_its_node() -> None:
+    """Nothing else has to be wrong with it; one that may still take its time is not named."""
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.test/a", "x.test/b"]}
+    live, found = agent(), []
+    for grace_seconds in (0, 30):
+        held = pod("n1", 1, meta={**going, "deletionGracePeriodSeconds": grace_seconds})
+        found.append(KIND.faults(seen(live, *REVISIONS, held), live, FailFast()))
+    ((fault,), nothing) = found
+    assert (fault.reason, fault.subject, nothing) == (
+        Reason.BLOCKED_BY_FINALIZER,
+        "pod/n1-1",
+        (),
+    )
+    said = (
+        "pod/n1-1 is being deleted, and stays until its finalizers x.test/a, x.test/b are removed"
+    )
+    assert fault.message == said

@@ -119,8 +119,8 @@ def test_a_canary_does_not_wait_for_the_finalizer_of_a_pod_below_it(scene: Scene
     hold(scene, 0)
     result = scene.apply(db(2, partition=2, podManagementPolicy="Parallel"), flags=SOON)
     assert_verified(result, "Partitioned", running="mixed")
-    said = "statefulset/db: pod/db-0 is being deleted, and stays until its finalizer"
-    assert any(said in one for one in result.document["warnings"]), result
+    said = "a pod is being deleted, and stays until its finalizer example.com/hold is removed"
+    assert f"statefulset/db: {said}: pod/db-0" in result.document["warnings"], result
     scene.objects.patch("pods", "db-0", RELEASED)
 
 

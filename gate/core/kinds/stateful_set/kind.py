@@ -158,7 +158,7 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     def remarks(self, view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:
         """Name each pod that nobody waits for, since its finalizers keep it."""
         return tuple(
-            Remark(CleanText(f"pod/{pod.name} is {describe_deletion(pod)}"), (f"pod/{pod.name}",))
+            Remark(CleanText(f"a pod is {describe_deletion(pod)}"), (f"pod/{pod.name}",))
             for pod in completion.find_held(view, live)
         )
 

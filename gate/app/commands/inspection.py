@@ -14,7 +14,7 @@ from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of
+from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of, with_warnings
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import argument_of
@@ -56,7 +56,7 @@ def status(start: CommandStart, name: str) -> int:
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
     recovery = recovery_of(session, live.object.ref, start.world.processes)
-    rollout = judge_now(live, session.clock.now())
+    rollout = with_warnings(session, judge_now(live, session.clock.now()))
     stopped = 0
     if recovery and (settings.watch or settings.output == "json"):
         console.warn(recovery)

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import CleanText, Pod
+from gate.core.model.objects import CleanText, ClusterEvent, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import NEVER, Cause
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
+_OF_AN_EVENT = "Error creating: "
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 
 
@@ -106,12 +107,21 @@ def describe_deletion(pod: Pod) -> str:
     return f"being deleted, and stays until {what} removed"
 
 
-def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) -> Fault:
+def find_denial(events: Iterable[ClusterEvent], uid: str) -> ClusterEvent | None:
+    """Return the latest event that pods of an owner could not be created, None without one."""
+    about = (one for one in events if one.about_uid == uid and one.reason == "FailedCreate")
+    return max(about, key=lambda event: event.at, default=None)
+
+
+def denial_of_pods(message: str, since: float | None, limits: FailFast) -> Fault:
     """Return that pods are denied, with the grace for what denies them; `since` as of a `Fault`.
+
+    `message` is that of a condition or an event: of the latter the server's words count.
 
     Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
     A quota also denies while old pods still count, so it is no evidence by itself.
     """
+    message = message.rpartition(_OF_AN_EVENT)[2]
     is_quota = "exceeded quota" in message
     is_webhook = any(sign in message for sign in _UNREACHABLE_WEBHOOK)
     grace_seconds = limits.denied_by_policy_seconds
@@ -121,7 +131,7 @@ def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) ->
         grace_seconds = limits.denied_by_webhook_seconds
     return Fault(
         Reason.POD_CREATE_DENIED,
-        message,
+        CleanText(message),
         grace_seconds,
         since,
         progress_restarts=is_quota or is_webhook,

@@ -47,6 +47,8 @@ MOST_LINES = 40
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
+_CLOCKS = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
+"""Rules that say nothing of what was wrong: the first cause does, also of several workloads."""
 _POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
 """How many pods a cause holds for, as written in documents of this and of earlier versions."""
 _MOST_WARNINGS = 3
@@ -174,7 +176,8 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
     kind = registry.of_entry(workload)
     if not alone:
         block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
-    for line in _why(result, workload)[: None if alone else 1]:
+    most = 2 if workload["reason"] in _CLOCKS else 1
+    for line in _why(result, workload)[: None if alone else most]:
         block.row("why", line, lines=4 if workload["outcome"] == Outcome.REFUSED else 2)
     _runs(block, result, workload)
 

@@ -42,6 +42,6 @@ def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[Clus
     there = {track.pod.name for track in live.own_pods(view.pods.values())}
     for event in view.events.values():
         if event.about_uid == live.uid and event.reason == "FailedCreate":
-            found = _UNCREATED.match(event.message)
+            found = _UNCREATED.search(event.message)
             if found is not None and found[1] not in there:
                 yield event

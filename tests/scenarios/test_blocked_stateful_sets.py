@@ -183,7 +183,7 @@ def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: T
     assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]
 
 
-@pytest.mark.contract("B1236")
+@pytest.mark.contract("B1236", "B1317")
 def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> None:
     """The pod in the way has gone, and the server does not let another one in."""
     scene.serve(db(1))
@@ -193,7 +193,9 @@ def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> Non
         result = running.wait()
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert "exceeded quota" in causes(ended)["PodCreateDenied"]
-    assert "kubectl describe resourcequota" in verdict_text(result.document, Style(width=200))
+    text = verdict_text(result.document, Style(width=200))
+    assert "kubectl describe resourcequota" in text
+    assert "maxSurge" not in text
 
 
 @pytest.mark.sandbox_only("it waits until clocks run out")

@@ -26,7 +26,7 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
-from gate.report.words.fault import verb_of
+from gate.report.words.fault import has_only_failed_checks, verb_of
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
@@ -184,6 +184,8 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
 
 def _why(result: Result, workload: WorkloadResult) -> list[str]:
     """Return the rule that decided and the causes underneath, each thing once."""
+    if has_only_failed_checks(result, workload):
+        return [f"{result['reason']}: {result['message']}"]
     causes = workload["causes"][:_MOST_CAUSES]
     message = _own_message(result, workload) or (causes[0]["message"] if causes else "")
     if not message:

@@ -53,7 +53,7 @@ def checks(start: CommandStart, names: tuple[str, ...]) -> int:
         about = f" of {', '.join(names)}" if names else ""
         raise UsageError(f"there are no checks{about} to ask", hint=hint)
     require_answerable(settings, wanted)
-    refs = list_refs(settings, names, wanted, world.stdin)
+    refs = list_refs(settings, names, wanted, world.streams.stdin)
     require_askable(wanted, refs)
     if not refs and not names_a_namespace(settings, wanted):
         sources = check_sources.open_sources(world.answering, settings, world.clock, start.stack)

@@ -84,12 +84,17 @@ def run_command(world: World, command: str, settings: Settings, work: Work) -> i
 
 
 def _run_and_report(world: World, command: str, settings: Settings, work: Work) -> int:
-    show = lines_on(world.stderr, settings)
+    show = lines_on(world.streams.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
-        world.clock, show, command, world.stdout, origin=pipeline.origin, environ=world.environ
+        world.clock,
+        show,
+        command,
+        world.streams.stdout,
+        origin=pipeline.origin,
+        environ=world.environ,
     )
-    console.tree = live_tree(world.stderr, settings, world.clock)
+    console.tree = live_tree(world.streams.stderr, settings, world.clock)
     console.about({"traceparent": trace.traceparent})
     named = log.bind_facts(
         run=pipeline.run,

@@ -36,9 +36,9 @@ def report_refusal(world: World, settings: Settings, console: Console, error: Ga
         facts = {"reason": error.reason.value, "exit_code": error.exit_code, "hint": error.hint}
         log.error(error.outcome.value, text=error.message, **facts)
     else:
-        style = style_of(world.stderr, settings, world.environ)
+        style = style_of(world.streams.stderr, settings, world.environ)
         text = refusal(error, style, result["command"])
-        write_safely(world.stderr, hosting.frame_text(text))
+        write_safely(world.streams.stderr, hosting.frame_text(text))
     hosting.remark()
     return error.exit_code
 

@@ -51,6 +51,6 @@ class Hosting:
     def remark(self) -> None:
         """Write what goes below the verdict: to stdout, or stderr if stdout has the document."""
         if self.settings.output == "json":
-            write_safely(self.world.stderr, self.remarks)
+            write_safely(self.world.streams.stderr, self.remarks)
         else:
             self.console.write(self.remarks)

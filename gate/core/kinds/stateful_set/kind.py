@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.controller_revision import (
@@ -48,18 +48,14 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     `controller-revision-hash`.
     """
 
-    api_version: str = API_VERSION
-    name: Kind = STATEFUL_SET
-    revision_kind: Kind = CONTROLLER_REVISION
-    pods_show_progress: bool = True
-    has_way_back: bool = True
-    looks_at_nodes: bool = False
-    default_replicas: int = DEFAULT_REPLICAS
-    pause_field: str = ""
-    pause_word: str = ""
-    bookkeeping: frozenset[str] = frozenset()
-    variables: WorkloadVariables = VARIABLES
-    reasons: tuple[AnyReason, ...] = tuple(StatefulSetReason)
+    api_version: ClassVar[str] = API_VERSION
+    name: ClassVar[Kind] = STATEFUL_SET
+    revision_kind: ClassVar[Kind] = CONTROLLER_REVISION
+    looks_at_nodes: ClassVar[bool] = False
+    default_replicas: ClassVar[int] = DEFAULT_REPLICAS
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    variables: ClassVar[WorkloadVariables] = VARIABLES
+    reasons: ClassVar[tuple[AnyReason, ...]] = tuple(StatefulSetReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 

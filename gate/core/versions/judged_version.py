@@ -21,6 +21,7 @@ _NO_FAILURES: Final = (
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
+    Reason.BLOCKED_BY_FINALIZER,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (

@@ -137,6 +137,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "replaced": one.is_replaced,
                 "taken_back": one.taken_back,
                 "pods_before": _pods_before(one.pods_before),
+                "undone": one.undone,
             }
             for one in record.followed
         ],
@@ -188,7 +189,8 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     taken_back = clean_line(value.get("taken_back", ""))
     before = _pods_before_of(value.get("pods_before") or {})
     name = ref_of(value["ref"])
-    return Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
+    known = Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
+    return replace(known, undone=clean_line(value.get("undone", "")))
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:

@@ -223,10 +223,11 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to, nor is one that is `UNPROVEN`.
+    return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    if not is_whole or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
+    is_doubted = ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.doubts
+    if not is_whole or is_doubted or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:

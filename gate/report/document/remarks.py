@@ -25,7 +25,7 @@ _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
     return [
-        *_doubted(attempt),
+        *_iter_doubts(attempt),
         *_vacuous(attempt),
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
@@ -43,7 +43,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     ]
 
 
-def _doubted(attempt: Attempt) -> Iterator[str]:
+def _iter_doubts(attempt: Attempt) -> Iterator[str]:
     """Say what a check found of a version that is complete now, and that was not asked again."""
     for ref, doubt in attempt.plan.target_set.doubts.items():
         ending = attempt.result.endings.get(ref)

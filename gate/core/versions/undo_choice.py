@@ -327,7 +327,7 @@ def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | No
     is_unproven = judged is None and not snapshot.count_pods(rs).available
     if why := _why_unverified(judged) or (_why_unproven(rs, history) if is_unproven else ""):
         return why
-    left_at = history.template_left_at(rs.template)
+    left_at = history.revision_left_at(rs)
     if left_at is not None:
         return f"an undo left it at {left_at}"
     if judged is None and current is not None and _was_left_for(rs, current):

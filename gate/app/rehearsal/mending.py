@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gate.app.rehearsal.trouble import End, Trouble
 from gate.core.checks.run import ConclusionKind
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, Outcome, Reason
 from gate.report.kinds import registry
 
 _LIMITS: Final[dict[str, str]] = {
@@ -21,7 +21,7 @@ _LIMITS: Final[dict[str, str]] = {
 }
 """The kind of `--fail-fast` for each reason."""
 _CANNOT_TELL: Final = (Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
-_CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.NOT_READY)
+_CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, *ON_THEIR_WAY)
 
 
 def setting_for(trouble: Trouble, result: dict[str, Any], comparisons: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from gate.app.runtime.console import NO_ENVIRONMENT, Environment
 from gate.app.runtime.world import Streams, World
 from gate.clock import Clock
 from gate.config import Settings, all_checks
+from gate.core.checks.old_pods import FRESH_SECONDS
 from gate.core.checks.spec import Check
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
@@ -42,6 +43,9 @@ from sandbox.face import (
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
 """How long the versions before may take to roll out: `minReadySeconds` may be hours, per step."""
+
+OLD_SECONDS: Final = 2 * FRESH_SECONDS
+"""How long what was there before has served: no pod of it is as young as those of the rollout."""
 
 NO_DEADLINE: Final = 2**31 - 1
 """The `progressDeadlineSeconds` that never ends (Deployment controller, HasProgressDeadline)."""
@@ -150,6 +154,7 @@ class Stage:
         for actor in there:
             self._apply(actor.key, actor.of_version(_BEFORE))
         self._wait([actor for actor in there if actor.is_workload], _complete, "get ready")
+        self._played.clock.wait(OLD_SECONDS)
         if before is Before.TIMED_OUT:
             self.time_out()
 

@@ -162,6 +162,18 @@ def test_counters_are_compared(
     assert new == pytest.approx(of_each, rel=0.05)
 
 
+@pytest.mark.contract("B1207", "B1290")
+def test_pods_that_serve_are_as_old_as_before_any_rollout(played: Played, tmp_path: Path) -> None:
+    """None of them is fresh, as none is in a rollout that starts no old pod."""
+    fresh = f"{COUNTS}    compare: {{test: counts, baseline: fresh}}\n"
+    (tmp_path / "gate.yaml").write_text(fresh)
+    (tmp_path / "db.yaml").write_text(CANARY)
+    options = {"config": [str(tmp_path / "gate.yaml")]}
+    code, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
+    assert (code, row["reason"]) == (7, "CheckInconclusive")
+    assert row["why"].endswith("no old pod was started within 60s of a new one")
+
+
 ALONE = """\
 checks:
   - {use: error-share, during: DURING}

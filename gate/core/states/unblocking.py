@@ -97,12 +97,25 @@ def fold_removal(attempt: Attempt, effect: RemovePod, answer: PodRemoval) -> Att
     stage = _STAGES[answer.removal]
     after = replace(known, stage=stage, at=attempt.now, message=answer.message)
     attempt = _with(attempt, after)
+    if stage is Stage.REFUSED:
+        attempt = _leave_to_people(attempt, effect.workload)
     if stage in (Stage.ACCEPTED, Stage.UNANSWERED) or known.progress is None:
         return attempt
     rollout = attempt.workloads.rollouts.get(effect.workload)
     if rollout is None or rollout.progress.last_at > known.at:
         return attempt
     return _with_rollout(attempt, replace(rollout, progress=known.progress))
+
+
+def _leave_to_people(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt with a workload of which it replaces no pod any more: it was refused."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    if rollout is None:
+        return attempt
+    response = replace(rollout.policy.response, blocked_pods=BlockedPods.NEVER)
+    return _with_rollout(
+        attempt, replace(rollout, policy=replace(rollout.policy, response=response))
+    )
 
 
 def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:

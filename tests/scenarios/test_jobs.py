@@ -161,7 +161,7 @@ def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
     (own,) = (one for one in document["objects"] if one["kind"] == "Job")
     own["action"] = "gone"
     said = verdict_text(document, Style(width=200))
-    assert "so that the next apply runs it again" in " ".join(said.split())
+    assert "so the next apply runs it again" in " ".join(said.split())
     for useless in ("kubectl logs", "replace-failed", "generateName"):
         assert useless not in said
 

@@ -103,7 +103,7 @@ def _follow_rollout(
 
 
 class _Trees:
-    """The trees of a watched Deployment: a live one, or printed one after the other."""
+    """The trees of a watched workload: a live one, or printed one after the other."""
 
     def __init__(self, session: Session, settings: Settings, console: Console) -> None:
         self._session = session
@@ -168,7 +168,7 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:
-    """Say why a Deployment is scaled to 0, as far as its lock remembers."""
+    """Say why a workload is scaled to 0, as far as its lock remembers."""
     live = rollout.snapshot.live
     if live is None or live.replicas:
         return ""

@@ -18,10 +18,8 @@ from gate.report.words.attempt_advice import (
     WITHOUT_A_WORKLOAD,
     Step,
     after_interruption,
-    claims_of,
     managers_in,
     parse_hint,
-    take_over_flags,
 )
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
@@ -43,7 +41,14 @@ from gate.report.words.return_advice import (
     is_restored,
     look_at_version_before,
 )
-from gate.report.words.steps import cluster_of, place_of, recovery_step, step_about
+from gate.report.words.steps import (
+    claims_of,
+    cluster_of,
+    place_of,
+    recovery_step,
+    step_about,
+    taking_step,
+)
 from gate.report.words.undo_advice import undo_steps, was_never_left
 from gate.report.words.worst import worst_workload
 
@@ -96,7 +101,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["hint"] and "\n" not in result["hint"]:
         yield parse_hint(result["hint"])
         return
-    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
+    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result, result["message"])]):
         yield from claims
         return
     worst = worst_workload(result)
@@ -275,13 +280,13 @@ def _has_old_pods(workload: WorkloadResult) -> bool:
 
 
 def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
     yield from claims or [step_about(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
 def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Say how to take over the fields that the server refused for the sake of their owners."""
-    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
     yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
 
 
@@ -291,7 +296,7 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     kind = registry.of_entry(worst)
     called = kind.call(worst["name"])
     if is_made_again(result, worst):
-        text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
+        text = "somebody deleted it and made it again: look, and apply again if yours should win:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
     if seen is not None and not seen["done"]:
@@ -355,12 +360,11 @@ def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Ste
     said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
     managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said
     if not managers:
-        text = "see what runs, and apply again if yours is to win:"
+        text = "see what runs, and apply again if yours should win:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
     yield step_about(result, worst, "see what runs:", _looking_at(worst))
-    text = "if yours is to win, apply again with what takes over their fields:"
-    yield Step(text, take_over_flags(managers))
+    yield taking_step(result, "if yours should win", managers)
 
 
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:

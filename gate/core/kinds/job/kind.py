@@ -157,6 +157,10 @@ class JobKind:
         """Return None: it has pods of one template alone."""
         return None
 
+    def find_left_pods(self, view: View[Revision], live: Job) -> tuple[BlockingPod, ...]:
+        """Return nothing: it has pods of one template alone."""
+        return ()
+
     def is_evidence(self, view: View[Revision], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""
         return True

@@ -13,7 +13,7 @@ from gate.core.kinds.controller_revision import (
     find_newest,
 )
 from gate.core.kinds.lasting import UntimedKind
-from gate.core.kinds.stateful_set import blocking, clocks, completion, faults, idleness
+from gate.core.kinds.stateful_set import blocking, clocks, completion, faults, idleness, left_behind
 from gate.core.kinds.stateful_set.objects import (
     API_VERSION,
     DEFAULT_REPLICAS,
@@ -171,6 +171,12 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     ) -> BlockingPod | None:
         """Return the pod of another revision at which the controller stops, None without one."""
         return blocking.find_blocking_pod(view, live, limits)
+
+    def find_left_pods(
+        self, view: View[ControllerRevision], live: StatefulSet
+    ) -> tuple[BlockingPod, ...]:
+        """Return the pods of a version that is taken back, of places that the strategy holds."""
+        return left_behind.find_left_pods(view, live)
 
     def sign_of_idleness(
         self, view: View[ControllerRevision], live: StatefulSet, ready_pods: int

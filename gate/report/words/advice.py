@@ -348,18 +348,36 @@ def _looking_at(workload: WorkloadResult) -> str:
 
 
 def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
+    """Point to what runs, and to an apply that takes over the fields of whoever changed it.
+
+    One apply is to win over all of them: it is refused while it leaves out one.
+    """
     yield from kind_advice(Reason.BLOCKED_BY_POD, result, worst)
-    items = list_own_objects(result, worst)
-    said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
-    managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said
+    theirs = [one for one in result["workloads"] if one["outcome"] == Outcome.SUPERSEDED]
+    found = [_find_managers(result, one) for one in theirs or [worst]]
+    managers = dict.fromkeys(name for names in found for name in names)
+    rest = "" if all(found) else "; a refusal names whose fields it takes over besides"
     if not managers:
-        text = "see what runs, and apply again if yours is to win:"
+        rest = "; a refusal names the --take-over that it takes"
+        text = f"see what runs, and apply again if yours is to win{rest}:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
     yield step_about(result, worst, "see what runs:", _looking_at(worst))
-    text = "if yours is to win, apply again with what takes over their fields:"
+    text = f"if yours is to win, apply again with what takes over their fields{rest}:"
     yield Step(text, take_over_flags(managers))
+
+
+def _find_managers(result: Result, workload: WorkloadResult) -> list[str]:
+    """Return the field managers that changed a workload, and that an apply conflicts with.
+
+    A refused write of another workload ends all of them, and is a cause of each.
+    """
+    items = list_own_objects(result, workload)
+    named = [one for one in result["workloads"] if one is not workload]
+    others = tuple(f"{registry.of_entry(one).call(one['name'])}: " for one in named)
+    messages = (cause["message"] for cause in workload["causes"])
+    said = managers_in(" ".join(one for one in messages if not one.startswith(others)))
+    return [name for item in items for name in writers_of(item)] or said
 
 
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:

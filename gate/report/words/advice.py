@@ -44,7 +44,7 @@ from gate.report.words.return_advice import (
     look_at_version_before,
 )
 from gate.report.words.steps import cluster_of, place_of, recovery_step, step_about
-from gate.report.words.undo_advice import undo_steps, was_never_left
+from gate.report.words.undo_advice import text_of_return, undo_steps, was_never_left
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -169,7 +169,7 @@ def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
-        yield from undo_steps(result, worst, "to return to what served before:")
+        yield from undo_steps(result, worst, text_of_return(result))
 
 
 def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:

@@ -30,12 +30,12 @@ class Call:
     @property
     def stdout(self) -> TextIO:
         """Where results go."""
-        return self.world.stdout if self.world is not None else sys.stdout
+        return self.world.streams.stdout if self.world is not None else sys.stdout
 
     @property
     def stderr(self) -> TextIO:
         """Where everything else goes."""
-        return self.world.stderr if self.world is not None else sys.stderr
+        return self.world.streams.stderr if self.world is not None else sys.stderr
 
     def wall(self) -> datetime:
         """Return the date and time, in UTC."""
@@ -45,7 +45,7 @@ class Call:
         """Let the log write in this call's surroundings."""
         from gate import log  # `--help` has nothing to log
 
-        stream = self.world.stderr if self.world is not None else None
+        stream = self.world.streams.stderr if self.world is not None else None
         log.configure(form, level, quiet=quiet, stream=stream, wall=self.wall)
         if isinstance(self.stderr, Output):
             self.stderr.as_line = log.json_warning if form == "json" else as_warning

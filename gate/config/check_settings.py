@@ -27,7 +27,7 @@ from gate.config.kinds import (
     Text,
     Texts,
 )
-from gate.config.option import Group, Option
+from gate.config.option import NOT_IN_FILES, ONLY_IN_FILES, Group, Option
 from gate.config.takers import ASKING, CHECKED, CHECKS, GATING, MEASURING
 from gate.core.checks.spec import OnInconclusive
 from gate.sources.access import Access
@@ -36,7 +36,7 @@ from gate.sources.access import Access
 def _of_prometheus(key: str, help_: str, metavar: str = "") -> Option:
     """Declare a part of the mapping `prometheus` as a flag."""
     key = f"prometheus: {key}"
-    return Option(Group.CHECKS, MEASURING, help_, metavar, in_file=False, file_key=key)
+    return Option(Group.CHECKS, MEASURING, help_, metavar, places=NOT_IN_FILES, file_key=key)
 
 
 class CheckSettings(ClusterSettings):
@@ -57,8 +57,7 @@ class CheckSettings(ClusterSettings):
             Group.CHECKS,
             ASKING,
             "the health checks",
-            on_command_line=False,
-            in_environment=False,
+            places=ONLY_IN_FILES,
         ),
     ] = ()
     check: Annotated[
@@ -101,8 +100,7 @@ class CheckSettings(ClusterSettings):
             Group.CHECKS,
             MEASURING,
             "the server, and how to reach it",
-            on_command_line=False,
-            in_environment=False,
+            places=ONLY_IN_FILES,
         ),
     ] = None
     services: Annotated[
@@ -111,8 +109,7 @@ class CheckSettings(ClusterSettings):
             Group.CHECKS,
             MEASURING,
             "how to reach the services of HTTP checks",
-            on_command_line=False,
-            in_environment=False,
+            places=ONLY_IN_FILES,
         ),
     ] = ()
     prometheus_url: Annotated[
@@ -146,18 +143,28 @@ class CheckSettings(ClusterSettings):
     ] = False
     explain: Annotated[
         bool,
-        Option(Group.CHECKS, CHECKS, "show how each number led to its verdict", in_file=False),
+        Option(
+            Group.CHECKS, CHECKS, "show how each number led to its verdict", places=NOT_IN_FILES
+        ),
     ] = False
     show: Annotated[
         Text,
         Option(
-            Group.CHECKS, CHECKS, "print a ready-made check as configuration", "NAME", in_file=False
+            Group.CHECKS,
+            CHECKS,
+            "print a ready-made check as configuration",
+            "NAME",
+            places=NOT_IN_FILES,
         ),
     ] = None
     metrics: Annotated[
         Text,
         Option(
-            Group.CHECKS, CHECKS, "with --show: for this kind of metrics", "KIND", in_file=False
+            Group.CHECKS,
+            CHECKS,
+            "with --show: for this kind of metrics",
+            "KIND",
+            places=NOT_IN_FILES,
         ),
     ] = None
 
@@ -167,7 +174,7 @@ class CheckSettings(ClusterSettings):
             Group.CHECKS,
             CHECKS,
             "say what the comparisons by counts could show, before a deploy",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = False
     traffic: Annotated[
@@ -177,7 +184,7 @@ class CheckSettings(ClusterSettings):
             CHECKS,
             "with --power: events a second of both versions together",
             default="the last hour's",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = None
     rate: Annotated[
@@ -187,7 +194,7 @@ class CheckSettings(ClusterSettings):
             CHECKS,
             "with --power: the old version's share of bad events",
             default="the last hour's",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = None
     exposure: Annotated[
@@ -197,7 +204,7 @@ class CheckSettings(ClusterSettings):
             CHECKS,
             "with --power: the parts of the traffic that the new and the old version get",
             default="by the workload's partition",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from gate.config.kinds import Duration, LockName
-from gate.config.option import Group, Option
+from gate.config.option import NOT_IN_FILES, ONLY_FLAG, Group, Option
 from gate.config.option_values import OptionValues
 from gate.config.takers import FOLLOWING, LOCKING, LOCKS, RECOVER, RETREATING, VERIFY
 
@@ -50,13 +50,12 @@ class LockSettings(OptionValues):
             LOCKS | RECOVER,
             "the locks in all namespaces",
             short="-A",
-            in_file=False,
-            in_environment=False,
+            places=ONLY_FLAG,
         ),
     ] = False
-    release: Annotated[LockName, Option(Group.LOCK, LOCKS, "release this lock", in_file=False)] = (
-        None
-    )
+    release: Annotated[
+        LockName, Option(Group.LOCK, LOCKS, "release this lock", places=NOT_IN_FILES)
+    ] = None
     yes: Annotated[
-        bool, Option(Group.LOCK, LOCKS, "do not ask before releasing a lock", in_file=False)
+        bool, Option(Group.LOCK, LOCKS, "do not ask before releasing a lock", places=NOT_IN_FILES)
     ] = False

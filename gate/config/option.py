@@ -25,6 +25,20 @@ class Group(enum.StrEnum):
     METRICS = "Metrics"
 
 
+class Place(enum.StrEnum):
+    """Where an option may be given."""
+
+    COMMAND_LINE = "command line"
+    ENVIRONMENT = "environment"
+    FILE = "file"
+
+
+EVERYWHERE: Final = frozenset(Place)
+NOT_IN_FILES: Final = EVERYWHERE - {Place.FILE}
+ONLY_FLAG: Final = frozenset({Place.COMMAND_LINE})
+ONLY_IN_FILES: Final = frozenset({Place.FILE})
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """How values of a type are given: the help's placeholder, and whether several may be given."""
@@ -50,10 +64,23 @@ class Option:
     short: str = ""
     default: str = ""
     off_in: frozenset[str] = frozenset()
-    in_file: bool = True
-    in_environment: bool = True
-    on_command_line: bool = True
+    places: frozenset[Place] = EVERYWHERE
     file_key: str = ""
+
+    @property
+    def in_file(self) -> bool:
+        """Whether a configuration file may give it."""
+        return Place.FILE in self.places
+
+    @property
+    def in_environment(self) -> bool:
+        """Whether a variable may give it."""
+        return Place.ENVIRONMENT in self.places
+
+    @property
+    def on_command_line(self) -> bool:
+        """Whether a flag may give it."""
+        return Place.COMMAND_LINE in self.places
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from gate.config.kinds import Port, Speed, Text
-from gate.config.option import Group, Option
+from gate.config.option import NOT_IN_FILES, ONLY_FLAG, Group, Option
 from gate.config.option_values import OptionValues
 from gate.config.takers import PLAYED, REHEARSE, SANDBOX
 
@@ -20,12 +20,12 @@ class SandboxSettings(OptionValues):
             REHEARSE,
             "what goes wrong, from second T of the rollout on",
             "KIND[@T]",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = None
     all_: Annotated[
         bool,
-        Option(Group.SANDBOX, REHEARSE, "rehearse every failure", in_file=False),
+        Option(Group.SANDBOX, REHEARSE, "rehearse every failure", places=NOT_IN_FILES),
     ] = False
     scenario: Annotated[
         Text,
@@ -34,7 +34,7 @@ class SandboxSettings(OptionValues):
             PLAYED,
             "a file that says how pods behave and what else happens",
             "FILE",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = None
     port: Annotated[
@@ -44,9 +44,8 @@ class SandboxSettings(OptionValues):
             SANDBOX,
             "the port on loopback",
             default="any that is free",
-            in_file=False,
             # For a Service named rollout-gate the kubelet sets ROLLOUT_GATE_PORT in every pod.
-            in_environment=False,
+            places=ONLY_FLAG,
         ),
     ] = 0
     speed: Annotated[
@@ -56,6 +55,6 @@ class SandboxSettings(OptionValues):
             SANDBOX,
             "how many times faster than real time the sandbox runs",
             default="1",
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = 1.0

@@ -30,7 +30,7 @@ from gate.config.kinds import (
 )
 from gate.config.lock_settings import LockSettings
 from gate.config.metrics_settings import MetricsSettings
-from gate.config.option import Group, Option, Setting
+from gate.config.option import NOT_IN_FILES, ONLY_FLAG, Group, Option, Setting
 from gate.config.option_values import Declaration, declarations
 from gate.config.parsing import AUTO
 from gate.config.sandbox_settings import SandboxSettings
@@ -226,7 +226,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             REACTING,
-            "what to do on a signal; auto rolls back if there is evidence against the new version",
+            "what to do on a signal; auto rolls back if anything of the new version has failed by"
+            " then: a pod that is not ready yet has not",
         ),
     ] = OnInterrupt.AUTO
     replace_blocked_pods: Annotated[
@@ -306,9 +307,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             Group.OUTPUT,
             PREFLIGHT | VERIFY,
             "print the Role that this command needs, and exit",
-            in_file=False,
             # A variable left set would make every `verify` end well.
-            in_environment=False,
+            places=ONLY_FLAG,
         ),
     ] = False
     rbac_subject: Annotated[
@@ -330,7 +330,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Reports, Option(Group.OUTPUT, LOCKING | REPORT, "also write the result to a file")
     ] = ()
     format_: Annotated[
-        Format, Option(Group.OUTPUT, REPORT, "the format of the report on stdout", in_file=False)
+        Format,
+        Option(Group.OUTPUT, REPORT, "the format of the report on stdout", places=NOT_IN_FILES),
     ] = Format.TEXT
     record: Annotated[
         Text, Option(Group.OUTPUT, MANIFEST, "record the rollout for replay", "FILE")
@@ -355,7 +356,7 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
             "read options from this file; later ones win",
             "FILE",
             default=CONFIG_FILE,
-            in_file=False,
+            places=NOT_IN_FILES,
         ),
     ] = ()
 

@@ -108,17 +108,24 @@ class Before:
 
 
 @dataclass(slots=True)
-class RunMetrics:
-    """One run; it may make several attempts, since it also finishes what others left.
+class ClusterContact:
+    """What a run has had to do with its cluster; a `uid` of "" is not known.
 
-    `look` is set once there is a connection to the cluster. A `cluster_uid` of "" is not known.
+    `look` is set once there is a connection.
     """
+
+    requests: ApiRequests = field(default_factory=ApiRequests)
+    uid: str = ""
+    look: Look | None = None
+
+
+@dataclass(slots=True)
+class RunMetrics:
+    """One run; it may make several attempts, since it also finishes what others left."""
 
     about: About
     clock: Clock
-    requests: ApiRequests = field(default_factory=ApiRequests)
-    cluster_uid: str = ""
-    look: Look | None = None
+    cluster: ClusterContact = field(default_factory=ClusterContact)
     ended: tuple[Ended, ...] = ()
     latest: Attempt | None = None
     phases: Phases = field(init=False)

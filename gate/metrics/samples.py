@@ -42,7 +42,7 @@ def samples_of(run: RunMetrics) -> Iterator[Sample]:
             )
     for one in last.values():
         reason, version = one.reason.value, run.about.version
-        label_values = (one.command, reason, version, run.cluster_uid)
+        label_values = (one.command, reason, version, run.cluster.uid)
         yield Sample(LAST_INFO, (*one.place.labels, *label_values), 1.0)
     yield from _of_the_whole(run, place)
 
@@ -66,5 +66,5 @@ def _of_the_whole(run: RunMetrics, place: Place) -> Iterator[Sample]:
         measured[probe.value, verdict.value] += count
     for labels, count in measured.items():
         yield Sample(CHECKS, (*place.labels, *labels), count)
-    for answered, count in sorted(run.requests.tally().items()):
+    for answered, count in sorted(run.cluster.requests.tally().items()):
         yield Sample(REQUESTS, (*place.labels, *answered), count)

@@ -1,4 +1,4 @@
-"""What a lock remembers of its Deployment, as text for an annotation, bounded.
+"""What a lock remembers of its workload, as text for an annotation, bounded.
 
 No body of a Secret and no environment value is in it: whoever may read Leases may read it. With
 `--keep-verified-secrets` those are kept in a Secret, of which the history has the digests.

@@ -71,7 +71,7 @@ def secrets_of(record: Record) -> tuple[Kept, ...]:
 def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str, Record]:
     """Return a record's text, and the record that it holds: the largest bodies are left out first.
 
-    Deployments are left out last: what serves again matters most.
+    Workloads are left out last: what serves again matters most.
     """
     text = pack(_record(record))
     if len(text) <= most_characters:

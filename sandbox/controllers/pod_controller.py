@@ -13,7 +13,7 @@ from http import HTTPStatus
 
 from sandbox.api.api import Api, Writer
 from sandbox.controllers.ownership import controller_of, key_of
-from sandbox.controllers.pods import is_deleting
+from sandbox.controllers.pods import is_deleting, next_available_seconds
 from sandbox.controllers.queue import (
     Informer,
     Later,
@@ -124,6 +124,17 @@ class PodController(ABC):
         except ApiError:
             live = {**self._api.get(key), "status": status}
             self._api.update(key, live, self._by, subresource="status")
+
+    def _end_sync(
+        self, key: Key, owner: JSON, pods: Iterable[JSON], failure: Failure | None
+    ) -> None:
+        """Raise what failed; else come back when the next ready pod will have become available."""
+        if failure is not None:
+            raise failure
+        ready_seconds = owner["spec"].get("minReadySeconds", 0)
+        wait = next_available_seconds(pods, ready_seconds, self._timers)
+        if wait is not None:
+            self._queue.add_after(key, wait)
 
     # Whom a pod wakes
 

@@ -23,7 +23,6 @@ from sandbox.controllers.pods import (
     is_deleting,
     is_ready,
     is_terminating,
-    next_available_seconds,
     phase,
     ready_since,
 )
@@ -134,18 +133,10 @@ class ReplicaSetController(PodController):
     def _report(
         self, key: Key, replica_set: JSON, active: list[JSON], ending: int, failure: Failure | None
     ) -> None:
-        """Write what was counted before pods were created or deleted; fail where that failed.
-
-        Else come back when the next ready pod will have become available.
-        """
+        """Write what was counted before pods were created or deleted; fail where that failed."""
         status = calculate_status(replica_set, active, ending, failure, self._timers)
         self._write_status(key, replica_set, status)
-        if failure is not None:
-            raise failure
-        ready_seconds = replica_set["spec"].get("minReadySeconds", 0)
-        wait = next_available_seconds(active, ready_seconds, self._timers)
-        if wait is not None:
-            self._queue.add_after(key, wait)
+        self._end_sync(key, replica_set, active, failure)
 
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

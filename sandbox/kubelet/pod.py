@@ -108,6 +108,12 @@ class Pod:
             made.append(Container(part, waits_for))
         return made
 
+    @property
+    def termination_seconds(self) -> float:
+        """How long it is asked to take to go."""
+        slow = self._behaviour.of_pod(Kind.SLOW_TERMINATION)
+        return (slow.seconds if slow else None) or 0.0
+
     def behave(self, behaviour: Behaviour, now: float) -> None:
         """Do from now on what is asked; restarts so far stay counted.
 

@@ -55,7 +55,6 @@ class _Worker:
     is_bound: bool
     asked: tuple[Clause, ...] | None = None
     complaint: str = ""
-    slow_seconds: float = 0.0
     reported: JSON | None = None
     is_ending: bool = False
 
@@ -197,8 +196,6 @@ class PodWorkers:
 
     def _change(self, worker: _Worker, clauses: Sequence[Clause]) -> None:
         behaviour = behaviour_of(clauses, worker.ordinal, worker.node)
-        slow = behaviour.of_pod(Kind.SLOW_TERMINATION)
-        worker.slow_seconds = (slow.seconds if slow else None) or 0.0
         worker.pod.behave(behaviour, self._timers.now())
         if not worker.is_bound and (unschedulable := behaviour.of_pod(Kind.UNSCHEDULABLE)):
             self._leave_unscheduled(worker, unschedulable)
@@ -264,7 +261,9 @@ class PodWorkers:
         if not worker.is_ending and not self._is_silent(worker):
             worker.is_ending = True
             grace_seconds = worker.item["metadata"].get("deletionGracePeriodSeconds", 0)
-            seconds = min(max(worker.slow_seconds, self._pace.end_seconds), grace_seconds)
+            seconds = min(
+                max(worker.pod.termination_seconds, self._pace.end_seconds), grace_seconds
+            )
             self._timers.call_later(seconds, lambda: self._send(Remove(worker.ref), worker.node))
 
     # What is told

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.cli.main import run
 from tests.conformance.recording import Played
 
@@ -43,7 +43,7 @@ def judged(played: Played, flags: Sequence[str]) -> Decision:
 def judged_file(path: Path, flags: Sequence[str]) -> Decision:
     """Judge the file of a recording."""
     stdout, stderr = io.StringIO(), io.StringIO()
-    world = replace(outside(), stdout=stdout, stderr=stderr)
+    world = replace(outside(), streams=Streams(io.BytesIO(), stdout, stderr))
     exit_code = run(["replay", str(path), "--output", "json", *flags], world)
     assert exit_code == 0, stderr.getvalue()
     document: dict[str, Any] = json.loads(stdout.getvalue())

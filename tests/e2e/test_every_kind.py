@@ -57,6 +57,7 @@ def test_whichever_fails_all_of_it_goes_back(
     assert (result.exit_code, result.document["reason"]) == (4, reason), str(result)
     (failed,) = (one for one in result.document["workloads"] if one["reason"] == reason)
     assert failed["kind"] == failing
+    assert failed["causes"][0]["reason"] == reason, failed["causes"]
     assert images(scene) == {"shop/web:1", "shop/db:1", "shop/agent:1"}
     assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "1"}
     sent = changes(audit)[before:]

@@ -7,6 +7,7 @@ too. What differs from run to run (the attempt's id, the folder, the version) is
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import shlex
@@ -20,7 +21,7 @@ import html5lib
 from gate import __version__
 from gate.app.rehearsal.measured import Scripted
 from gate.app.rehearsal.virtual_world import Handle, Running, User
-from gate.app.runtime.world import World
+from gate.app.runtime.world import Streams, World
 from gate.cli.main import run
 from gate.clock import Clock
 from gate.config import Settings, all_checks
@@ -145,8 +146,7 @@ class Stage:
 
         world = played.world(
             running.signals,
-            running.stdout,
-            running.stdout,
+            Streams(io.BytesIO(), running.stdout, running.stdout),
             user=User(token, NAMESPACE, self._through),
             sources=self._sources,
         )

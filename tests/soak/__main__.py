@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.cli.main import run
 from tests.cluster import manifests
 from tests.cluster.objects import Objects, is_complete
@@ -77,7 +77,7 @@ def _attempt(stage: Stage, number: int, serving: str) -> tuple[Attempt, str]:
     through = ("--kubeconfig", str(stage.kubeconfig))
     words = ("apply", "-f", str(path), "--output", "json", *_BUDGETS, *through)
     began_at = time.monotonic()
-    code = run(words, replace(outside(), stdout=out, stderr=err), {})
+    code = run(words, replace(outside(), streams=Streams(io.BytesIO(), out, err)), {})
     seconds = time.monotonic() - began_at
     serves = image if is_good else serving
     if code == REFUSED:

@@ -232,6 +232,18 @@ def test_no_function_is_long() -> None:
     assert not long, list_violations(long)
 
 
+def test_no_value_has_many_fields() -> None:
+    """No dataclass has over ten fields of its own, mirrors of API objects aside."""
+    large = [
+        f"{named(path)} {name} has {count}"
+        for path in SOURCES
+        if path.name != "objects.py"
+        for name, count in read(path).dataclasses
+        if count > 10
+    ]
+    assert not large, list_violations(large)
+
+
 def test_functions_are_verbs() -> None:
     """No function is named by a bare past participle: what it does is a verb, what is so a noun.
 
@@ -272,6 +284,7 @@ class Source:
     lines: int
     imports: list[str]
     functions: list[tuple[str, int]]
+    dataclasses: list[tuple[str, int]]
     callables: list[str]
 
 
@@ -285,6 +298,7 @@ def read(path: Path) -> Source:
         lines=len(text.splitlines()),
         imports=[*imports_of(path, found)],
         functions=[*functions_of(found)],
+        dataclasses=[*dataclasses_of(found)],
         callables=[*callables_of(found)],
     )
 
@@ -377,6 +391,16 @@ def functions_of(found: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
             first = node.body[0]
             doc = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - doc
+
+
+def dataclasses_of(found: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Yield each dataclass's name and the number of its own fields."""
+    for node in found:
+        if isinstance(node, ast.ClassDef):
+            decorators = " ".join(ast.unparse(one) for one in node.decorator_list)
+            fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+            if "dataclass" in decorators:
+                yield node.name, sum("ClassVar" not in ast.unparse(one) for one in fields)
 
 
 def callables_of(found: Iterable[ast.AST]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from gate.app.rehearsal.demo import demo
 from gate.app.runtime.console import Console
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.config import load
 from gate.core.attempt.state import Attempt
 from gate.report.live.attempts import attempt_view
@@ -31,9 +31,8 @@ def moments(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Attempt, float]]:
         found.append((attempt, console.run().times.clock_start))
 
     monkeypatch.setattr(Console, "on_step", on_step)
-    world = replace(
-        outside(), clock=VirtualClock(), stdout=io.StringIO(), stderr=io.StringIO(), environ={}
-    )
+    streams = Streams(io.BytesIO(), io.StringIO(), io.StringIO())
+    world = replace(outside(), clock=VirtualClock(), streams=streams, environ={})
     assert demo(world, load("demo", {}, environ={}), "crash") == 0
     return found
 

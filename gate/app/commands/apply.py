@@ -34,7 +34,7 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
     settings = start.settings
     with start.ends_at_signal():
         # Read: the manifest's files, and what the checks need of this machine.
-        manifest = read_manifest(settings, start.world.stdin, start.console.attempt_id)
+        manifest = read_manifest(settings, start.world.streams.stdin, start.console.attempt_id)
         require_answerable(settings, all_checks(settings))
 
         # Connect: from the kubeconfig; the server is not asked anything yet.
@@ -46,7 +46,7 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
         if settings.dry_run:
             return end_unwritten(context.with_memory_of(refs), manifest, NOTHING_WRITTEN)
 
-        # Lock: the first writes, to the Leases of the Deployments.
+        # Lock: the first writes, to the Leases of the workloads.
         locked = [item.lasting_ref for item in manifest.objects]
         context = context.with_locks(locks_of(locked, context.session.namespace))
 

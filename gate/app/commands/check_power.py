@@ -80,7 +80,7 @@ def _know(
         return [(check, _Known()) for check in wanted]
     if _measures(settings):
         require_answerable(settings, wanted)
-    refs = list_refs(settings, names, wanted, start.world.stdin)
+    refs = list_refs(settings, names, wanted, start.world.streams.stdin)
     if not refs:
         what = "the traffic" if _measures(settings) else "which part of it each version gets"
         given = "--traffic, --rate and --exposure" if _measures(settings) else "--exposure NEW:OLD"

@@ -44,7 +44,7 @@ from gate.report.schema.check_result import ChecksResult
 def checks(start: CommandStart, names: tuple[str, ...]) -> int:
     """Ask every check once and print the results; return the exit code of the worst.
 
-    Connects to a cluster only if a check is about a Deployment or its namespace.
+    Connects to a cluster only if a check is about a workload or its namespace.
     """
     world, settings, console = start.world, start.settings, start.console
     wanted = choose_checks(settings, names)
@@ -53,7 +53,7 @@ def checks(start: CommandStart, names: tuple[str, ...]) -> int:
         about = f" of {', '.join(names)}" if names else ""
         raise UsageError(f"there are no checks{about} to ask", hint=hint)
     require_answerable(settings, wanted)
-    refs = list_refs(settings, names, wanted, world.stdin)
+    refs = list_refs(settings, names, wanted, world.streams.stdin)
     require_askable(wanted, refs)
     if not refs and not names_a_namespace(settings, wanted):
         sources = check_sources.open_sources(world.answering, settings, world.clock, start.stack)
@@ -69,7 +69,7 @@ def checks(start: CommandStart, names: tuple[str, ...]) -> int:
 
 
 def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) -> list[Job]:
-    """Return the checks with their questions; reads each Deployment once, if a check needs it."""
+    """Return the checks with their questions; reads each workload once, if a check needs it."""
     subjects: dict[Ref, Subject] = {}
     jobs: list[Job] = []
     at = session.clock.now()

@@ -63,7 +63,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
     """Return the locks of the namespace, or of all namespaces.
 
     Raises RefusedError if there is no such namespace, or if listing is forbidden; the hint of the
-    latter may suggest `command` for one namespace or one Deployment.
+    latter may suggest `command` for one namespace or one workload.
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:
@@ -170,7 +170,7 @@ def _parse_lock(namespace: str, name: str) -> Lock:
 
 def ask_for_consent(world: World, held: Held) -> bool:
     """Ask the person at the terminal; UsageError if there is no terminal."""
-    if not world.stdin.isatty():
+    if not world.streams.stdin.isatty():
         raise UsageError(
             "releasing somebody else's lock needs a confirmation",
             hint="answer on a terminal, or pass --yes",
@@ -178,5 +178,5 @@ def ask_for_consent(world: World, held: Held) -> bool:
     was = "was" if is_dead(held, world.processes) else "is"
     known = what_is_known_of(held.holder, world.processes)
     question = f"{held.lock} {was} held by {held.holder}, {known}. Release it? [y/N] "
-    write_safely(world.stderr, question)
-    return world.stdin.readline().strip().lower() in _YES
+    write_safely(world.streams.stderr, question)
+    return world.streams.stdin.readline().strip().lower() in _YES

@@ -24,7 +24,7 @@ def run_preflight(start: CommandStart) -> Passed | int:
     """Go through the phases of an apply that write nothing; the locks are only read."""
     settings = start.settings
     with start.ends_at_signal():
-        manifest = read_manifest(settings, start.world.stdin, start.console.attempt_id)
+        manifest = read_manifest(settings, start.world.streams.stdin, start.console.attempt_id)
         require_answerable(settings, all_checks(settings))
         context = connect(start)
         if settings.rbac:

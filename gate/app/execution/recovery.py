@@ -182,7 +182,7 @@ def _describe_patience(plan: Plan) -> str:
     lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
     told = [kind.deadline_seconds(live, plan.policy) for kind, live in lives if live is not None]
     longest = max((one for one in told if one < math.inf), default=0.0)
-    return f"; it waits while anything moves within {format_seconds(longest)}" if longest else ""
+    return f"; fails after {format_seconds(longest)} without progress" if longest else ""
 
 
 def _list_refs(record: Record) -> list[Ref]:
@@ -216,7 +216,7 @@ def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
 
 
 def watch_followed(session: Session, record: Record, found: Found) -> Watching:
-    """Watch the Deployments of a record that exist."""
+    """Watch the workloads of a record that exist."""
     lives = {one.ref: found[one.ref] for one in record.followed}
     selectors = {
         ref: selector_of(fact.value) for ref, fact in lives.items() if isinstance(fact, Known)

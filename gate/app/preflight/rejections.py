@@ -58,8 +58,8 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     kind = find(item.ref.api_version.rpartition("/")[0], item.ref.kind)
     changed = _changed_fixed_fields(item, kind) if kind is not None else ()
     named = ", ".join(changed or dict.fromkeys(one.path for one in fixed))
-    known = kind.instead if kind is not None else ""
-    other = known or "or delete the object first, if it may be gone meanwhile"
+    known = kind.update_limits.instead if kind is not None else ""
+    other = known or "or delete the object first, if you can do without it meanwhile"
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
 
 
@@ -69,7 +69,7 @@ def _changed_fixed_fields(item: Prepared, kind: Kind) -> tuple[str, ...]:
     live = item.live.body.thaw().get("spec") or {} if item.live is not None else {}
     return tuple(
         f"spec.{field}"
-        for field in kind.fixed_fields
+        for field in kind.update_limits.fixed_fields
         if field in sent and not contains(sent[field], live.get(field))
     )
 

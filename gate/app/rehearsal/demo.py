@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -103,9 +105,7 @@ class _Show:
         world = self._world
         code = self._stage.run(
             self._settings,
-            manifest,
-            world.stdout,
-            world.stderr,
+            replace(world.streams, stdin=io.BytesIO(manifest)),
             world.delivered,
             of_terminal(world.environ),
         )

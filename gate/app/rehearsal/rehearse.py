@@ -18,7 +18,7 @@ from gate.app.rehearsal.virtual_world import Played
 from gate.app.runtime.command_end import run_query
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
-from gate.app.runtime.world import World
+from gate.app.runtime.world import Streams, World
 from gate.config import Settings, all_checks
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
@@ -61,7 +61,7 @@ class Rehearsing:
         self._world = world
         self._settings = settings.with_values(**_AS_REHEARSED)
         self._checks = all_checks(settings)
-        self._stdin = world.stdin.read() if "-" in settings.file else b""
+        self._stdin = world.streams.stdin.read() if "-" in settings.file else b""
         manifest = load(settings.file, stdin=io.BytesIO(self._stdin))
         require_allowed(manifest, settings.allow_kind)
         placed = with_images(manifest, settings.image).objects
@@ -140,7 +140,8 @@ class Rehearsing:
     def _ran(self, stage: Stage, lines: TextIO) -> dict[str, Any]:
         """Run the gate; return its result document."""
         out = io.StringIO()
-        code = stage.run(self._settings, self._stdin, out, lines, self._world.delivered)
+        streams = Streams(io.BytesIO(self._stdin), out, lines)
+        code = stage.run(self._settings, streams, self._world.delivered)
         if code >= SIGNAL_BASE:
             raise Signalled(code - SIGNAL_BASE)
         result: dict[str, Any] = json.loads(out.getvalue())
@@ -189,7 +190,7 @@ def _subject(found: Sequence[Rehearsed]) -> str:
 
 def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
     """Rehearse what is asked for; the run's lines are shown unless quiet."""
-    lines = io.StringIO() if settings.quiet else world.stderr
+    lines = io.StringIO() if settings.quiet else world.streams.stderr
     if settings.scenario:
         trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
         with as_usage_error():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TextIO
+from typing import Final
 
 from gate.app.commands.apply import apply
 from gate.app.rehearsal.measured import Scripted, Scripts
 from gate.app.rehearsal.trouble import Before, Trouble
 from gate.app.rehearsal.virtual_world import Played, Running
 from gate.app.runtime.console import NO_ENVIRONMENT, Environment
-from gate.app.runtime.world import World
+from gate.app.runtime.world import Streams, World
 from gate.clock import Clock
 from gate.config import Settings, all_checks
 from gate.core.checks.spec import Check
@@ -183,9 +183,7 @@ class Stage:
     def run(
         self,
         settings: Settings,
-        stdin: bytes,
-        stdout: TextIO,
-        stderr: TextIO,
+        streams: Streams,
         delivered: Delivery,
         environ: Environment = NO_ENVIRONMENT,
     ) -> int:
@@ -205,8 +203,7 @@ class Stage:
             return apply(world, settings)
 
         with delivered(put):
-            streams = (stdout, stderr, stdin)
-            world = self._played.world(running.signals, *streams, sources=self._sources)
+            world = self._played.world(running.signals, streams, sources=self._sources)
             running.begin(command, replace(world, environ=environ))
             exit_code = running.finish()
         return SIGNAL_BASE + numbers[0] if numbers else exit_code

@@ -14,10 +14,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TextIO
 
 from gate.app.rehearsal.http_bridge import Reply, request_of
-from gate.app.runtime.world import OpenSources, World
+from gate.app.runtime.world import OpenSources, Streams, World
 from gate.clock import Clock
 from gate.config import Settings
 from gate.core.model.lock_holder import Process
@@ -106,9 +105,7 @@ class Played:
     def world(
         self,
         signals: PlayedSignals,
-        stdout: TextIO,
-        stderr: TextIO,
-        stdin: bytes = b"",
+        streams: Streams,
         *,
         user: User | None = None,
         sources: OpenSources = nothing_to_ask,
@@ -131,9 +128,7 @@ class Played:
             connect=connect,
             sources=sources,
             delivered=signals.delivered_to,
-            stdin=io.BytesIO(stdin),
-            stdout=stdout,
-            stderr=stderr,
+            streams=streams,
             environ={},
             processes=self.machine.begin(group),
         )
@@ -143,8 +138,8 @@ class Played:
     ) -> Running:
         """Start a command in threads of its own, which run while the caller waits on the clock."""
         running = Running(self.clock)
-        streams = (running.stdout, running.stderr)
-        running.begin(command, self.world(running.signals, *streams, stdin, user=user))
+        streams = Streams(io.BytesIO(stdin), running.stdout, running.stderr)
+        running.begin(command, self.world(running.signals, streams, user=user))
         return running
 
 

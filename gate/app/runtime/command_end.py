@@ -84,12 +84,17 @@ def run_command(world: World, command: str, settings: Settings, work: Work) -> i
 
 
 def _run_and_report(world: World, command: str, settings: Settings, work: Work) -> int:
-    show = lines_on(world.stderr, settings)
+    show = lines_on(world.streams.stderr, settings)
     pipeline, trace = pipeline_run(world.environ), trace_context(world.environ)
     console = Console(
-        world.clock, show, command, world.stdout, origin=pipeline.origin, environ=world.environ
+        world.clock,
+        show,
+        command,
+        world.streams.stdout,
+        origin=pipeline.origin,
+        environ=world.environ,
     )
-    console.tree = live_tree(world.stderr, settings, world.clock)
+    console.tree = live_tree(world.streams.stderr, settings, world.clock)
     console.about({"traceparent": trace.traceparent})
     named = log.bind_facts(
         run=pipeline.run,
@@ -121,20 +126,21 @@ def _report(
     world: World, settings: Settings, console: Console, ended: Attempt | Passed | GateError
 ) -> int:
     try:
-        from gate.app.runtime import end_report  # an apply has loaded it while it waited
+        from gate.app.runtime.end_report import EndReport  # an apply has loaded it while it waited
     except ImportError as error:  # the installation was replaced meanwhile
         if not isinstance(ended, Attempt):
             raise
         console.warn(f"there is no report: {place_of(error)}: {error}")
         return ended.exit_code
 
+    report = EndReport(world, settings, console)
     match ended:
         case GateError():
-            return end_report.report_refusal(world, settings, console, ended)
+            return report.refuse(ended)
         case Passed(message, reason):
-            return end_report.report_no_change(world, settings, console, reason, message)
+            return report.pass_unchanged(reason, message)
         case _:
-            return end_report.report_verdict(world, settings, console, ended)
+            return report.judge(ended)
 
 
 def _do_work(

@@ -267,7 +267,7 @@ def write_safely(stream: TextIO, text: str) -> None:
 def write_trace(world: World, settings: Settings, error: BaseException) -> None:
     """Write the traceback of a bug to stderr, where `--log-level debug` asks for it."""
     if settings.log_level == "debug":
-        write_safely(world.stderr, "".join(traceback.format_exception(error)))
+        write_safely(world.streams.stderr, "".join(traceback.format_exception(error)))
 
 
 def style_of(stream: TextIO, settings: Settings, environ: Environment) -> Style:

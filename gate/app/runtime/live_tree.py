@@ -119,11 +119,11 @@ def on_terminals(world: World) -> Iterator[World]:
         return cast("TextIO", TerminalStream(found[device], stream))
 
     with ExitStack() as stack:
-        stderr, stdout = wrap_stream(world.stderr), wrap_stream(world.stdout)
+        stderr, stdout = wrap_stream(world.streams.stderr), wrap_stream(world.streams.stdout)
         for terminal in found.values():
             stack.callback(_close, world, terminal)
         stack.enter_context(tell_when_continued(tuple(found.values())))
-        yield replace(world, stdout=stdout, stderr=stderr)
+        yield replace(world, streams=replace(world.streams, stdout=stdout, stderr=stderr))
 
 
 def _close(world: World, terminal: Terminal) -> None:

@@ -56,9 +56,11 @@ class MaskedStream(io.TextIOBase):
 def mask_streams(world: World) -> Iterator[World]:
     """Yield a world with masked streams, and mask the log; both hide the world's secrets."""
     mask = world.secrets.mask
-    stdout, stderr = (_mask_stream(stream, mask) for stream in (world.stdout, world.stderr))
+    stdout, stderr = (
+        _mask_stream(stream, mask) for stream in (world.streams.stdout, world.streams.stderr)
+    )
     with log.masked_by(mask):
-        yield replace(world, stdout=stdout, stderr=stderr)
+        yield replace(world, streams=replace(world.streams, stdout=stdout, stderr=stderr))
 
 
 def _mask_stream(stream: TextIO, mask: Mask) -> TextIO:

@@ -37,7 +37,7 @@ def with_metrics(world: World, settings: Settings, command: str) -> World:
 
     def connect(options: Options, clock: Clock) -> Connection:
         connection = world.connect(options, clock)
-        connection.api.counted = run.requests.count
+        connection.api.counted = run.cluster.requests.count
         return connection
 
     return replace(world, connect=connect, metrics=run)

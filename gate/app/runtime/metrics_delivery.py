@@ -78,21 +78,21 @@ class Delivery:
         """Take a step; at the first one, start a thread that lists the cluster's workloads."""
         first = self._run.latest is None
         if first and not self._run.ended:
-            self._run.cluster_uid = self._console.run().cluster.uid
+            self._run.cluster.uid = self._console.run().cluster.uid
         self._run.on_step(attempt)
         if first and self._settings.pushgateway is not None and self._existing is None:
             self._clock.start(self._look, "metrics")
 
     def deliver(self) -> None:
         """Write the file, then push."""
-        self._run.cluster_uid = self._console.run().cluster.uid
+        self._run.cluster.uid = self._console.run().cluster.uid
         if self._settings.metrics_textfile is not None:
             self._write(Path(self._settings.metrics_textfile))
         if self._settings.pushgateway is not None:
             self._push(self._settings.pushgateway)
 
     def _look(self) -> None:
-        look, at = self._run.look, self._clock.wall().timestamp()
+        look, at = self._run.cluster.look, self._clock.wall().timestamp()
         if look is None:
             return
         found = {}
@@ -104,7 +104,7 @@ class Delivery:
                 return
             if names is not None:
                 found[namespace, kind] = names
-        self._existing = Existing(self._run.cluster_uid, at, found)
+        self._existing = Existing(self._run.cluster.uid, at, found)
 
     def _write(self, path: Path) -> None:
         from gate.metrics.exposition import text_of

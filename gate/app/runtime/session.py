@@ -109,7 +109,7 @@ def open_session(
     )
     world.secrets.spare([session.namespace, session.connection.context])
     if world.metrics is not None:
-        world.metrics.look = partial(workload_names, session.client)
+        world.metrics.cluster.look = partial(workload_names, session.client)
     return session
 
 

@@ -30,6 +30,15 @@ UsageError for what cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True)
+class Streams:
+    """What a command reads and writes."""
+
+    stdin: BinaryIO
+    stdout: TextIO
+    stderr: TextIO
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """One run's external dependencies; nothing in `gate.app` bypasses them.
 
@@ -42,9 +51,7 @@ class World:
     connect: Connect
     sources: OpenSources
     delivered: Delivery
-    stdin: BinaryIO
-    stdout: TextIO
-    stderr: TextIO
+    streams: Streams
     environ: Mapping[str, str]
     processes: Processes
     metrics: RunMetrics | None = None
@@ -62,9 +69,7 @@ def outside() -> World:
         _connect_to_cluster,
         _sources,
         delivered_to,
-        sys.stdin.buffer,
-        sys.stdout,
-        sys.stderr,
+        Streams(sys.stdin.buffer, sys.stdout, sys.stderr),
         os.environ,
         SystemProcesses(),
     )

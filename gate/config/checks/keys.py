@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gate.config.checks import values
 from gate.config.checks.counters import why_no_counters
-from gate.config.checks.variables import parse_variables
 from gate.config.taking import BadValueError, Fault
 from gate.core.checks.spec import Reduce
 from gate.core.kinds.check_variables import OF_ONE_VERSION
-from gate.core.model.body import FrozenMap
 from gate.core.statistics.count_decision import CountRule
 
 JSON = dict[str, Any]
@@ -219,11 +217,7 @@ class MetricKeys(CheckKeys):
     compare: Annotated[CompareKeys | None, values.NOT_NULL] = key(
         "the new version against the one that served before"
     )
-    variables: Annotated[
-        FrozenMap[str, str] | None,
-        values.by(parse_variables),
-        WithJsonSchema(values.VARIABLES_SCHEMA),
-    ] = key("more variables for the queries")
+    variables: values.Variables = key("more variables for the queries")
 
 
 class QueryKeys(MetricKeys):
@@ -302,11 +296,7 @@ class AnyCountKeys(AnyCheckKeys):
     compare: Annotated[CountCompareKeys | None, values.NOT_NULL] = key("how they are compared")
     warm_up: values.Delay = key("how much of the beginning of its phase is left out")
     scrape_interval: values.LimitIfSaid = key("how often the counters are scraped, at least")
-    variables: Annotated[
-        FrozenMap[str, str] | None,
-        values.by(parse_variables),
-        WithJsonSchema(values.VARIABLES_SCHEMA),
-    ] = key("more variables for the queries")
+    variables: values.Variables = key("more variables for the queries")
 
 
 class CountKeys(AnyCountKeys):

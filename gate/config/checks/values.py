@@ -6,18 +6,19 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from gate.config.checks import scalars
 from gate.config.checks.complaints import Wanted
 from gate.config.checks.validators import schema_of, taken_by, taken_with_info_by
-from gate.config.checks.variables import parse_query
+from gate.config.checks.variables import parse_query, parse_variables
 from gate.config.parsing import parse_duration, parse_limit, parse_text
 from gate.config.taking import DURATION_PATTERN
 from gate.core.checks.json_path import JsonPath
 from gate.core.checks.query_template import Query
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, ComparedPods, During, Reduce
 from gate.core.kinds.check_variables import BUILT_IN
+from gate.core.model.body import FrozenMap
 from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
@@ -158,8 +159,11 @@ ReadyMadeCountName = Annotated[
 MetricsKind = Annotated[
     str | None, by(scalars.one_of(METRICS)), schema_of("string", enum=list(METRICS))
 ]
-VARIABLES_SCHEMA: Final = {
+_VARIABLES_SCHEMA: Final = {
     "type": "object",
     "propertyNames": {"pattern": "^[a-z_][a-z0-9_]{0,62}$", "not": {"enum": sorted(BUILT_IN)}},
     "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 256},
 }
+Variables = Annotated[
+    FrozenMap[str, str] | None, by(parse_variables), WithJsonSchema(_VARIABLES_SCHEMA)
+]

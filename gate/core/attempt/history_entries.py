@@ -16,6 +16,7 @@ from gate.core.attempt.version_failures import (
     find_failure,
     has_landed_late,
     is_known_failure,
+    weigh_standstill,
 )
 from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
@@ -152,7 +153,8 @@ def _find_unverified(
     live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.workload is None:
         return None
-    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, ending)
+    own = weigh_standstill(attempt, ref, ending)
+    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, own)
     written = _collect_written(attempt)
     return _make_judged_version(
         attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
@@ -170,9 +172,8 @@ def _failed_unchanged(
     """
     if ending.reason is Reason.CHECK_FAILED:
         return None
-    judged = _make_judged_version(
-        attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
-    )
+    why = cause_of_end(weigh_standstill(attempt, live.ref, ending))
+    judged = _make_judged_version(attempt, record, live, _collect_written(attempt), why=why)
     return judged if judged is not None and judged.failed else None
 
 
@@ -276,7 +277,7 @@ def _make_judged_version(
 def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Template:
     """Return the pod template that was judged when `written` was written.
 
-    What others added during the rollout made another ReplicaSet, which was followed from then on.
+    What others added during the rollout made another revision, which was followed from then on.
     """
     for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from gate.core.model.objects import Condition, Pod, Revision, Workload
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import BlockingPod, LastWords, View
 
+UNOBSERVED: Final = "the controller has not seen our change"
 ENOUGH_DOOMED_PODS: Final = 2
 """One bad node does not make a bad version: a single doomed pod of many waits for the clocks."""
 
@@ -20,6 +21,8 @@ class LastingKind(Generic[W, R]):
     """The answers of a kind whose controller never ends a workload, and never gives one up."""
 
     __slots__ = ()
+
+    has_way_back: ClassVar[bool] = True
 
     def own_revisions(self, live: W, owned: tuple[R, ...]) -> tuple[R, ...]:
         """Return the objects that keep its templates."""
@@ -66,9 +69,13 @@ class LastingKind(Generic[W, R]):
 
 
 class UntimedKind(LastingKind[W, R]):
-    """A lasting kind without a progress deadline of its own: its controller writes no condition."""
+    """A lasting kind without progress deadline or pause: its controller writes no condition."""
 
     __slots__ = ()
+
+    pods_show_progress: ClassVar[bool] = True
+    pause_field: ClassVar[str] = ""
+    pause_word: ClassVar[str] = ""
 
     def deadline_seconds(self, live: W, policy: Policy) -> float:
         """Return the policy's progress deadline (`--progress-deadline`)."""

@@ -9,6 +9,7 @@ import math
 from functools import lru_cache
 from typing import Final
 
+from gate.core.statistics.normal_quantile import approximate_normal_quantile
 from gate.core.statistics.saddle_point import deviance, stirling_error
 
 _TINY: Final = 1e-300
@@ -37,7 +38,10 @@ def chi_squared_quantile(probability: float, degrees: float) -> float:
         raise ValueError(f"no quantile: {probability}")
     # Wilson and Hilferty's cube is a good start for any degrees.
     ninth = 2 / (9 * degrees)
-    at = degrees * max(0.01, 1 - ninth + _normal_start(probability) * math.sqrt(ninth)) ** 3
+    at = (
+        degrees
+        * max(0.01, 1 - ninth + approximate_normal_quantile(probability) * math.sqrt(ninth)) ** 3
+    )
     low, high = 0.0, math.inf
     for _ in range(_BISECTIONS):
         miss = chi_squared_survival(at, degrees) - (1 - probability)
@@ -52,14 +56,6 @@ def chi_squared_quantile(probability: float, degrees: float) -> float:
             return following
         at = following
     return at
-
-
-def _normal_start(probability: float) -> float:
-    """Return about the normal quantile, which the search makes exact."""
-    tail = min(probability, 1 - probability)
-    root = math.sqrt(-2 * math.log(tail))
-    found = root - (2.30753 + 0.27061 * root) / (1 + 0.99229 * root + 0.04481 * root * root)
-    return found if probability > 0.5 else -found  # noqa: PLR2004 - the median
 
 
 def _front(a: float, x: float) -> float:

@@ -21,6 +21,10 @@ _REACH: Final = 6.4
 STEP: Final = math.log(_REACH) / ALTERNATIVES
 _FIRST: Final = -2 * ALTERNATIVES
 _LAST: Final = 2 * ALTERNATIVES
+_ABOVE: Final = range(1, ALTERNATIVES + 1)
+_BELOW: Final = range(-ALTERNATIVES, 0)
+_LEAST_WEIGHT: Final = 1e-290
+"""Below it floating point loses digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +62,42 @@ class RatioLikelihoods:
 
     def log_evidence_above(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
         """Return the evidence that the true ratio is above the anchor, or so many steps from it."""
-        return self._log_evidence(anchor, steps, range(1, ALTERNATIVES + 1), dispersion)
+        return self._log_evidence(anchor, steps, _ABOVE, dispersion)
 
     def log_evidence_below(self, anchor: float, steps: int = 0, dispersion: float = 1.0) -> float:
         """Return the evidence that it is below."""
-        return self._log_evidence(anchor, steps, range(-ALTERNATIVES, 0), dispersion)
+        return self._log_evidence(anchor, steps, _BELOW, dispersion)
 
     def lower_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
         """Return the largest ratio that is refuted from above, by steps; 0.0 if none is."""
-        for steps in range(_LAST - ALTERNATIVES, _FIRST - 1, -1):
-            if self.log_evidence_above(anchor, steps, dispersion) >= math.log(threshold):
-                return anchor * math.exp(steps * STEP)
-        return 0.0
+        descending = range(_LAST - ALTERNATIVES, _FIRST - 1, -1)
+        end = self._first_refuted(anchor, descending, _ABOVE, math.log(threshold), dispersion)
+        return 0.0 if end is None else anchor * math.exp(end * STEP)
 
     def upper_end(self, anchor: float, threshold: float, dispersion: float = 1.0) -> float:
         """Return the smallest ratio that is refuted from below, by steps; infinity if none is."""
-        for steps in range(_FIRST + ALTERNATIVES, _LAST + 1):
-            if self.log_evidence_below(anchor, steps, dispersion) >= math.log(threshold):
-                return anchor * math.exp(steps * STEP)
-        return math.inf
+        ascending = range(_FIRST + ALTERNATIVES, _LAST + 1)
+        end = self._first_refuted(anchor, ascending, _BELOW, math.log(threshold), dispersion)
+        return math.inf if end is None else anchor * math.exp(end * STEP)
+
+    def _first_refuted(
+        self, anchor: float, steps: range, others: range, wanted: float, dispersion: float
+    ) -> int | None:
+        """Return the first of `steps` against which the evidence is as strong as wanted."""
+        logs = self.logs[self.anchors.index(anchor)]
+        peak = max(logs)
+        # All windows of alternatives share their exponentials: this is done at each look.
+        weights = [math.exp((log - peak) / dispersion) for log in logs]
+        for step in steps:
+            at = step - _FIRST
+            weight = sum(weights[at + others.start : at + others.stop]) / ALTERNATIVES
+            if weight < _LEAST_WEIGHT:
+                evidence = self._log_evidence(anchor, step, others, dispersion)
+            else:
+                evidence = math.log(weight) - (logs[at] - peak) / dispersion
+            if evidence >= wanted:
+                return step
+        return None
 
     def _log_evidence(
         self, anchor: float, steps: int, offsets: Iterable[int], dispersion: float

@@ -142,7 +142,7 @@ class History:
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
     def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet by its name if it is a failure, else None."""
+        """Return the newest judgement of a revision by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
         newest = next(named, None)
         return newest if newest is not None and newest.failed else None
@@ -161,10 +161,10 @@ class History:
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
     def of_replica_set(self, replica_set: Revision) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet, None if there is none.
+        """Return the newest judgement of a revision, None if there is none.
 
-        A restart makes several ReplicaSets of one template; one of them alone may have failed or
-        never had a pod. A ReplicaSet that no judgement names gets one that names none, of its
+        A restart makes several revisions of one template; one of them alone may have failed or
+        never had a pod. A revision that no judgement names gets one that names none, of its
         template and judged after it was created: a verification if there is one.
         """
         digest = template_digest(replica_set.template)
@@ -288,7 +288,7 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
 
     A failure leaves an earlier verification in the history: it no longer counts, but a person may
     still name it. A verification replaces all failures of its template, except for what is known
-    of another ReplicaSet, which a restart made.
+    of another revision, which a restart made.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)

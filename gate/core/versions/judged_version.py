@@ -21,6 +21,7 @@ _NO_FAILURES: Final = (
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
+    Reason.BLOCKED_BY_FINALIZER,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
@@ -51,13 +52,13 @@ def template_digest(template: Template) -> str:
 
 
 def restarted_at(template: Template) -> str:
-    """Return the time of the restart that made the ReplicaSet of a pod template, "" for none."""
+    """Return the time of the restart that made the revision of a pod template, "" for none."""
     metadata = template.body.thaw().get("metadata") or {}
     return str((metadata.get("annotations") or {}).get(RESTARTED_AT) or "")
 
 
 def is_restarted(template: Template) -> bool:
-    """Tell whether a restart made the ReplicaSet of a pod template."""
+    """Tell whether a restart made the revision of a pod template."""
     return bool(restarted_at(template))
 
 

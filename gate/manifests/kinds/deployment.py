@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.manifests.body import value_at
-from gate.manifests.kinds.kind import POD_TEMPLATE, Rank, Workload, usual
+from gate.manifests.kinds.kind import POD_TEMPLATE, Rank, UpdateLimits, Workload, usual
 from gate.manifests.kinds.rules import (
     MIN_READY_SECONDS,
     MUTABLE_TAGS,
@@ -39,7 +39,9 @@ def _find_impatience(subject: Subject) -> str:
 
 DEPLOYMENT: Final = replace(
     usual("apps/v1", "Deployment", "deployments", Rank.WORKLOADS, *POD_TEMPLATE),
-    instead="or apply it under another name, and delete this one once that serves",
+    update_limits=UpdateLimits(
+        instead="or apply it under another name, and delete this one once that serves"
+    ),
     workload=Workload(
         rules=(
             MUTABLE_TAGS,

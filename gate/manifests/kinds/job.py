@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.manifests.body import value_at
-from gate.manifests.kinds.kind import POD_TEMPLATE, Rank, Workload, usual
+from gate.manifests.kinds.kind import POD_TEMPLATE, Rank, UpdateLimits, Workload, usual
 from gate.manifests.kinds.rules import MUTABLE_TAGS, LintCode, Rule, Subject
 
 
@@ -21,8 +21,8 @@ def _find_impatience(subject: Subject) -> str:
 
 JOB: Final = replace(
     usual("batch/v1", "Job", "jobs", Rank.JOBS, *POD_TEMPLATE),
-    instead=(
-        "or give each run a Job of its own: metadata.generateName in place of the name, "
+    update_limits=UpdateLimits(
+        instead="or give each run a Job of its own: metadata.generateName in place of the name, "
         "or a name with the version in it"
     ),
     workload=Workload(

@@ -42,13 +42,25 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateLimits:
+    """What the server refuses to change in an object of a kind.
+
+    `fixed_fields` are fields of `spec` that it never changes, `instead` says what else can be done.
+    """
+
+    fixed_fields: tuple[str, ...] = ()
+    instead: str = ""
+
+
+NO_UPDATE_LIMITS: Final = UpdateLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One kind; `versions` are those that supported servers serve, newest first.
 
     `pod_spec` is the path to the spec of the pods that an object of this kind makes, or empty.
-    `instead` says what else can be done where the server refuses to change an object, and
-    `fixed_fields` are fields of `spec` that it never changes. The rollout
-    of a `workload` is followed to a verdict, unless that says otherwise.
+    The rollout of a `workload` is followed to a verdict, unless that says otherwise.
     """
 
     group: str
@@ -59,8 +71,7 @@ class Kind:
     namespaced: bool = True
     usual: bool = False
     pod_spec: tuple[str, ...] = ()
-    instead: str = ""
-    fixed_fields: tuple[str, ...] = ()
+    update_limits: UpdateLimits = NO_UPDATE_LIMITS
     workload: Workload | None = None
 
     @property

@@ -5,26 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gate.manifests.kinds.kind import Kind, Rank, usual
+from gate.manifests.kinds.kind import Kind, Rank, UpdateLimits, usual
 
 
 def _unusual(api_version: str, name: str, plural: str, rank: Rank) -> Kind:
-    group, _, version = api_version.rpartition("/")
-    return Kind(group, (version,), name, plural, rank)
+    return replace(usual(api_version, name, plural, rank), usual=False)
 
 
 def _cluster(api_version: str, name: str, plural: str, rank: Rank = Rank.CLUSTER) -> Kind:
-    group, _, version = api_version.rpartition("/")
-    return Kind(group, (version,), name, plural, rank, namespaced=False)
+    return replace(_unusual(api_version, name, plural, rank), namespaced=False)
 
 
 _RBAC: Final = "rbac.authorization.k8s.io/v1"
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
-_RENAMED: Final = "or give it another name, and refer to that in the pod template"
+_LIMITS: Final = UpdateLimits(
+    instead="or give it another name, and refer to that in the pod template"
+)
 
 KINDS_WITHOUT_PODS: Final = (
-    replace(usual("v1", "ConfigMap", "configmaps", Rank.CONFIGURATION), instead=_RENAMED),
-    replace(usual("v1", "Secret", "secrets", Rank.CONFIGURATION), instead=_RENAMED),
+    replace(usual("v1", "ConfigMap", "configmaps", Rank.CONFIGURATION), update_limits=_LIMITS),
+    replace(usual("v1", "Secret", "secrets", Rank.CONFIGURATION), update_limits=_LIMITS),
     usual("v1", "PersistentVolumeClaim", "persistentvolumeclaims", Rank.CONFIGURATION),
     usual("resource.k8s.io/v1", "ResourceClaim", "resourceclaims", Rank.CONFIGURATION),
     usual(

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from gate import __version__
 from gate.core.checks.power import SOUGHT
 from gate.core.checks.power_plan import PowerPlan
 from gate.core.checks.running_traffic import MeasuredTraffic
-from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.core.statistics.count_power import Chances
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
 from gate.report.check_report.figures import finite
 from gate.report.check_report.foreseen_check import ForeseenCheck
-from gate.report.schema.check_result import SCHEMA, ChecksResult
+from gate.report.schema.check_result import ChecksResult
 from gate.report.schema.power_result import ChanceResult, MeasuredTrafficResult, PowerResult
 
 
@@ -26,16 +24,11 @@ def power_document(
 
     The latter set the exit code as they would if they were asked.
     """
-    found: ChecksResult = {
-        "schema": SCHEMA,
-        "version": __version__,
-        "asked_at": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "exit_code": EXIT_CODES[Outcome.VERIFIED],
-        "message": "; ".join(map(_conclusion, foreseen)),
-        "checks": [],
-        "power": [_power(one) for one in foreseen],
-    }
-    return {**checks_document(unanswered, at), "power": found["power"]} if unanswered else found
+    document = checks_document(unanswered, at)
+    document["power"] = [_power(one) for one in foreseen]
+    if not unanswered:
+        document["message"] = "; ".join(map(_conclusion, foreseen))
+    return document
 
 
 def _conclusion(one: ForeseenCheck) -> str:

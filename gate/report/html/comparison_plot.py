@@ -52,20 +52,30 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """The estimates over time and the band around them, as paths of SVG.
+
+    `interval` is that of the band's area, `ends` those of its two edges, `ratio` that of the
+    estimates, empty for a single one; `dots` are the estimates themselves.
+    """
+
+    interval: str
+    ends: tuple[str, str]
+    ratio: str
+    dots: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonPlot:
     """A drawing; `caption` says in words what it shows, `figures` what was found in the end.
 
-    `interval` is the path of an area, `ends` those of its two edges, `ratio` that of the estimate.
     `scale` are ratios between the `rules`, `ticks` times.
     """
 
     title: str
     caption: str
     figures: tuple[str, ...]
-    interval: str
-    ends: tuple[str, ...]
-    ratio: str
-    dots: tuple[Point, ...]
+    curve: Curve
     rules: tuple[Rule, ...]
     scale: tuple[Tick, ...]
     ticks: tuple[Tick, ...]
@@ -99,17 +109,12 @@ def _plot(
     samples = course["samples"]
     x = Scale(0.0, max(1.0, samples[-1]["at_seconds"]), LEFT, WIDTH - RIGHT)
     y = _RatioScale.of(course)
-    lows = [(x(sample["at_seconds"]), y(sample["low"])) for sample in samples]
-    highs = [(x(sample["at_seconds"]), y(sample["high"])) for sample in samples]
-    dots, rules = tuple(_dots(samples, x, y)), tuple(_rules(course, y))
+    rules = tuple(_rules(course, y))
     return ComparisonPlot(
         f"{history['name']}: new against old",
         _describe(course, row, end),
         (_decided_words(course, row), *_figures(end)),
-        f"{line([*highs, *reversed(lows)])}Z",
-        (line(lows), line(highs)),
-        line(dots) if len(dots) > 1 else "",
-        dots,
+        _curve(samples, x, y),
         rules,
         tuple(_scale_ticks(rules, y)),
         tuple(time_ticks(x)),
@@ -146,10 +151,21 @@ class _RatioScale:
         return self.logs(math.log2(ratio)) if ratio > 0 else self.logs.from_pixel
 
 
-def _dots(samples: Sequence[ComparisonSample], x: Scale, y: _RatioScale) -> Iterator[Point]:
-    for sample in samples:
-        if sample["ratio"] is not None:
-            yield x(sample["at_seconds"]), y(sample["ratio"])
+def _curve(samples: Sequence[ComparisonSample], x: Scale, y: _RatioScale) -> Curve:
+    times = [x(sample["at_seconds"]) for sample in samples]
+    lows = [(at, y(sample["low"])) for at, sample in zip(times, samples, strict=True)]
+    highs = [(at, y(sample["high"])) for at, sample in zip(times, samples, strict=True)]
+    dots = tuple(
+        (at, y(sample["ratio"]))
+        for at, sample in zip(times, samples, strict=True)
+        if sample["ratio"] is not None
+    )
+    return Curve(
+        f"{line([*highs, *reversed(lows)])}Z",
+        (line(lows), line(highs)),
+        line(dots) if len(dots) > 1 else "",
+        dots,
+    )
 
 
 def _rules(course: ComparisonHistory, y: _RatioScale) -> Iterator[Rule]:

@@ -17,7 +17,7 @@ from sandbox.controllers.adoption import Claim
 from sandbox.controllers.history import History, Revisions
 from sandbox.controllers.ownership import STATEFUL_SETS, key_of
 from sandbox.controllers.pod_controller import PodController
-from sandbox.controllers.pods import ENDED, is_available, is_deleting, next_available_seconds
+from sandbox.controllers.pods import ENDED, is_available, is_deleting
 from sandbox.controllers.queue import Informer
 from sandbox.controllers.recorder import Recorder
 from sandbox.controllers.statefulset.pods import (
@@ -73,12 +73,7 @@ class StatefulSetController(PodController):
         if _differs(status, stateful_set.get("status") or {}):
             self._write_status(key, stateful_set, status)
         self._truncate(stateful_set, sync, pods)
-        if failure is not None:
-            raise failure
-        ready_seconds = stateful_set["spec"].get("minReadySeconds", 0)
-        wait = next_available_seconds(pods, ready_seconds, self._timers)
-        if wait is not None:
-            self._queue.add_after(key, wait)
+        self._end_sync(key, stateful_set, pods, failure)
 
     def _truncate(self, stateful_set: JSON, sync: _Sync, pods: list[JSON]) -> None:
         live = {sync.current["metadata"]["name"], sync.update["metadata"]["name"]}

@@ -25,6 +25,7 @@ BRISK: dict[str, Any] = {"interval": "1s", "initial-delay": SETTLED}
 
 OF_PODS = 'namespace="${namespace}",pod=~"${replicaset}-.*"'
 OF_ALL = 'namespace="${namespace}"'
+BOTH_AT_ONCE = {"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,7 @@ class Trial:
 
 def overlapping(seconds: int) -> dict[str, object]:
     """Let both versions serve for that long: one of two new pods takes its time to be ready."""
-    surge = {"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0}}
-    return {"behaviour": f"ready={seconds};only=1", "strategy": surge}
+    return {"behaviour": f"ready={seconds};only=1", "strategy": BOTH_AT_ONCE}
 
 
 def errors(**over: object) -> dict[str, Any]:

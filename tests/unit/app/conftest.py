@@ -64,7 +64,7 @@ def gate(server: Server, tmp_path: Path) -> Gate:
 
         def work(world: World) -> int:
             form, level = settings.log_format, settings.log_level
-            log.configure(form, level, quiet=settings.quiet, stream=world.stderr)
+            log.configure(form, level, quiet=settings.quiet, stream=world.streams.stderr)
             here = replace(world, environ=environ, sources=outside().sources)
             code: int = getattr(entry, command)(here, settings, *names)
             return code

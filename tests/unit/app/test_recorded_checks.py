@@ -17,7 +17,7 @@ from gate.app import entry
 from gate.app.rehearsal.stage import Stage, actors_of
 from gate.app.rehearsal.trouble import Before
 from gate.app.rehearsal.virtual_world import Played
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.config import load
 from gate.manifests.load import load as load_manifest
 from gate.signals import delivered_to
@@ -76,7 +76,8 @@ class Recording:
             stage.set_up(Before.SERVES)
             stage.play(parse_scenario(scenario, Report("scenario")))
             out = io.StringIO()
-            code = stage.run(settings, b"", out, io.StringIO(), delivered_to)
+            streams = Streams(io.BytesIO(), out, io.StringIO())
+            code = stage.run(settings, streams, delivered_to)
             return Recorded(code, json.loads(out.getvalue()), str(settings.record))
         finally:
             played.clock.end()

@@ -72,7 +72,7 @@ def test_the_last_attempt_has_its_time_and_its_duration() -> None:
 def test_what_is_of_the_whole_stands_under_the_first_deployment() -> None:
     """So that a sum over all Deployments counts it once."""
     run = run_of()
-    run.requests.count("GET", PODS, 200)
+    run.cluster.requests.count("GET", PODS, 200)
     run.on_step(ENDINGS["two-deployments"]().attempt)
     found = read(samples_of(run))
     assert len(values(found, f"{PREFIX}last_attempt_info", "deployment")) == 2
@@ -144,7 +144,7 @@ def test_a_scrape_while_an_attempt_ends_counts_it_once() -> None:
 def test_while_nobody_knows_what_it_is_about_nothing_is_said() -> None:
     """A series that changes its labels is two."""
     run = run_of()
-    run.requests.count("GET", PODS, 200)
+    run.cluster.requests.count("GET", PODS, 200)
     assert [*samples_of(run)] == []
     run.concerns([deployment_ref("shop", "web")])
     found = read(samples_of(run))

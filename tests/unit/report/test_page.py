@@ -83,10 +83,10 @@ def test_a_comparison_is_plotted_with_what_decides_it() -> None:
         ("same", "as before 1"), ("tolerated", "tolerated 1.25"), ("harm", "harm 2"),
     ]  # fmt: skip
     same, tolerated, harm = (rule.at for rule in plot.rules)
-    (_, four), last = plot.dots
+    (_, four), last = plot.curve.dots
     assert last == (940.0, four), "a look without a ratio has no dot, and the last is at the end"
     assert same - harm == pytest.approx(harm - four, abs=0.2)
-    lows, highs = ([float(y) for _, y in pairs(end)] for end in plot.ends)
+    lows, highs = ([float(y) for _, y in pairs(end)] for end in plot.curve.ends)
     assert (lows[0], highs[0]) == (plot.bottom, TOP), "where nothing is known the band is all"
     assert lows[-1] < tolerated < lows[-2], "it fails once the band is above what is tolerated"
     assert plot.decision is not None
@@ -147,7 +147,7 @@ def test_any_comparison_has_a_plot(
     (plot,) = comparison_plots(result)
     assert plot.caption.startswith(says)
     assert (plot.decision is None) is (decided_at is None)
-    assert all(TOP <= y <= plot.bottom for _, y in plot.dots)
+    assert all(TOP <= y <= plot.bottom for _, y in plot.curve.dots)
     history["harm"] = 1e308
     assert not re.search(r"\b(nan|inf|None)\b", html(result))
 

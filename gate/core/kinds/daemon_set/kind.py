@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.controller_revision import CONTROLLER_REVISION, ControllerRevision
@@ -41,18 +41,14 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
     Its key is the label of its pods, with the DaemonSet's uid.
     """
 
-    api_version: str = API_VERSION
-    name: Kind = DAEMON_SET
-    revision_kind: Kind = CONTROLLER_REVISION
-    pods_show_progress: bool = True
-    has_way_back: bool = True
-    looks_at_nodes: bool = True
-    default_replicas: None = None
-    pause_field: str = ""
-    pause_word: str = ""
-    bookkeeping: frozenset[str] = BOOKKEEPING
-    variables: WorkloadVariables = VARIABLES
-    reasons: tuple[AnyReason, ...] = tuple(DaemonSetReason)
+    api_version: ClassVar[str] = API_VERSION
+    name: ClassVar[Kind] = DAEMON_SET
+    revision_kind: ClassVar[Kind] = CONTROLLER_REVISION
+    looks_at_nodes: ClassVar[bool] = True
+    default_replicas: ClassVar[None] = None
+    bookkeeping: ClassVar[frozenset[str]] = BOOKKEEPING
+    variables: ClassVar[WorkloadVariables] = VARIABLES
+    reasons: ClassVar[tuple[AnyReason, ...]] = tuple(DaemonSetReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 

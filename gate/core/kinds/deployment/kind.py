@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.deployment import clocks, completion, faults, idleness
@@ -43,18 +43,17 @@ VARIABLES: Final = WorkloadVariables("deployment", "replicaset", "pod_template_h
 class DeploymentKind(LastingKind[Deployment, ReplicaSet]):
     """What `WorkloadKind` asks, for Deployments; a revision is a ReplicaSet, its key the uid."""
 
-    api_version: str = API_VERSION
-    name: Kind = DEPLOYMENT
-    revision_kind: Kind = REPLICA_SET
-    pods_show_progress: bool = False
-    looks_at_nodes: bool = False
-    has_way_back: bool = True
-    default_replicas: int = DEFAULT_REPLICAS
-    pause_field: str = PAUSE_FIELD
-    pause_word: str = "paused"
-    bookkeeping: frozenset[str] = BOOKKEEPING
-    variables: WorkloadVariables | None = VARIABLES
-    reasons: tuple[AnyReason, ...] = tuple(DeploymentReason)
+    api_version: ClassVar[str] = API_VERSION
+    name: ClassVar[Kind] = DEPLOYMENT
+    revision_kind: ClassVar[Kind] = REPLICA_SET
+    pods_show_progress: ClassVar[bool] = False
+    looks_at_nodes: ClassVar[bool] = False
+    default_replicas: ClassVar[int] = DEFAULT_REPLICAS
+    pause_field: ClassVar[str] = PAUSE_FIELD
+    pause_word: ClassVar[str] = "paused"
+    bookkeeping: ClassVar[frozenset[str]] = BOOKKEEPING
+    variables: ClassVar[WorkloadVariables | None] = VARIABLES
+    reasons: ClassVar[tuple[AnyReason, ...]] = tuple(DeploymentReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 

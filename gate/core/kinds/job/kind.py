@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.job import outcome
@@ -40,18 +40,18 @@ UNSTARTED: Final = "the controller has not started the Job"
 class JobKind:
     """What `WorkloadKind` asks, for Jobs; the key of its pods is its uid."""
 
-    api_version: str = API_VERSION
-    name: Kind = JOB
-    revision_kind: Kind = JOB
-    pods_show_progress: bool = False
-    looks_at_nodes: bool = False
-    has_way_back: bool = False
-    default_replicas: int | None = None
-    pause_field: str = SUSPEND_FIELD
-    pause_word: str = "suspended"
-    bookkeeping: frozenset[str] = frozenset()
-    variables: WorkloadVariables | None = None
-    reasons: tuple[AnyReason, ...] = tuple(JobReason)
+    api_version: ClassVar[str] = API_VERSION
+    name: ClassVar[Kind] = JOB
+    revision_kind: ClassVar[Kind] = JOB
+    pods_show_progress: ClassVar[bool] = False
+    looks_at_nodes: ClassVar[bool] = False
+    has_way_back: ClassVar[bool] = False
+    default_replicas: ClassVar[int | None] = None
+    pause_field: ClassVar[str] = SUSPEND_FIELD
+    pause_word: ClassVar[str] = "suspended"
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    variables: ClassVar[WorkloadVariables | None] = None
+    reasons: ClassVar[tuple[AnyReason, ...]] = tuple(JobReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -144,9 +144,8 @@ class JobKind:
         return replace(limits, crash_restarts=None, readiness_losses=None)
 
     def faults(self, view: View[Revision], live: Job, limits: FailFast) -> tuple[Fault, ...]:
-        """Return that it has failed."""
-        fault = outcome.fault_of(view, live)
-        return () if fault is None else (fault,)
+        """Return that it has failed, or what keeps it from its end."""
+        return tuple(outcome.faults(view, live, limits))
 
     def last_words(self, view: View[Revision], live: Job) -> LastWords | None:
         """Return whose log explains its failure."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.controller_revision import (
@@ -21,9 +21,9 @@ from gate.core.kinds.stateful_set.objects import (
     StatefulSet,
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
-from gate.core.model.objects import Pod
+from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import AnyReason
-from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.controller_faults import Fault, describe_deletion
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
@@ -48,18 +48,14 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     `controller-revision-hash`.
     """
 
-    api_version: str = API_VERSION
-    name: Kind = STATEFUL_SET
-    revision_kind: Kind = CONTROLLER_REVISION
-    pods_show_progress: bool = True
-    has_way_back: bool = True
-    looks_at_nodes: bool = False
-    default_replicas: int = DEFAULT_REPLICAS
-    pause_field: str = ""
-    pause_word: str = ""
-    bookkeeping: frozenset[str] = frozenset()
-    variables: WorkloadVariables = VARIABLES
-    reasons: tuple[AnyReason, ...] = tuple(StatefulSetReason)
+    api_version: ClassVar[str] = API_VERSION
+    name: ClassVar[Kind] = STATEFUL_SET
+    revision_kind: ClassVar[Kind] = CONTROLLER_REVISION
+    looks_at_nodes: ClassVar[bool] = False
+    default_replicas: ClassVar[int] = DEFAULT_REPLICAS
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    variables: ClassVar[WorkloadVariables] = VARIABLES
+    reasons: ClassVar[tuple[AnyReason, ...]] = tuple(StatefulSetReason)
 
     # -- its revisions and their pods --------------------------------------------------------------
 
@@ -156,8 +152,11 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         return ProgressMarks(len(new), ready, available, old)
 
     def remarks(self, view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:
-        """Return nothing: which pods run which revision is counted for every kind."""
-        return ()
+        """Name each pod that nobody waits for, since its finalizers keep it."""
+        return tuple(
+            Remark(CleanText(f"a pod is {describe_deletion(pod)}"), (f"pod/{pod.name}",))
+            for pod in completion.find_held(view, live)
+        )
 
     # -- what blocks it ----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from gate.app.commands.locks import ask_for_consent
-from gate.app.runtime.world import World
+from gate.app.runtime.world import Streams, World
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.lock import lock_of
 from gate.core.model.lock_holder import Holder, Process
@@ -50,9 +50,10 @@ class Outside:
     """What the question meets: a terminal or not, and what is typed."""
 
     def __init__(self, typed: bytes, *, terminal: bool) -> None:
-        self.stdin = Typed(typed)
-        self.stdin.terminal = terminal
         self.stderr = io.StringIO()
+        typing = Typed(typed)
+        typing.terminal = terminal
+        self.streams = Streams(typing, io.StringIO(), self.stderr)
         self.processes = ThisMachine()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.app.runtime.world import World, outside
+from gate.app.runtime.world import Streams, World, outside
 from gate.virtual_time import VirtualClock
 
 
@@ -55,7 +55,8 @@ class Signals:
 def played() -> Played:
     """Return surroundings without a cluster, whose clock never sleeps."""
     out, err = io.StringIO(), io.StringIO()
-    return Played(replace(outside(), clock=VirtualClock(), stdout=out, stderr=err), out, err)
+    streams = Streams(io.BytesIO(), out, err)
+    return Played(replace(outside(), clock=VirtualClock(), streams=streams), out, err)
 
 
 @pytest.fixture

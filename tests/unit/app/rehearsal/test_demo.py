@@ -53,7 +53,11 @@ def test_a_demo_on_a_terminal_has_its_colours(played: Played) -> None:
     """Its runs know what the terminal of the demo can show, and nothing else of the world."""
     for declined, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
         screen = Screen()
-        world = replace(played.world, stdout=screen, environ={"TERM": "xterm", **declined})
+        world = replace(
+            played.world,
+            streams=replace(played.world.streams, stdout=screen),
+            environ={"TERM": "xterm", **declined},
+        )
         assert demo(world, load("demo", {}, environ={}), "first-deployment") == 0
         assert ("\x1b[" in screen.getvalue()) == colored
 
@@ -95,7 +99,8 @@ def test_a_signal_ends_the_demo_and_the_gate_in_it(played: Played) -> None:
                 delivery.send(signal.SIGINT)
             return super().write(text)
 
-    world = replace(played.world, stderr=Watched(), delivered=delivery.delivered)
+    streams = replace(played.world.streams, stderr=Watched())
+    world = replace(played.world, streams=streams, delivered=delivery.delivered)
     before = set(threading.enumerate())
     assert demo(world, load("demo", {}, environ={}), "crash") == 128 + signal.SIGINT
     assert out.getvalue().count("$ echo $?\n130\n") == 1

@@ -22,8 +22,9 @@ from gate.app.runtime import command_end, end_report
 from gate.app.runtime.command_end import Passed, run_command
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import style_of
+from gate.app.runtime.end_report import EndReport
 from gate.app.runtime.live_tree import LiveTree
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.config import Settings, load
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
@@ -81,7 +82,7 @@ def test_the_tree_is_gone_before_anything_is_reported(
         ended_before.append(tree.end.called)
         raise InterruptedError
 
-    monkeypatch.setattr(end_report, "_publish", publish)
+    monkeypatch.setattr(EndReport, "_publish", publish)
     with pytest.raises(InterruptedError):
         run(refuse)
     assert ended_before == [True]
@@ -221,7 +222,7 @@ def test_a_bug_that_ends_a_thread_is_told() -> None:
 
     settings = Settings(output="text")  # type: ignore[arg-type]
     stream = io.StringIO()
-    world = replace(outside(), stdout=io.StringIO(), stderr=stream)
+    world = replace(outside(), streams=Streams(io.BytesIO(), io.StringIO(), stream))
     assert run_command(world, "apply", settings, work) == 0
     assert "watch-shop-Pod broke: KeyError in test_command_end.py" in stream.getvalue()
     assert "Traceback" not in stream.getvalue()
@@ -272,7 +273,8 @@ def test_colour_goes_by_the_environment_that_is_handed_in(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "environ", {**os.environ, **LOOKED_AT, **process})
     shown = Terminal()
-    world = replace(outside(), stdout=Terminal(), stderr=shown, environ={**LOOKED_AT, **declined})
+    streams = Streams(io.BytesIO(), Terminal(), shown)
+    world = replace(outside(), streams=streams, environ={**LOOKED_AT, **declined})
     assert entry.report(world, load("report", {}, environ={}), "nowhere.json") == 2
     assert ("\x1b[" in shown.getvalue()) is (not declined)
 

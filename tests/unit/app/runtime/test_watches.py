@@ -11,6 +11,7 @@ from gate.app.rehearsal.virtual_world import PlayedSignals
 from gate.app.runtime.live_state import judge_now, read_live
 from gate.app.runtime.session import Session, connect_session
 from gate.app.runtime.watches import Watching
+from gate.app.runtime.world import Streams
 from gate.config import load
 from gate.core.kinds.deployment.objects import DEPLOYMENT, deployment_ref
 from gate.core.model.outcome import Reason
@@ -37,7 +38,8 @@ def session(server: Server, clock: VirtualClock) -> Iterator[Session]:
     """Return a session with version "pending" of web, whose time is apart from the sandbox's."""
     server.put(web("pending"))
     signals = PlayedSignals(server.played.clock.group())
-    world = server.played.world(signals, io.StringIO(), io.StringIO(), user=server.user)
+    streams = Streams(io.BytesIO(), io.StringIO(), io.StringIO())
+    world = server.played.world(signals, streams, user=server.user)
     settings = load("status", {}, environ={})
     with connect_session(settings, clock, world.connect, Sources({})) as session:
         yield session

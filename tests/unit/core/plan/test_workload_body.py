@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from gate.app.preflight.guards import require_pause
-from gate.core.kinds import registry
 from gate.core.kinds.deployment.kind import DeploymentKind
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.model.body import Body
@@ -34,8 +33,7 @@ def test_only_a_workload_has_a_pause() -> None:
 
 def test_a_kind_without_a_pause_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """`--on-failure pause` is refused for it, and nothing would be sent."""
-    kind = replace(DeploymentKind(), pause_field="")
-    monkeypatch.setitem(registry._BY_NAME, (WEB.api_version, WEB.kind), kind)
+    monkeypatch.setattr(DeploymentKind, "pause_field", "")
     assert pause_body(WEB) is None
     assert without_pause(HELD) == HELD
     with pytest.raises(UsageError, match="no Deployment can be"):

@@ -24,7 +24,7 @@ def _join_names(names: Iterable[str]) -> str:
 _HEAD = f"""\
 # The command line
 
-Generated from the declarations in `gate/config/settings.py` by
+For looking things up: every command, option and exit code. Generated from the declarations in `gate/config/settings.py` by
 `python -m gate.cli.reference > docs/cli.md`.
 
 - `NAME`: a Deployment, as `web`, `deployment/web` or `deploy/web`; or another workload with its

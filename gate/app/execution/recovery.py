@@ -97,9 +97,9 @@ class Recovery:
         first_questions.check_access(session, "recover", needs)
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
-        watching = _watching(session, record, found)
+        watching = watch_followed(session, record, found)
         watching.settle(self.context.settings.connect_timeout)
-        snapshots = _snapshots(record, watching)
+        snapshots = snapshots_of(record, watching)
         undoes = record.command in self.undone
         plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
         if plan is None:
@@ -217,7 +217,7 @@ def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
     )
 
 
-def _watching(session: Session, record: Record, found: Found) -> Watching:
+def watch_followed(session: Session, record: Record, found: Found) -> Watching:
     """Watch the workloads of a record that exist."""
     lives = {one.ref: found[one.ref] for one in record.followed}
     selectors = {
@@ -228,7 +228,8 @@ def _watching(session: Session, record: Record, found: Found) -> Watching:
     return watching
 
 
-def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+def snapshots_of(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+    """Return what was seen of each workload of a record, of one that is gone as well."""
     gone = Absent()
     return {
         one.ref: watching.snapshot(one.ref)

@@ -20,6 +20,7 @@ from gate.core.plan.plan import Plan, Target
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
+from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.obstacles import why_not_alone
@@ -70,7 +71,8 @@ def with_target_set(
     selection = select(candidates, {**others, **_read(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
-    target_set = replace(selection.target_set, undo_lacks=lacks)
+    doubts = find_doubts(candidates, plan)
+    target_set = replace(selection.target_set, undo_lacks=lacks, doubts=doubts)
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
@@ -115,6 +117,8 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
             note("baseline", _baseline_line(plan, target, changes=changes))
         else:
             note("baseline", f"{plan.name_of(target.ref)}: what it does is not undone by a failure")
+    for ref, doubt in plan.target_set.doubts.items():
+        note("baseline", f"{plan.name_of(ref)}: {doubt}; this run does not ask it")
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)

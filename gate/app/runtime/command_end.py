@@ -126,20 +126,21 @@ def _report(
     world: World, settings: Settings, console: Console, ended: Attempt | Passed | GateError
 ) -> int:
     try:
-        from gate.app.runtime import end_report  # an apply has loaded it while it waited
+        from gate.app.runtime.end_report import EndReport  # an apply has loaded it while it waited
     except ImportError as error:  # the installation was replaced meanwhile
         if not isinstance(ended, Attempt):
             raise
         console.warn(f"there is no report: {place_of(error)}: {error}")
         return ended.exit_code
 
+    report = EndReport(world, settings, console)
     match ended:
         case GateError():
-            return end_report.report_refusal(world, settings, console, ended)
+            return report.refuse(ended)
         case Passed(message, reason):
-            return end_report.report_no_change(world, settings, console, reason, message)
+            return report.pass_unchanged(reason, message)
         case _:
-            return end_report.report_verdict(world, settings, console, ended)
+            return report.judge(ended)
 
 
 def _do_work(

@@ -122,10 +122,11 @@ class History:
             (one.attempt_id, one.judged_at) == attempt and not one.verified for one in self.versions
         )
 
-    def template_left_at(self, template: Template) -> str | None:
-        """Return when an undo went back from a pod template (RFC 3339), None if none did."""
-        digest = template_digest(template)
-        return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
+    def revision_left_at(self, revision: Revision) -> str | None:
+        """Return when an undo went back from a revision (RFC 3339), None if none did."""
+        of_revision = (template_digest(revision.template), revision.name)
+        newest_first = reversed(self.left)
+        return next((one.left_at for one in newest_first if one.is_of_revision(*of_revision)), None)
 
     def replicas_of(self, uid: str) -> int | None:
         """Return the replicas last applied to the workload of that uid, None if unknown."""
@@ -250,11 +251,7 @@ class History:
         is_taken_back = len(left) < len(self.left)
         if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
             return tuple(left)
-        left = [
-            one
-            for one in left
-            if (one.template, one.members) != (closing.left.template, closing.left.members)
-        ]
+        left = [one for one in left if replace(one, left_at="") != closing.left]
         left.append(replace(closing.left, left_at=at))
         return closing.workload.keep_left(left, MOST_LEFT)
 

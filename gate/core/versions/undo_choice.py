@@ -201,6 +201,8 @@ def _newest_verified(
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
+        if _has_failed_as_it_runs(version, snapshot, history, digests):
+            continue
         if version.template != runs or version.members.get(own) != digests.get(own):
             return version
         missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
@@ -210,6 +212,22 @@ def _newest_verified(
         ):
             return version
     return None
+
+
+def _has_failed_as_it_runs(
+    version: JudgedVersion, snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> bool:
+    """Tell whether a version is what has failed since on all pods, but for how it is rolled out.
+
+    That is its partition, or its replicas: to return to these changes no pod.
+    """
+    live, current = snapshot.live, snapshot.current()
+    if live is None or current is None or template_digest(live.template) != version.template:
+        return False
+    latest = history.of_template(live.template)
+    if latest is None or not latest.failed or any(True for _ in _iter_changed(version, digests)):
+        return False
+    return snapshot.count_pods(current).created >= live.replicas
 
 
 def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
@@ -309,7 +327,7 @@ def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | No
     is_unproven = judged is None and not snapshot.count_pods(rs).available
     if why := _why_unverified(judged) or (_why_unproven(rs, history) if is_unproven else ""):
         return why
-    left_at = history.template_left_at(rs.template)
+    left_at = history.revision_left_at(rs)
     if left_at is not None:
         return f"an undo left it at {left_at}"
     if judged is None and current is not None and _was_left_for(rs, current):

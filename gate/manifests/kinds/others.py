@@ -9,13 +9,11 @@ from gate.manifests.kinds.kind import Kind, Rank, UpdateLimits, usual
 
 
 def _unusual(api_version: str, name: str, plural: str, rank: Rank) -> Kind:
-    group, _, version = api_version.rpartition("/")
-    return Kind(group, (version,), name, plural, rank)
+    return replace(usual(api_version, name, plural, rank), usual=False)
 
 
 def _cluster(api_version: str, name: str, plural: str, rank: Rank = Rank.CLUSTER) -> Kind:
-    group, _, version = api_version.rpartition("/")
-    return Kind(group, (version,), name, plural, rank, namespaced=False)
+    return replace(_unusual(api_version, name, plural, rank), namespaced=False)
 
 
 _RBAC: Final = "rbac.authorization.k8s.io/v1"

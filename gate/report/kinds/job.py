@@ -77,6 +77,9 @@ JOB: Final = WorkloadWords(
                 is_for_gone=True,
             ),
         ),
+        JobReason.POD_FAILED: (
+            Advice("mend what its pods say, and look at what they had done by then"),
+        ),
         Reason.TIMEOUT: (
             Advice(
                 "if it is merely slow, raise --timeout",

@@ -24,7 +24,7 @@ from gate.report.words.attempt_advice import (
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS
+from gate.report.words.fault import OF_CHECKS, has_only_failed_checks
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
@@ -64,7 +64,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     if need := find_unready_need(result):
         why = f"look at the conditions and the controller of {need}: the next write needs it"
         steps = [Step(f"{why} to be ready; then apply again")]
-    elif worst is None:
+    elif worst is None or has_only_failed_checks(result, worst):
         steps = [*_of_attempt(result)]
     elif _is_namespace_going(result, worst):
         steps = [_say_namespace_goes(worst)]
@@ -265,7 +265,8 @@ def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *place_of(result, worst)])
-        beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
+        is_surging = registry.of_entry(worst).has_surge and _has_old_pods(worst)
+        beside = " beside the old ones (maxSurge)" if is_surging else ""
         text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
         yield Step(text, command)
     else:
@@ -369,6 +370,9 @@ def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Ste
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
+    elif worst["reason"] != Reason.UNREACHABLE:
+        blame = "too little of it was seen to blame it"
+        yield Step(f"{blame}: see that the API server answers, then apply again")
 
 
 _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {

@@ -37,6 +37,17 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "the containers run, but their readiness probe does not pass: check both",
         "",
     ),
+    Reason.BLOCKED_BY_FINALIZER: (
+        "no pod can take the place of one that has finalizers left: see whose they are:",
+        (
+            "kubectl get pods {place}"
+            " -o custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers"
+        ),
+    ),
+    Reason.NOT_STARTED: (
+        "no container of these pods has started: see what they wait for (a volume, their node):",
+        "kubectl events {place} --types=Warning",
+    ),
     Reason.UNSCHEDULABLE: (
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",

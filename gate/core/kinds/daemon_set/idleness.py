@@ -7,9 +7,9 @@ from typing import Final
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import own_pods
+from gate.core.kinds.lasting import UNOBSERVED
 from gate.core.rollout.workload_kind import View
 
-UNOBSERVED: Final = "the controller has not seen our change"
 MISCOUNTED: Final = "the controller has not counted the ready pods"
 
 

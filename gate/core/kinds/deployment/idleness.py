@@ -6,9 +6,9 @@ from typing import Final
 
 from gate.core.kinds.deployment.faults import create_error
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
+from gate.core.kinds.lasting import UNOBSERVED
 from gate.core.rollout.workload_kind import View
 
-UNOBSERVED: Final = "the controller has not seen our change"
 MISCOUNTED: Final = "the controllers have not counted the ready pods of the new ReplicaSet"
 UNSCALED: Final = "the controllers have not created or deleted pods of the new ReplicaSet"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.kinds.controller_revision import ControllerRevision
+from gate.core.kinds.lasting import UNOBSERVED
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.rollout.workload_kind import View
 
-UNOBSERVED: Final = "the controller has not seen our change"
 MISCOUNTED: Final = "the controller has not counted the ready pods of the StatefulSet"
 UNREPLACED: Final = "the controller has not replaced a pod although all of them are available"
 

@@ -22,6 +22,7 @@ from gate.app.runtime import command_end, end_report
 from gate.app.runtime.command_end import Passed, run_command
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import style_of
+from gate.app.runtime.end_report import EndReport
 from gate.app.runtime.live_tree import LiveTree
 from gate.app.runtime.world import Streams, outside
 from gate.config import Settings, load
@@ -81,7 +82,7 @@ def test_the_tree_is_gone_before_anything_is_reported(
         ended_before.append(tree.end.called)
         raise InterruptedError
 
-    monkeypatch.setattr(end_report, "_publish", publish)
+    monkeypatch.setattr(EndReport, "_publish", publish)
     with pytest.raises(InterruptedError):
         run(refuse)
     assert ended_before == [True]

@@ -194,5 +194,5 @@ def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[st
             f"{', '.join(map(str, refs))} runs {', '.join(sorted(running))}, "
             f"not {', '.join(missing)}",
             reason=Reason.SUPERSEDED,
-            hint="did the rollout that should be verified start at all?",
+            hint="has the rollout that should be verified started at all?",
         )

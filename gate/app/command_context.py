@@ -25,7 +25,7 @@ class CommandContext:
     """A command that is connected to its cluster.
 
     `keeper` holds its locks, None for a command without locks; `memory` is what locks remember of
-    its Deployments. `lock_lane` serves the locks of an attempt. `tape` records the run if asked
+    its workloads. `lock_lane` serves the locks of an attempt. `tape` records the run if asked
     for.
     """
 
@@ -50,7 +50,7 @@ class CommandContext:
         return self if keeper is None else replace(self, keeper=keeper, memory=keeper)
 
     def with_memory_of(self, refs: Iterable[Ref]) -> CommandContext:
-        """Read what the locks of Deployments remember, without taking them."""
+        """Read what the locks of workloads remember, without taking them."""
         memory = look_at_locks(self.session, self.settings, self.console, refs)
         return replace(self, memory=memory)
 

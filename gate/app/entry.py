@@ -57,14 +57,14 @@ def checks(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
 
 def status(world: World, settings: Settings, name: str) -> int:
-    """Show a Deployment and the state of each of its pods, with the reason."""
+    """Show a workload and the state of each of its pods, with the reason."""
     from gate.app.commands import inspection
 
     return run_query(world, "status", settings, partial(inspection.status, name=name))
 
 
 def history(world: World, settings: Settings, name: str) -> int:
-    """Show the revisions of a Deployment."""
+    """Show the revisions of a workload."""
     from gate.app.commands import inspection
 
     return run_query(world, "history", settings, partial(inspection.history, name=name))
@@ -78,21 +78,21 @@ def undo(world: World, settings: Settings, name: str) -> int:
 
 
 def pause(world: World, settings: Settings, name: str) -> int:
-    """Pause a Deployment."""
+    """Pause a workload."""
     from gate.app.commands import pause
 
     return pause.pause(world, settings, name)
 
 
 def resume(world: World, settings: Settings, name: str) -> int:
-    """Resume a Deployment and follow it."""
+    """Resume a workload and follow it."""
     from gate.app.commands import resume
 
     return resume.resume(world, settings, name)
 
 
 def restart(world: World, settings: Settings, name: str) -> int:
-    """Restart a Deployment and follow it."""
+    """Restart a workload and follow it."""
     from gate.app.commands import restart
 
     return restart.restart(world, settings, name)

@@ -77,8 +77,9 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
 }
 """What runs now, and what to do, by outcome."""
 _SIGNALS: Final = (
-    "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped it, and it rolled"
-    " back if there was evidence against the new version | `rollout-gate status NAME` |"
+    "| 129, 130, 143 | `interrupted` | what the report says: a signal stopped the run, which"
+    " rolled back if anything had failed by then (a pod that is not ready yet has not) |"
+    " `rollout-gate status NAME` |"
 )
 
 

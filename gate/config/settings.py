@@ -226,7 +226,8 @@ class Settings(MetricsSettings, LockSettings, CheckSettings, SandboxSettings):
         Option(
             Group.FAILURE,
             REACTING,
-            "what to do on a signal; auto rolls back if there is evidence against the new version",
+            "what to do on a signal; auto rolls back if anything of the new version has failed by"
+            " then: a pod that is not ready yet has not",
         ),
     ] = OnInterrupt.AUTO
     replace_blocked_pods: Annotated[

@@ -10,7 +10,7 @@ from gate.errors import UsageError
 from gate.manifests.kinds.kind import Kind
 from gate.manifests.kinds.registry import KINDS, namesakes
 from gate.manifests.manifest import Manifest, ManifestObject
-from gate.manifests.source import ManifestError, escape_line
+from gate.manifests.source import ManifestError, Source, escape_line
 
 _FORMER_GROUP: Final = "extensions"
 """The API group of Deployment, Ingress and others before Kubernetes 1.16 and 1.22."""
@@ -31,14 +31,15 @@ def require_allowed(manifest: Manifest, allow_kinds: Iterable[str] = ()) -> None
             refused.setdefault(_flag_value(item), []).append(item)
     if not refused:
         return
-    named = ", ".join(_describe_items(name, items) for name, items in refused.items())
     firsts = [items[0] for items in refused.values()]
+    at = firsts[0].source
+    named = ", ".join(_describe_items(name, items, at) for name, items in refused.items())
     flags = [f"--allow-kind {name}" for name, items in refused.items() if not _is_old(items[0])]
-    meant = "; ".join(filter(None, map(_correction, firsts)))
-    admitted = f"if they are meant: {' '.join(flags)}" if flags else ""
-    problem = f"outside the usual kinds of a deployment: {named}"
-    hint = "; ".join(filter(None, (meant, admitted)))
-    raise ManifestError(firsts[0].source, problem, hint=hint)
+    meant = "; ".join(filter(None, (_correction(item, at) for item in firsts)))
+    admitted = f"to apply {'it' if len(flags) == 1 else 'them'} all the same: {' '.join(flags)}"
+    problem = f"not among the kinds that are usually deployed: {named}"
+    hint = "; ".join(filter(None, (meant, admitted if flags else "")))
+    raise ManifestError(at, problem, hint=hint)
 
 
 def _is_old(item: ManifestObject) -> bool:
@@ -51,18 +52,24 @@ def _usual_namesake(item: ManifestObject) -> Kind | None:
     return next((kind for kind in namesakes(item.kind) if kind.usual), None)
 
 
-def _correction(item: ManifestObject) -> str:
+def _correction(item: ManifestObject, at: Source) -> str:
     """Suggest what may be meant: the current API version, or a usual kind with a similar name."""
     usual = _usual_namesake(item)
     if usual is not None:
-        return f"write apiVersion: {usual.api_version} ({item.source})" if _is_old(item) else ""
+        where = _elsewhere(item, at)
+        return f"write apiVersion: {usual.api_version}{where}" if _is_old(item) else ""
     if item.known_kind is not None:
         return ""
     from difflib import get_close_matches
 
     names = [kind.name for kind in KINDS if kind.usual and kind.group == item.group]
     guess = next(iter(get_close_matches(item.kind, names, n=1)), "")
-    return f"did you mean {guess}? ({item.source})" if guess else ""
+    return f"did you mean {guess}?{_elsewhere(item, at)}" if guess else ""
+
+
+def _elsewhere(item: ManifestObject, at: Source) -> str:
+    """Name an object's place, unless it is the one that begins the message."""
+    return f" ({item.source})" if item.source != at else ""
 
 
 def _usual(item: ManifestObject) -> bool:
@@ -77,12 +84,14 @@ def _flag_value(item: ManifestObject) -> str:
     return item.kind if plain else f"{item.kind}.{item.group}"
 
 
-def _describe_items(name: str, items: list[ManifestObject]) -> str:
+def _describe_items(name: str, items: list[ManifestObject], at: Source) -> str:
     first = items[0]
-    others = f" and {len(items) - 1} more" if len(items) > 1 else ""
+    place = str(first.source) if first.source != at else ""
+    others = f"and {len(items) - 1} more" if len(items) > 1 else ""
     usual = _usual_namesake(first)
-    instead = f", {first.api_version} instead of {usual.api_version}" if usual is not None else ""
-    return f"{name} ({first.source}{others}{instead})"
+    instead = f"{first.api_version} instead of {usual.api_version}" if usual is not None else ""
+    details = ", ".join(filter(None, (f"{place} {others}".strip(), instead)))
+    return f"{name} ({details})" if details else name
 
 
 def _check_kind_name(name: str) -> str:

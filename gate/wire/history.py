@@ -1,4 +1,4 @@
-"""What a lock remembers of its Deployment, as text for an annotation, bounded.
+"""What a lock remembers of its workload, as text for an annotation, bounded.
 
 No body of a Secret and no environment value is in it: whoever may read Leases may read it. With
 `--keep-verified-secrets` those are kept in a Secret, of which the history has the digests.
@@ -219,12 +219,19 @@ def _version_of(value: Mapping[str, Any]) -> JudgedVersion:
 
 
 def _encode_left(left: LeftVersion) -> dict[str, Any]:
-    return {"template": left.template, "members": _members(left.members), "at": left.left_at}
+    return {
+        "template": left.template,
+        "members": _members(left.members),
+        "at": left.left_at,
+        "replica_set": left.replica_set,
+    }
 
 
 def _left_of(value: Mapping[str, Any]) -> LeftVersion:
+    """Read a version that was left; an older gate did not name its revision."""
+    name = clean_line(value.get("replica_set") or "")
     at = _moment(value["at"])
-    return LeftVersion(clean_line(value["template"]), _members_of(value), at)
+    return LeftVersion(clean_line(value["template"]), _members_of(value), at, name)
 
 
 def _moment(value: Any) -> str:

@@ -71,7 +71,7 @@ def secrets_of(record: Record) -> tuple[Kept, ...]:
 def fitting(record: Record, most_characters: int = MOST_CHARACTERS) -> tuple[str, Record]:
     """Return a record's text, and the record that it holds: the largest bodies are left out first.
 
-    Deployments are left out last: what serves again matters most.
+    Workloads are left out last: what serves again matters most.
     """
     text = pack(_record(record))
     if len(text) <= most_characters:
@@ -137,6 +137,7 @@ def _record(record: Record) -> dict[str, Any]:
                 "replaced": one.is_replaced,
                 "taken_back": one.taken_back,
                 "pods_before": _pods_before(one.pods_before),
+                "undone": one.undone,
             }
             for one in record.followed
         ],
@@ -146,6 +147,7 @@ def _record(record: Record) -> dict[str, Any]:
             "bodies": [[ref(one), body.thaw()] for one, body in record.target_set.bodies.items()],
             "missing": [[ref(one), why] for one, why in record.target_set.missing.items()],
             "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
+            "doubts": [[ref(one), why] for one, why in record.target_set.doubts.items()],
             "unverified": [ref(one) for one in record.target_set.unverified],
             "beside": [[ref(one), digest] for one, digest in record.target_set.beside.items()],
             "undo_lacks": [
@@ -188,14 +190,15 @@ def _followed_of(value: Mapping[str, Any]) -> Followed:
     taken_back = clean_line(value.get("taken_back", ""))
     before = _pods_before_of(value.get("pods_before") or {})
     name = ref_of(value["ref"])
-    return Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
+    known = Followed(name, baseline, why, removed, phase, is_replaced, taken_back, before)
+    return replace(known, undone=clean_line(value.get("undone", "")))
 
 
 def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
     bodies = ((ref_of(one), Body.of(body)) for one, body in value.get("bodies", ()))
-    missing, obstacles = (
+    missing, obstacles, doubts = (
         FrozenMap((ref_of(one), clean_line(why)) for one, why in value.get(name, ()))
-        for name in ("missing", "obstacles")
+        for name in ("missing", "obstacles", "doubts")
     )
     beside = ((ref_of(one), str(digest)) for one, digest in value.get("beside", ()))
     lacks = ((ref_of(one), tuple(map(ref_of, refs))) for one, refs in value.get("undo_lacks", ()))
@@ -212,6 +215,7 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         undo_lacks=FrozenMap(lacks),
         undo_conflicts=FrozenMap(conflicts),
         applied_again=tuple(map(ref_of, value.get("applied_again", ()))),
+        doubts=doubts,
     )
 
 

@@ -129,7 +129,7 @@ class Recorder:
     ) -> None:
         """Record once what was applied, and when: `at` is monotonic seconds.
 
-        `applied` are the Deployments as the apply returned them, at least one. `before` are lists
+        `applied` are the workloads as the apply returned them, at least one. `before` are lists
         as the server sent them, read before the apply. `policy` must hold no secret except in its
         `checks`, which are masked.
         """

@@ -55,7 +55,7 @@ _UNREADABLE: Final = (ValueError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All of a Deployment was read, after facts had been missing."""
+    """All of a workload was read, after facts had been missing."""
 
     at: float
 
@@ -123,7 +123,7 @@ _ENDED: Final = f'"{ENDED}"'.encode()
 class Recording:
     """A recording whose header was read; its events are read from `path` on demand.
 
-    `before_live` are the Deployments among `before`. `applied` holds at least one Deployment, in
+    `before_live` are the workloads among `before`. `applied` holds at least one workload, in
     the order of the header; `policy` is empty if the recording does not say.
     """
 
@@ -233,7 +233,7 @@ def read(path: Path) -> Recording:
 def _workload(body: bytes) -> LiveObject:
     live = decode.live_object(body)
     if live.workload is None:
-        raise ValueError(f"{live.ref} was applied, and is no Deployment")
+        raise ValueError(f"{live.ref} was applied, and is no workload")
     return live
 
 

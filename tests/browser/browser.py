@@ -39,6 +39,8 @@ _MEASURE: Final = """({
   scripts: document.scripts.length,
   handlers: document.querySelectorAll('*').values()
     .filter(e => e.getAttributeNames().some(n => n.startsWith('on'))).toArray().length,
+  cut: Array.from(document.querySelectorAll('.steps pre'))
+    .filter(e => e.scrollWidth > e.clientWidth).length,
   text: document.body.innerText,
 })"""
 
@@ -54,13 +56,17 @@ class Look:
 
 @dataclass(slots=True)
 class Seen:
-    """What a page was: `complaints` are those of the console, `asked` its URLs."""
+    """What a page was: `cut` counts commands wider than their box, `asked` its URLs.
+
+    `complaints` are those of the console.
+    """
 
     width: int
     room: int
     height: int
     scripts: int
     handlers: int
+    cut: int
     text: str
     picture: bytes = b""
     printed: bytes = b""

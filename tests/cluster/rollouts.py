@@ -61,13 +61,31 @@ DONE: Mapping[str, Callable[[JSON], bool]] = {
 def unfinished(objects: Objects, resource: str, live: JSON) -> str:
     """Return what is missing for a workload to be done, "" where nothing is.
 
-    Of a DaemonSet the nodes that are not ready are left out.
+    Of a DaemonSet the nodes that are not ready are left out, of a StatefulSet the pods below the
+    partition that only their finalizers keep.
     """
+    if resource == "statefulsets":
+        live = _without_held(objects, live)
     if DONE[resource](live):
         return "" if resource != "deployments" else _unserved(objects, live)
     if resource == "daemonsets" and is_observed(live):
         return _lagging(objects, live)
     return f"its status is {live.get('status')}"
+
+
+def _without_held(objects: Objects, live: JSON) -> JSON:
+    """Return a StatefulSet as if the pods were available that are held below its partition."""
+    partition = live["spec"]["updateStrategy"].get("rollingUpdate", {}).get("partition", 0)
+    names = [f"{live['metadata']['name']}-{ordinal}" for ordinal in range(partition)]
+    found = (objects.find("pods", name) for name in names)
+    held = sum(
+        bool(pod["metadata"].get("deletionTimestamp") and pod["metadata"].get("finalizers"))
+        for pod in found
+        if pod is not None
+    )
+    status, wanted = live.get("status", {}), live["spec"]["replicas"]
+    available = status.get("availableReplicas", 0)
+    return {**live, "status": {**status, "availableReplicas": min(wanted, available + held)}}
 
 
 def _unserved(objects: Objects, live: JSON) -> str:

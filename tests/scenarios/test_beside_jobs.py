@@ -52,7 +52,7 @@ def test_a_signal_beside_a_running_job_leads_to_that_job(scene: Scene) -> None:
     ):
         assert f"  {command}\n" in said
     assert "verify web" not in said
-    assert "once it is complete, apply again: what was never written follows then" in line
+    assert "once it is complete, apply again: that writes what is missing" in line
 
 
 @pytest.mark.contract("B1070")
@@ -190,9 +190,7 @@ def test_recover_says_how_long_it_waits_for_what_stands_still(scene: Scene) -> N
         running.send(signal.SIGTERM)
         assert running.wait().exit_code == 128 + signal.SIGTERM
     recovered = scene.gate("recover", "web", "--output", "json")
-    assert "left of deployment/web: back; it waits while anything moves within 1m" in (
-        recovered.stderr
-    )
+    assert "left of deployment/web: back; fails after 1m without progress" in (recovered.stderr)
     told = in_one_line(help_of.help or "")
     assert "what the attempt was told: its deadlines, and what may replace pods that block" in told
 

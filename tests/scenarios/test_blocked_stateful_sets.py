@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gate.report.formats.text import verdict_text
@@ -96,6 +98,57 @@ def test_a_pod_below_the_partition_is_left(scene: Scene, audit: Trail) -> None:
     assert changes(audit) == [WRITTEN]
 
 
+HOLD: JSON = {"metadata": {"finalizers": ["example.com/hold"]}}
+RELEASED: JSON = {"metadata": {"finalizers": None}}
+
+
+def hold(scene: Scene, number: int) -> None:
+    """Delete a pod that its finalizer keeps, and wait until nothing else does."""
+    name = f"db-{number}"
+    scene.objects.patch("pods", name, HOLD)
+    scene.objects.delete("pods", name)
+    scene.objects.wait_for(
+        "pods", name, lambda pod: pod["metadata"].get("deletionGracePeriodSeconds") == 0
+    )
+
+
+@pytest.mark.contract("B1313")
+def test_a_canary_does_not_wait_for_the_finalizer_of_a_pod_below_it(scene: Scene) -> None:
+    """Its own pod is of the new version and ready: verified, and the held pod is named."""
+    scene.serve(db(1, podManagementPolicy="Parallel"))
+    hold(scene, 0)
+    result = scene.apply(db(2, partition=2, podManagementPolicy="Parallel"), flags=SOON)
+    assert_verified(result, "Partitioned", running="mixed")
+    said = "a pod is being deleted, and stays until its finalizer example.com/hold is removed"
+    assert f"statefulset/db: {said}: pod/db-0" in result.document["warnings"], result
+    scene.objects.patch("pods", "db-0", RELEASED)
+
+
+@pytest.mark.contract("B1314")
+def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
+    scene: Scene,
+) -> None:
+    """No pod of the new version ever came: it did not complete, and is not remembered as failed."""
+    scene.serve(db(1))
+    scene.objects.patch("pods", "db-2", HOLD)
+    result = scene.apply(db(2), flags=KEPT)
+    ended = assert_ended(
+        result, 6, "failed", "ProgressDeadlineExceeded", cause="BlockedByFinalizer"
+    )
+    cause = ended["causes"][0]
+    assert cause["subject"] == "pod/db-2"
+    assert "stays until its finalizer example.com/hold is removed" in cause["message"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "the new version of statefulset/db has no pods; the old ones still serve" in text
+    assert "see whose they are" in text
+    shown = scene.gate("status", "sts/db").stdout
+    assert "pod/db-2: being deleted, and stays until its finalizer example.com/hold" in shown
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
+    assert (new["verdict"], new["reason"]) == ("not judged", "BlockedByFinalizer")
+    scene.objects.patch("pods", "db-2", RELEASED)
+
+
 def test_behind_an_unready_pod_of_the_new_version_nothing_is_replaced(
     scene: Scene, audit: Trail
 ) -> None:
@@ -130,7 +183,7 @@ def test_a_budget_that_forbids_it_is_named_and_not_forced(scene: Scene, audit: T
     assert changes(audit) == [WRITTEN, WRITTEN, f"{EVICTED} 429"]
 
 
-@pytest.mark.contract("B1236")
+@pytest.mark.contract("B1236", "B1317")
 def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> None:
     """The pod in the way has gone, and the server does not let another one in."""
     scene.serve(db(1))
@@ -140,7 +193,9 @@ def test_a_quota_that_keeps_a_pod_from_coming_back_is_named(scene: Scene) -> Non
         result = running.wait()
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert "exceeded quota" in causes(ended)["PodCreateDenied"]
-    assert "kubectl describe resourcequota" in verdict_text(result.document, Style(width=200))
+    text = verdict_text(result.document, Style(width=200))
+    assert "kubectl describe resourcequota" in text
+    assert "maxSurge" not in text
 
 
 @pytest.mark.sandbox_only("it waits until clocks run out")

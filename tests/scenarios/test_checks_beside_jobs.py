@@ -16,7 +16,7 @@ WENT_BACK = "what else was written went back; what job/migrate"
 STANDS = "what else was written stands"
 
 
-@pytest.mark.contract("B1057", "B1061")
+@pytest.mark.contract("B1057", "B1061", "B1317")
 @pytest.mark.parametrize(
     ("command", "behaviour", "flags", "left", "said"),
     [
@@ -69,4 +69,8 @@ def test_a_check_beside_jobs_alone_is_about_the_run(
     found = result.document
     reason = entry(result, "migrate")["reason"]
     assert (result.exit_code, found["outcome"], reason, mode(scene)) == left
-    assert said in verdict_text(found, Style(width=200))
+    text = verdict_text(found, Style(width=200))
+    assert said in text
+    assert f"why       {found['reason']}: smoke: " in text
+    assert "rollout-gate checks" in text
+    assert "--explain" in text

@@ -12,6 +12,8 @@ from tests.bed.expectations import (
     assert_refused,
     assert_runs,
     assert_verified,
+    changes,
+    warned,
 )
 from tests.bed.scene import Scene, service, settings, template_annotation, web
 from tests.cluster.audit import Trail
@@ -57,6 +59,33 @@ def test_a_rehearsal_says_what_an_apply_would_write(scene: Scene, words: list[st
     same = scene.gate(*words, "-f", scene.manifest(settings("one"), web()), *DOCUMENT)
     assert (same.exit_code, *_how(same)) == (0, "observed", "NoChange"), str(same)
     assert same.document["message"].endswith("an apply would change nothing")
+
+
+@pytest.mark.contract("B1303")
+@pytest.mark.parametrize("words", [["apply", "--dry-run"], ["preflight"]])
+def test_a_rehearsal_says_what_an_apply_would_first_finish(
+    scene: Scene, audit: Trail, words: list[str]
+) -> None:
+    """Back while the rollout is under way, forward once it is complete; it writes nothing."""
+    assert_verified(scene.apply(web()))
+    path = scene.manifest(web(2, behaviour="ready=8"))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("progress .*deployment/web: 0 of 2 new pods")
+        running.kill()
+    written = changes(audit)
+    back = scene.gate(*words, "-f", path, *DOCUMENT)
+    assert (back.exit_code, *_how(back)) == (0, "observed", "DryRun"), str(back)
+    assert warned(
+        back,
+        "deployment/web is unfinished; to finish it: rollout-gate recover web",
+        "an apply would first take it back, by what is there now: deployment/web to revision 1",
+    ), str(back)
+    assert "would first finish an earlier attempt" in back.document["message"]
+    scene.wait_done("deployments", "web")
+    forward = scene.gate(*words, "-f", path, *DOCUMENT)
+    assert warned(forward, "an apply would first finish it forward, as it is complete"), forward
+    assert forward.document["message"].endswith("by what is there now change nothing else")
+    assert changes(audit) == written
 
 
 @pytest.mark.contract("B35")

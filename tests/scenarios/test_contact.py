@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from gate.app.rehearsal.virtual_world import Handle
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from sandbox.face import JSON_TYPE, Answer, Request
-from tests.bed.expectations import assert_ended, assert_runs, assert_verified
+from tests.bed.expectations import assert_ended, assert_rolled_back, assert_runs, assert_verified
 from tests.bed.interrupting import UNDER_WAY
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
 
 pytestmark = pytest.mark.sandbox_only("requests fail between the gate and its server")
@@ -54,8 +57,11 @@ FORBIDDEN = status(403, 'pods is forbidden: User "u" cannot list resource "pods"
 
 def away(
     folder: Path, behaviour: str, seconds: float, *flags: str
-) -> tuple[Result, Result, list[Request]]:
-    """Apply a second version while no request is answered for some seconds; replay it, too."""
+) -> tuple[Result, Result, list[JSON]]:
+    """Apply a second version while no request is answered for some seconds.
+
+    Return the run, its replay, and what the history has of that version afterwards.
+    """
     gateway, record = Gateway(AWAY), str(folder / "run.jsonl")
     with sandbox_bed(folder) as bed:
         scene = scene_through(bed, gateway)
@@ -71,7 +77,9 @@ def away(
         gateway.fails = lambda _: False
         assert_runs(scene.objects, _running(result), replicas=1)
         replayed = scene.gate("replay", record, "--output", "json")
-    return result, replayed, gateway.failed
+        shown = json.loads(scene.gate("history", "web", "--output", "json").stdout)
+    assert gateway.failed
+    return result, replayed, [one for one in shown if one["images"] == ["shop/web:2"]]
 
 
 def _running(result: Result) -> str:
@@ -81,9 +89,8 @@ def _running(result: Result) -> str:
 @pytest.mark.contract("B116", "B118", "B164", "B276")
 def test_a_good_version_outlives_an_outage_longer_than_its_deadline(tmp_path: Path) -> None:
     """Away for 25 s with a deadline of 15 s, and called late by its controller meanwhile."""
-    result, replayed, failed = away(tmp_path, "ready=22", 25.0)
+    result, replayed, _ = away(tmp_path, "ready=22", 25.0)
     assert_verified(result)
-    assert failed
     assert (replayed.document["verdict"], replayed.document["reason"]) == ("complete", "Complete")
     lines = (tmp_path / "run.jsonl").read_text().splitlines()
     types = [json.loads(line).get("type") for line in lines]
@@ -98,6 +105,22 @@ def test_a_version_that_stays_late_is_late_after_an_outage_too(tmp_path: Path) -
     assert 25.0 < result.document["duration_seconds"] < 2 * DEADLINE_SECONDS + 15.0
     found = (replayed.document["verdict"], replayed.document["reason"])
     assert found == ("failed", "ProgressDeadlineExceeded")
+
+
+@pytest.mark.contract("B1310")
+def test_a_version_that_an_outage_hid_did_not_complete_and_is_not_remembered_as_failed(
+    tmp_path: Path,
+) -> None:
+    """Away for 20 s of a timeout of 25 s: the outage is the cause, and no probe is blamed."""
+    result, replayed, (remembered,) = away(tmp_path, "ready=60", 20.0, "--timeout", "25")
+    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="Unreachable")
+    assert ended["causes"][0]["message"].startswith("nothing of it could be read")
+    text = verdict_text(result.document, Style(width=200))
+    assert "deployment/web did not complete" in text
+    assert "see that the API server answers, then apply again" in text
+    assert "probe" not in text
+    assert (remembered["verdict"], remembered["reason"]) == ("not judged", "Unreachable")
+    assert replayed.document["causes"][0]["reason"] == "Unreachable"
 
 
 # -- an authorizer that fails now and then ---------------------------------------------------------

@@ -53,15 +53,17 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
-@pytest.mark.contract("B136", "B144")
-def test_pods_of_what_a_finalizer_holds_are_said_to_run(scene: Scene) -> None:
-    """The garbage collector leaves the pods of an owner that still exists."""
+@pytest.mark.contract("B136", "B144", "B1312")
+def test_what_a_finalizer_holds_is_not_taken_back(scene: Scene) -> None:
+    """The garbage collector leaves the pods of an owner that still exists: 6, and they run on."""
     held = web(behaviour=CRASH)
     held["metadata"]["finalizers"] = ["example.com/hold"]
-    result = scene.apply(held, flags=["--on-first-failure", "delete"])
-    assert result.document["workloads"][0]["running"] == "new"
+    flags = ["--on-first-failure", "delete", "--prune-created"]
+    result = scene.apply(settings("one"), held, flags=flags)
+    assert_ended(result, 6, "failed", "CrashLoop", running="new")
     shown = one_line(report(scene, result))
-    assert "is being deleted" in shown
+    assert "the Deployment is being deleted" in shown
+    assert "it waits for the finalizer example.com/hold" in shown
     assert "runs revision 1, shop/web:1" in shown
     scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
 

@@ -89,10 +89,11 @@ def test_the_apply_that_is_advised_after_a_superseded_one_is_not_refused(scene: 
         result = running.wait()
     assert_ended(result, 8, "superseded", "Superseded", running="other")
     shown = report(scene, result)
-    advised = shown.partition("with what takes over their fields:")[2].splitlines()[1].split()
-    assert advised == ["--take-over", "kubectl-set"], shown
+    advised = shown.partition("with this run's other flags added:")[2].splitlines()[1].split()
+    assert advised[:3] == ["rollout-gate", "apply", "-f"], shown
+    assert advised[-2:] == ["--take-over", "kubectl-set"], shown
     assert_refused(scene.apply(web(4)), "Conflict", "kubectl-set")
-    assert_verified(scene.apply(web(4), flags=advised))
+    assert_verified(scene.apply(web(4), flags=advised[-2:]))
 
 
 @pytest.mark.contract("B127")

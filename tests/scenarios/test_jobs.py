@@ -21,7 +21,8 @@ from tests.bed.expectations import (
 )
 from tests.bed.invariants import CANARY
 from tests.bed.jobs import CRASH, PHASE, REPLACE, ended, entry, job, mode
-from tests.bed.scene import Scene, settings, tidying, web
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, settings, tidying, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -160,7 +161,7 @@ def test_a_failed_job_that_is_gone_leads_to_no_log(scene: Scene) -> None:
     (own,) = (one for one in document["objects"] if one["kind"] == "Job")
     own["action"] = "gone"
     said = verdict_text(document, Style(width=200))
-    assert "so that the next apply runs it again" in " ".join(said.split())
+    assert "so the next apply runs it again" in " ".join(said.split())
     for useless in ("kubectl logs", "replace-failed", "generateName"):
         assert useless not in said
 
@@ -212,6 +213,38 @@ def test_a_job_that_still_runs_at_the_timeout_is_left_and_named(scene: Scene) ->
     assert "job/migrate may still run, with the configuration that is there now" in " ".join(
         text.split()
     )
+
+
+IGNORE = {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1]}}]}
+
+
+@pytest.mark.contract("B1316")
+def test_a_quota_that_denies_the_pods_of_a_job_is_the_cause(scene: Scene) -> None:
+    """A longer timeout would not help, and `status` says so too."""
+    enforce(scene.objects, quota({"pods": "0"}))
+    result = scene.apply(job(), web(), flags=["--timeout", "8s"])
+    assert ended(result) == (4, "rolled-back", "Timeout")
+    (cause,) = entry(result, "migrate")["causes"]
+    assert cause["reason"] == "PodCreateDenied"
+    assert cause["message"].startswith("pods ")
+    assert "exceeded quota" in cause["message"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "            PodCreateDenied: pods " in text
+    assert "the quota has no room for these pods: raise it, or ask for less" in text
+    assert "raise --timeout" not in text
+    assert "PodCreateDenied: pods " in scene.gate("status", "job/migrate").stdout
+
+
+@pytest.mark.contract("B1316")
+def test_pods_whose_failures_the_policy_ignores_are_named(scene: Scene) -> None:
+    """The Job goes on, and nothing of its status counts them."""
+    forgiving = job(behaviour="crash=0.1", podFailurePolicy=IGNORE)
+    result = scene.apply(forgiving, flags=["--timeout", "8s"])
+    assert ended(result) == (6, "failed", "Timeout")
+    (cause,) = (one for one in entry(result, "migrate")["causes"] if one["reason"] == "PodFailed")
+    assert "failed (its podFailurePolicy ignores some failures); pod/migrate-" in cause["message"]
+    assert "exit code 1: " in cause["message"]
+    assert "mend what its pods say" in verdict_text(result.document, Style(width=200))
 
 
 @pytest.mark.contract("B962")

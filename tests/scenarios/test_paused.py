@@ -194,7 +194,7 @@ def test_pause_tells_of_what_a_dead_run_left(scene: Scene, program: PlayedGate, 
     assert result.exit_code == 0, str(result)
     assert not warned(result, "wait for the pause to end")
     assert warned(
-        result, "deployment/web", "its record is unfinished", "recover waits for no pause"
+        result, "deployment/web", "that attempt is unfinished", "recover` does not end a pause"
     )
 
 
@@ -220,7 +220,7 @@ def test_a_way_back_that_is_paused_says_what_ends_the_pause(
     with program.start("apply", "-f", path, "--smoke-test", "false", "--bake", "5s") as running:
         running.wait_for_line("restored +deployment/web", 60.0)
         beside = program("pause", "web")
-        assert "until then `kubectl rollout resume` ends the pause" in beside.stderr
+        assert "to end the pause before that, use `kubectl rollout resume`" in beside.stderr
         command = "kubectl rollout resume deployment/web -n shop --context sandbox"
         running.wait_for_line(
             f"waiting +deployment/web: .*paused: it goes on after {command}", 60.0

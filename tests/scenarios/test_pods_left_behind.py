@@ -370,14 +370,14 @@ def test_what_becomes_of_the_pods_is_said_before_the_first_write(
 ) -> None:
     """With what the flag makes of it; where the strategy stays, there is nothing to say."""
     scene.serve(db(1, **before))
-    said = "with which its controller leaves pods of the failed version as they are"
+    said = "its controller then leaves pods of the failed version as they are"
     flags = ["--dry-run"]
     forecast = scene.apply(db(2, **failed), flags=flags)
     assert warned(forecast, said, "the gate evicts them")
-    once_complete = warned(forecast, "but if all pods ran the failed version", "exit 5")
+    once_complete = warned(forecast, "if all pods ran the failed version", "exit 5")
     assert once_complete == ("partition" in before)
     never = [*flags, "--replace-blocked-pods", "never"]
-    assert warned(scene.apply(db(2, **failed), flags=never), said, "they are left to you")
+    assert warned(scene.apply(db(2, **failed), flags=never), said, "you have to delete them")
     assert not warned(scene.apply(db(2, **before), flags=flags), said)
 
 

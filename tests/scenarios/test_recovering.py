@@ -651,6 +651,6 @@ def test_what_crashed_before_its_gate_ended_is_not_called_innocent(
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)
     assert "nothing was found against" not in result.stdout, result.stdout
-    expected = "mend that, then apply again" if signalled else "what broke off was not judged"
+    expected = "fix that, then apply again" if signalled else "what was applied was not judged"
     assert expected in result.stdout, result.stdout
     assert ("CrashLoop: " in result.stdout) is signalled

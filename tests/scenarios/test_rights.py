@@ -130,7 +130,7 @@ def test_what_an_earlier_failed_run_left_is_named_after_a_retry(scene: Scene) ->
     assert scene.apply(*bodies).exit_code == 6
     again = scene.apply(*bodies, flags=["--prune-created"])
     assert_ended(again, 5, "rollback-failed", "CrashLoop")
-    assert "configmap/extra: not returned, and not what was verified" in one_line(
+    assert "configmap/extra: not returned, and not as it was verified" in one_line(
         report(scene, again)
     )
 
@@ -185,7 +185,7 @@ def test_a_way_back_that_was_refused_whole_was_not_written(
     shown = one_line(report(scene, result))
     assert "rollback not written, not verified" in shown
     assert "see what keeps the version before" not in shown
-    assert "ask for the rights" in shown
+    assert "ask for the missing rights" in shown
     verb = "undo" if keeps_its_lock else "recover"
     assert f"rollout-gate {verb} web" in shown
     assert ("rollout-gate undo" in shown) is keeps_its_lock
@@ -223,7 +223,7 @@ def test_configuration_that_a_missing_right_kept_leads_to_undo(
     result, _ = apply_and_lose(scene, gate, left, settings("two"))
     assert_ended(result, 5, "rollback-failed", "CrashLoop")
     said = one_line(report(scene, result))
-    assert "configmap/settings is still what this run wrote, for want of a right" in said
+    assert "configmap/settings is still as written, because a right was missing" in said
     assert "rollout-gate undo web" in said
 
 

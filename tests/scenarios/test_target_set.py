@@ -159,7 +159,7 @@ def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Sce
     assert warned(result, "secret/keys could not be restored")
     assert "refused     secret/keys" in result.stderr
     assert forecast(result, "secret/keys could not be returned", "exit 5")
-    advised = "secret/keys: not returned, and not what was verified; apply the whole manifest"
+    advised = "secret/keys: not returned, and not as it was verified; apply the whole manifest"
     assert advised in one_line(report(scene, result))
     assert mode(scene) == "one"
 

@@ -110,7 +110,7 @@ def test_without_a_lock_no_undo_of_the_configuration_is_advised(
     shown, words = advised(scene, result)
     said = " ".join(shown.split())
     assert "apply its manifest: undo cannot restore configmap/settings" in said
-    assert "beside configmap/settings as it is now" in said
+    assert "leave configmap/settings as it is now" in said
     assert words[:2] == ["undo", "web"]
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))

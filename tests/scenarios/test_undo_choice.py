@@ -35,6 +35,28 @@ def test_undo_of_a_restart_goes_back_before_it_and_slanders_nothing(scene: Scene
     assert "no verification" not in result.stderr
 
 
+@pytest.mark.contract("B1304")
+@pytest.mark.parametrize("kind", ["deployment", "statefulset"])
+def test_an_undo_is_held_against_the_revision_that_it_left_alone(scene: Scene, kind: str) -> None:
+    """Of one template there are several after restarts: the others are no worse for it."""
+    make, name = (web, "web") if kind == "deployment" else (stateful_set, "db")
+    named = f"{kind}/{name}"
+    assert_verified(scene.apply(make(behaviour="ready=1.5")))
+    for _ in range(2):
+        assert_verified(scene.gate("restart", named, *DOCUMENT))
+    assert_verified(scene.gate("undo", named, *DOCUMENT))
+    again = scene.gate("undo", named, *DOCUMENT)
+    assert_verified(again)
+    assert f"goes to revision 1 (shop/{name}:1), the version that runs" in again.stderr
+    left = scene.gate("undo", named)
+    assert_refused(left, "NoBaseline")
+    assert (
+        len(re.findall("an undo left it at", left.stderr))
+        + len(re.findall("a restart of the version that runs", left.stderr))
+        == 2
+    )
+
+
 @pytest.mark.contract("B1017", "B1253")
 def test_undo_of_a_restart_does_not_say_that_nothing_changes(scene: Scene) -> None:
     """It takes the annotation over and away: pods are replaced, and a failure returns to them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.app.command_context import connect
 from gate.app.commands.apply_plan import plan_apply
-from gate.app.commands.dry_run import NOTHING_WRITTEN, end_dry_run
+from gate.app.commands.dry_run import NOTHING_WRITTEN, end_unwritten
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.preflight.check_subjects import require_answerable
@@ -44,10 +44,9 @@ def run_apply(start: CommandStart) -> Attempt | Passed:
         manifest = guard_manifest(context, manifest)
         refs = [item.ref for item in manifest.objects]
         if settings.dry_run:
-            ready = plan_apply(context.with_memory_of(refs), manifest)
-            return end_dry_run(ready.plan, NOTHING_WRITTEN)
+            return end_unwritten(context.with_memory_of(refs), manifest, NOTHING_WRITTEN)
 
-        # Lock: the first writes, to the Leases of the Deployments.
+        # Lock: the first writes, to the Leases of the workloads.
         locked = [item.lasting_ref for item in manifest.objects]
         context = context.with_locks(locks_of(locked, context.session.namespace))
 

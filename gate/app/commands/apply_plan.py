@@ -88,7 +88,7 @@ def _lay_out(
     watching: Watching,
     paused: Collection[Ref],
 ) -> Plan:
-    """Return the plan with its way back; it resumes the Deployments in `paused`."""
+    """Return the plan with its way back; it resumes the workloads in `paused`."""
     session, settings, console = context.session, context.settings, context.console
     targets = tuple(watching.target(item.ref) for item in items if item.is_workload)
     resumed = {item.ref for item in items} if settings.resume else paused

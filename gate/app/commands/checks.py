@@ -41,7 +41,7 @@ from gate.report.style.style import Style
 def checks(start: CommandStart, names: tuple[str, ...]) -> int:
     """Ask every check once and print the results; return the exit code of the worst.
 
-    Connects to a cluster only if a check is about a Deployment or its namespace.
+    Connects to a cluster only if a check is about a workload or its namespace.
     """
     world, settings, console = start.world, start.settings, start.console
     wanted = choose_checks(settings, names)
@@ -65,7 +65,7 @@ def checks(start: CommandStart, names: tuple[str, ...]) -> int:
 
 
 def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) -> list[Job]:
-    """Return the checks with their questions; reads each Deployment once, if a check needs it."""
+    """Return the checks with their questions; reads each workload once, if a check needs it."""
     subjects: dict[Ref, Subject] = {}
     jobs: list[Job] = []
     at = session.clock.now()

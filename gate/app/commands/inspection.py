@@ -14,14 +14,14 @@ from gate.app.preflight.guards import refuse_single_run
 from gate.app.preflight.return_target import Facts, read_beside
 from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
-from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of
+from gate.app.runtime.live_state import Live, judge_now, read_live, selector_of, with_warnings
 from gate.app.runtime.session import Session
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import argument_of
 from gate.config import Settings
 from gate.core.model.configuration_references import configuration_names
 from gate.core.model.fact import Absent, Known
-from gate.core.model.outcome import EXIT_CODES, Outcome, Reason
+from gate.core.model.outcome import EXIT_CODES, ON_THEIR_WAY, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.judge import Rollout, VerdictKind
@@ -56,7 +56,7 @@ def status(start: CommandStart, name: str) -> int:
     session, settings, console = connect(start).session, start.settings, start.console
     live = read_live(session, name)
     recovery = recovery_of(session, live.object.ref, start.world.processes)
-    rollout = judge_now(live, session.clock.now())
+    rollout = with_warnings(session, judge_now(live, session.clock.now()))
     stopped = 0
     if recovery and (settings.watch or settings.output == "json"):
         console.warn(recovery)
@@ -103,7 +103,7 @@ def _follow_rollout(
 
 
 class _Trees:
-    """The trees of a watched Deployment: a live one, or printed one after the other."""
+    """The trees of a watched workload: a live one, or printed one after the other."""
 
     def __init__(self, session: Session, settings: Settings, console: Console) -> None:
         self._session = session
@@ -157,7 +157,7 @@ _NEXT: Final = {
 def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
     """Say what leads on from here, with the command to copy; "" where nothing is to be done."""
     word = call_verdict(rollout.verdict(now))
-    has_trouble = any(cause.reason is not Reason.NOT_READY for cause in rollout.causes(now))
+    has_trouble = any(cause.reason not in ON_THEIR_WAY for cause in rollout.causes(now))
     found = _NEXT.get("failed" if word == "progressing" and has_trouble else word)
     if found is None or rollout.snapshot.live is None:
         return ""
@@ -168,7 +168,7 @@ def _describe_next(session: Session, rollout: Rollout, now: float) -> str:
 
 
 def _why_empty(session: Session, rollout: Rollout) -> str:
-    """Say why a Deployment is scaled to 0, as far as its lock remembers."""
+    """Say why a workload is scaled to 0, as far as its lock remembers."""
     live = rollout.snapshot.live
     if live is None or live.replicas:
         return ""

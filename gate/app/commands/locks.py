@@ -63,7 +63,7 @@ def read_locks(session: Session, settings: Settings, command: str) -> tuple[Held
     """Return the locks of the namespace, or of all namespaces.
 
     Raises RefusedError if there is no such namespace, or if listing is forbidden; the hint of the
-    latter may suggest `command` for one namespace or one Deployment.
+    latter may suggest `command` for one namespace or one workload.
     """
     leases = Leases(lock_client(session))
     if not settings.all_namespaces:

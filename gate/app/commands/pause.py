@@ -1,4 +1,4 @@
-"""`pause`: pauses a Deployment; afterwards there is nothing to follow."""
+"""`pause`: pauses a Deployment or suspends a Job; afterwards there is nothing to follow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDS_PODS: Final = (
 
 
 def pause(world: World, settings: Settings, name: str) -> int:
-    """Pause a Deployment."""
+    """Pause a workload."""
     return run_attempt(world, "pause", settings, partial(run_pause, name=name))
 
 
@@ -36,13 +36,13 @@ def run_pause(start: CommandStart, name: str) -> Attempt:
     A pause must be possible while a run holds the lock: that run is warned of, and not waited for.
     """
     with start.ends_at_signal():
-        # Connect and guard: the right cluster, and a Deployment that may be changed.
+        # Connect and guard: the right cluster, and a workload that may be changed.
         context = connect(start)
         guard_namespace(context)
         read_guarded_alone(context, name)
         warn_of_run(context.session, name, start.world.processes, context.console.warn)
 
-        # Plan: as the Deployment is right before the write.
+        # Plan: as the workload is right before the write.
         ready = plan_pause(context, name)
 
     # Run: write, and follow nothing.
@@ -50,7 +50,7 @@ def run_pause(start: CommandStart, name: str) -> Attempt:
 
 
 def plan_pause(context: CommandContext, name: str) -> Ready:
-    """Prepare to pause a Deployment."""
+    """Prepare to pause a workload."""
     live = read_guarded_alone(context, name)
     refuse_to_pause_ended(live, context.session.connection.cluster)
     if not has_way_back(live.ref):

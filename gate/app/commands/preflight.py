@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gate.app.command_context import connect
-from gate.app.commands.apply_plan import plan_apply
-from gate.app.commands.dry_run import end_dry_run
+from gate.app.commands.dry_run import end_unwritten
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.manifest_guard import guard_manifest
 from gate.app.preflight.manifest_reading import read_manifest
@@ -33,5 +32,5 @@ def run_preflight(start: CommandStart) -> Passed | int:
             return 0
         manifest = guard_manifest(context, manifest)
         context = context.with_memory_of(item.ref for item in manifest.objects)
-        ready = plan_apply(context, manifest)
-        return end_dry_run(ready.plan, "nothing refuses this manifest; nothing was written")
+        said = "nothing refuses this manifest; nothing was written"
+        return end_unwritten(context, manifest, said)

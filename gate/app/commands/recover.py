@@ -44,9 +44,9 @@ def recover(world: World, settings: Settings, names: tuple[str, ...]) -> int:
 
 
 def run_recover(start: CommandStart, names: tuple[str, ...]) -> Attempt | Passed:
-    """Finish attempts: on named Deployments, in the namespace, or in all namespaces.
+    """Finish attempts: on named workloads, in the namespace, or in all namespaces.
 
-    RefusedError for a name with neither a lock nor a Deployment.
+    RefusedError for a name with neither a lock nor a workload.
     """
     settings = start.settings
     with start.ends_at_signal():
@@ -117,7 +117,7 @@ class _Left:
 def _read_locks(
     session: Session, leases: Leases, names: Iterable[str]
 ) -> tuple[list[Held], tuple[Lock, ...]]:
-    """Read the locks of some Deployments; a Deployment without a Lease must at least exist.
+    """Read the locks of some workloads; a workload without a Lease must at least exist.
 
     If that Lease was deleted, an attempt that held it may have its record in another one: such
     Leases are returned too, and with them the locks that have no Lease. RefusedError if the other
@@ -285,7 +285,7 @@ def _tell_ends(recovery: Recovery, ended: Iterable[Attempt]) -> None:
 
 
 def _written_by(attempt: Attempt, *, everywhere: bool) -> str:
-    """Name an attempt's Deployments, else its first object and the number of the others."""
+    """Name an attempt's workloads, else its first object and the number of the others."""
     followed = [target.ref for target in attempt.plan.targets]
     objects = followed or [planned.ref for planned in attempt.plan.objects]
     named = followed or objects[:1]

@@ -41,7 +41,7 @@ _OF_RUNS: Final = (
 
 
 def restart(world: World, settings: Settings, name: str) -> int:
-    """Restart a Deployment and follow it."""
+    """Restart a workload and follow it."""
     return run_attempt(world, "restart", settings, partial(run_restart, name=name))
 
 
@@ -95,6 +95,6 @@ def _try_restart(
 
 
 def _resume_command(session: Session, ref: Ref) -> str:
-    """Return the command that resumes a Deployment, ready to paste."""
+    """Return the command that resumes a workload, ready to paste."""
     words = ("rollout-gate", "resume", argument_of(ref))
     return session.connection.cluster.command(*words, namespace=ref.namespace)

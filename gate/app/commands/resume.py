@@ -1,4 +1,4 @@
-"""`resume`: resumes a paused Deployment, and follows the rollout that this starts."""
+"""`resume`: resumes a Deployment or a Job, and follows the rollout that this starts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gate.core.plan.plan import Plan, PlannedObject
 
 
 def resume(world: World, settings: Settings, name: str) -> int:
-    """Resume a Deployment and follow it."""
+    """Resume a workload and follow it."""
     return run_attempt(world, "resume", settings, partial(run_single, name=name, plan=plan_resume))
 
 
 def plan_resume(context: CommandContext, name: str) -> Ready:
-    """Prepare to resume a paused Deployment, and to follow the rollout that this starts."""
+    """Prepare to resume a paused workload, and to follow the rollout that this starts."""
     live = read_guarded(context, name)
     refuse_to_resume(live.object.ref)
     if not live.workload.paused:

@@ -21,7 +21,7 @@ from gate.core.model.objects import Ref, Revision
 
 
 def choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]:
-    """Return the checks; if Deployments are named, without those about others.
+    """Return the checks; if workloads are named, without those about others.
 
     They share alpha with all others of a rollout.
     """
@@ -35,7 +35,7 @@ def choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]
 def list_refs(
     settings: Settings, names: Sequence[str], wanted: Sequence[Check], stdin: BinaryIO
 ) -> list[Ref]:
-    """Return the manifest's Deployments and those named, or else those that checks name.
+    """Return the manifest's workloads and those named, or else those that checks name.
 
     Their namespace is "" while nothing has set it.
     """
@@ -61,7 +61,7 @@ def with_namespaces(refs: Sequence[Ref], namespace: str) -> list[Ref]:
 
 
 def nobody(namespace: str, at: float) -> Subject:
-    """Return the subject of a check that is about no Deployment."""
+    """Return the subject of a check that is about no workload."""
     return Subject(
         namespace,
         "",

@@ -1,4 +1,4 @@
-"""What commands about one Deployment share: phases, guards, and a plan that follows it."""
+"""What commands about one workload share: phases, guards, and a plan that follows it."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _Read = TypeVar("_Read")
 def run_single(
     start: CommandStart, name: str, plan: Callable[[CommandContext, str], Ready]
 ) -> Attempt:
-    """Go through the phases of a command about one Deployment; they are those of an apply.
+    """Go through the phases of a command about one workload; they are those of an apply.
 
     `plan` is called under the lock, once what a dead gate left is finished.
     """
     with start.ends_at_signal():
-        # Connect and guard: the right cluster, and a Deployment that may be changed.
+        # Connect and guard: the right cluster, and a workload that may be changed.
         context = connect(start)
         live = guard_workload(context, name)
 
-        # Lock the Deployment.
+        # Lock the workload.
         context = context.with_locks([lock_of(live.object.ref)])
 
     # Recover: finish what a gate that died under this lock left.
@@ -61,7 +61,7 @@ def run_single(
 
 
 def guard_workload(context: CommandContext, name: str) -> Live:
-    """Announce the cluster, refuse a wrong one; return the Deployment as `read_guarded` does."""
+    """Announce the cluster, refuse a wrong one; return the workload as `read_guarded` does."""
     guard_namespace(context)
     return read_guarded(context, name)
 
@@ -73,7 +73,7 @@ def guard_namespace(context: CommandContext) -> None:
 
 
 def read_guarded(context: CommandContext, name: str) -> Live:
-    """Check permissions and guards; return the Deployment and what it owns."""
+    """Check permissions and guards; return the workload and what it owns."""
     session = context.session
     refs = [workload_ref(session.namespace, name)]
     removes = context.settings.replace_blocked_pods
@@ -85,7 +85,7 @@ def read_guarded(context: CommandContext, name: str) -> Live:
 
 
 def read_guarded_alone(context: CommandContext, name: str) -> LiveObject:
-    """Check permissions and guards; return the Deployment alone, without what it owns."""
+    """Check permissions and guards; return the workload alone, without what it owns."""
     session = context.session
     ref = workload_ref(session.namespace, name)
     needs = one_change(session.resources, ref)
@@ -120,7 +120,7 @@ def _refuse_guarded(context: CommandContext, live: LiveObject) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A plan without a target, the Deployment, and the dry run's result if there was one."""
+    """A plan without a target, the workload, and the dry run's result if there was one."""
 
     live: Live
     plan: Plan
@@ -128,7 +128,7 @@ class Draft:
 
 
 def watch_target(context: CommandContext, draft: Draft) -> Ready:
-    """Watch the Deployment, make it the plan's target, and check the way back."""
+    """Watch the workload, make it the plan's target, and check the way back."""
     session, settings, console = context.session, context.settings, context.console
     live = draft.live
     ref = live.object.ref
@@ -160,7 +160,7 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
 def _members(
     live: Live, target: Target, history: History, beside: return_target.Facts
 ) -> list[PlannedObject]:
-    """Return the objects that may have to go back with a Deployment that returns to a verified set.
+    """Return the objects that may have to go back with a workload that returns to a verified set.
 
     There are none if it returns to what runs.
     """

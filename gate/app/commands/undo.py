@@ -33,7 +33,7 @@ _OF_RUNS: Final = (
 
 
 def undo(world: World, settings: Settings, name: str) -> int:
-    """Return a Deployment to an earlier version and follow it."""
+    """Return a workload to an earlier version and follow it."""
     return run_attempt(world, "undo", settings, partial(run_undo, name=name))
 
 
@@ -56,7 +56,7 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
             ready = plan_undo(context.with_memory_of(members), name, named)
             return end_dry_run(ready.plan, NOTHING_WRITTEN)
 
-        # Lock the Deployment, and all those that it may return together with.
+        # Lock the workload, and all those that it may return together with.
         members = _members(context, live.object.ref)
         context = context.with_locks(map(lock_of, members))
 

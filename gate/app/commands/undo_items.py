@@ -57,7 +57,7 @@ def _name(found: UndoSubject, choice: Choice) -> str:
 def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple[Prepared, ...]:
     """Return the objects of a verified set that differ from what was verified.
 
-    The Deployment is always among them if our manager applies it, since it is followed.
+    The workload is always among them if our manager applies it, since it is followed.
     """
     digests, replica_set = found.digests(), choice.replica_set
     deployments = {found.ref, *deployments_of(found.history)}
@@ -95,7 +95,7 @@ def _of_set(found: UndoSubject, choice: Choice, version: JudgedVersion) -> tuple
 
 
 def _iter_unchanged(found: UndoSubject) -> Iterator[Prepared]:
-    """Yield the Deployment as our manager applies it now, if it applies anything.
+    """Yield the workload as our manager applies it now, if it applies anything.
 
     A restart's annotation is not taken over: it would become part of what is applied.
     """
@@ -160,7 +160,7 @@ def _bodies(
 def _recall_body(found: UndoSubject, version: JudgedVersion, ref: Ref) -> Body | None:
     """Return what was applied of a member, None if unknown.
 
-    The environment values of a Deployment come from its ReplicaSet.
+    The environment values of a workload come from its revision.
     """
     digest = version.members[ref]
     deployments = (found.ref, *sorted(deployments_of(found.history)))
@@ -206,7 +206,7 @@ def _body_of_template(
     body = bodies.get(found.ref)
     if body is None:
         raise RefusedError(
-            f"the ReplicaSet of that version of {found.ref} is gone, and its template with it",
+            f"the revision of that version of {found.ref} is gone, and its pod template with it",
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )

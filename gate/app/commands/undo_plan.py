@@ -5,6 +5,7 @@ from __future__ import annotations
 from gate.app.command_context import CommandContext
 from gate.app.commands import undo_refusal
 from gate.app.commands.undo_items import prepare_items
+from gate.app.commands.undo_pods import plan_to_replace_pods
 from gate.app.commands.undo_return import check_return
 from gate.app.commands.undo_revision import named_revision, with_number_of_now
 from gate.app.commands.undo_subject import UndoSubject, read_subject
@@ -75,6 +76,7 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     targets = tuple(watching.target(live.ref) for live in lives)
     refs = [item.ref for item in items]
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
+    plan = plan_to_replace_pods(found, choice, plan)
     plan = return_target.with_target_set(session, plan, context.memory)
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)

@@ -13,7 +13,7 @@ from gate.core.plan.journal_record import Record
 
 
 def find_undo(context: CommandContext, ends: Sequence[Attempt], ref: Ref) -> Attempt | None:
-    """Return the last recovered attempt whose end is the undo of a Deployment; announce each.
+    """Return the last recovered attempt whose end is the undo of a workload; announce each.
 
     If a dead gate had rolled out or restarted a version, an undo means that version. Once the
     recovery took it back, a further undo would return to the version before it. The same holds if
@@ -43,7 +43,7 @@ def _has_undone(ended: Attempt, record: Record, ref: Ref) -> bool:
 
 
 def _is_back(ended: Attempt, ref: Ref) -> bool:
-    """Tell whether a recovery has restored a Deployment, or only the configuration beside it."""
+    """Tell whether a recovery has restored a workload, or only the configuration beside it."""
     ending, restored = ended.result.endings.get(ref), ended.ledger.restored
     if ref in restored:
         return ending is not None and ending.outcome is Outcome.ROLLED_BACK

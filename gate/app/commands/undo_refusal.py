@@ -112,7 +112,7 @@ def _whys(found: UndoSubject, version: JudgedVersion, missing: Lacking) -> Itera
 
 
 def _whose(found: UndoSubject, ref: Ref) -> str:
-    """Say who last changed an object whose live state no attempt on the Deployment wrote."""
+    """Say who last changed an object whose live state no attempt on the workload wrote."""
     digest, fact = found.digests().get(ref), found.lives.get(ref)
     deployments = {one for v in found.history.once_verified for one in v.members} - {found.ref}
     for one in sorted(deployments):

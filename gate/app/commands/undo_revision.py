@@ -17,7 +17,7 @@ from gate.errors import RefusedError
 def named_revision(
     settings: Settings, live: Live, recovery: Callable[[], str] = str
 ) -> Revision | None:
-    """Return the ReplicaSet that `--to-revision` names, None without it.
+    """Return the revision that `--to-revision` names, None without it.
 
     RefusedError if there is no such revision; `recovery` then says how to finish what a dead gate
     left, "" if it left nothing: its return may have renumbered the revision.
@@ -46,9 +46,9 @@ def _what_there_is(live: Live, number: int) -> Iterator[str]:
 
 
 def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubject:
-    """Set `to_revision` to the ReplicaSet's current number: a return to it renumbers it.
+    """Set `to_revision` to the revision's current number: a return to it renumbers it.
 
-    RefusedError if that ReplicaSet is gone.
+    RefusedError if that revision is gone.
     """
     if named is None:
         return found
@@ -56,7 +56,7 @@ def with_number_of_now(found: UndoSubject, named: Revision | None) -> UndoSubjec
     number = next((rs.revision for rs in owned if rs.uid == named.uid), None)
     if number is None:
         raise RefusedError(
-            f"the ReplicaSet of {revision_name(named)} of {found.ref} is gone since this run began",
+            f"{revision_name(named)} of {found.ref} is gone since this run began",
             reason=Reason.NOT_FOUND,
             hint=f"see what there is: {found.command('history')}",
         )

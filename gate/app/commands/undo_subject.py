@@ -1,4 +1,4 @@
-"""What an undo is about: the live Deployment, its history, and the live objects of its sets."""
+"""What an undo is about: the live workload, its history, and the live objects of its sets."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class UndoSubject:
 
     @property
     def ref(self) -> Ref:
-        """Return the Deployment that was named."""
+        """Return the workload that was named."""
         return self.live.object.ref
 
     @property
     def history(self) -> History:
-        """Return what is remembered of the Deployment."""
+        """Return what is remembered of the workload."""
         return self.memory.history(self.ref)
 
     def digests(self) -> dict[Ref, str]:
@@ -60,13 +60,13 @@ class UndoSubject:
         }
 
     def command(self, verb: str, *flags: str) -> str:
-        """Return a command about the Deployment, ready to paste."""
+        """Return a command about the workload, ready to paste."""
         words = ("rollout-gate", verb, argument_of(self.ref), *flags)
         return self.session.connection.cluster.command(*words, namespace=self.ref.namespace)
 
 
 def deployments_of(history: History) -> set[Ref]:
-    """Return the Deployments of the sets that were verified."""
+    """Return the workloads of the sets that were verified."""
     return {ref for one in history.once_verified for ref in one.members if is_workload(ref)}
 
 

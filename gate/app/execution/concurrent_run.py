@@ -1,4 +1,4 @@
-"""A `pause` during another run on the Deployment: that run goes on, or died and left its record."""
+"""A `pause` during another run on the workload: that run goes on, or died and left its record."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def warn_of_run(session: Session, name: str, processes: Processes, warn: Warn) -
     if state is LockState.HELD:
         warn(
             f"{held.lock} is locked by {held.holder}: that run may have to wait for the pause to"
-            " end, and fails (Paused) where its time is over first; until then `kubectl rollout"
-            " resume` ends the pause, as `resume` waits for that run"
+            " end, and fails (Paused) if its time runs out first; to end the pause before that, use"
+            " `kubectl rollout resume`: `rollout-gate resume` would wait for that run"
         )
     elif is_open:
         warn(
-            f"{_describe_holder(held, state)}: its record is unfinished; recover waits for no"
-            " pause, and leaves as it is what is half-way"
+            f"{_describe_holder(held, state)}: that attempt is unfinished, and `rollout-gate"
+            " recover` does not end a pause: what is half-way stays so until somebody resumes it"
         )
 
 

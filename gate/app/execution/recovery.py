@@ -97,9 +97,9 @@ class Recovery:
         first_questions.check_access(session, "recover", needs)
         reader = Reader(session.client, session.resources, session.clock)
         found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
-        watching = _watching(session, record, found)
+        watching = watch_followed(session, record, found)
         watching.settle(self.context.settings.connect_timeout)
-        snapshots = _snapshots(record, watching)
+        snapshots = snapshots_of(record, watching)
         undoes = record.command in self.undone
         plan = resume(record, found, snapshots, session.clock.now(), takes_back=undoes)
         if plan is None:
@@ -182,7 +182,7 @@ def _describe_patience(plan: Plan) -> str:
     lives = ((target.snapshot.kind, target.snapshot.live) for target in plan.targets)
     told = [kind.deadline_seconds(live, plan.policy) for kind, live in lives if live is not None]
     longest = max((one for one in told if one < math.inf), default=0.0)
-    return f"; it waits while anything moves within {format_seconds(longest)}" if longest else ""
+    return f"; fails after {format_seconds(longest)} without progress" if longest else ""
 
 
 def _list_refs(record: Record) -> list[Ref]:
@@ -215,8 +215,8 @@ def _as_manifest(lock: Lock, refs: Iterable[Ref]) -> Manifest:
     )
 
 
-def _watching(session: Session, record: Record, found: Found) -> Watching:
-    """Watch the Deployments of a record that exist."""
+def watch_followed(session: Session, record: Record, found: Found) -> Watching:
+    """Watch the workloads of a record that exist."""
     lives = {one.ref: found[one.ref] for one in record.followed}
     selectors = {
         ref: selector_of(fact.value) for ref, fact in lives.items() if isinstance(fact, Known)
@@ -226,7 +226,8 @@ def _watching(session: Session, record: Record, found: Found) -> Watching:
     return watching
 
 
-def _snapshots(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+def snapshots_of(record: Record, watching: Watching) -> dict[Ref, Snapshot]:
+    """Return what was seen of each workload of a record, of one that is gone as well."""
     gone = Absent()
     return {
         one.ref: watching.snapshot(one.ref)

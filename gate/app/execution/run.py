@@ -51,7 +51,7 @@ LAST_LOOK_SECONDS = 2.0
 class Ready:
     """An attempt that nothing has refused.
 
-    `watching`, already started, is on the Deployments that it follows, None if there are none.
+    `watching`, already started, is on the workloads that it follows, None if there are none.
     """
 
     context: CommandContext
@@ -60,7 +60,7 @@ class Ready:
 
     @property
     def selectors(self) -> Mapping[Ref, Mapping[str, Any]]:
-        """The selectors of the Deployments that it follows."""
+        """The selectors of the workloads that it follows."""
         return self.watching.selectors if self.watching is not None else FrozenMap()
 
 
@@ -160,7 +160,7 @@ def _warn_of_writes(console: Console, sent: Sequence[Ref]) -> None:
 
 
 def _looked_around(clock: Clock, client: Client, console: Console, attempt: Attempt) -> Attempt:
-    """Tell the report which namespaces of deleted Deployments are gone or terminating too.
+    """Tell the report which namespaces of deleted workloads are gone or terminating too.
 
     Skipped after a signal, and limited to `LAST_LOOK_SECONDS`.
     """

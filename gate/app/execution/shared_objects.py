@@ -1,7 +1,7 @@
 """Which objects that an attempt created other runs of the gate have come to use.
 
 Another run that applies the very same object leaves no trace in it: only the Lease of its
-Deployment says what it was verified with, and its record what it is working on.
+workload says what it was verified with, and its record what it is working on.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def answer_with_users(session: Session, plan: Plan, effect: FindUsers) -> UsersF
 
 
 def _find_used(other: Held, created: dict[Ref, LiveObject]) -> Iterator[tuple[Ref, str]]:
-    """Yield what another lock's Deployment was verified with, or its unfinished attempt needs.
+    """Yield what another lock's workload was verified with, or its unfinished attempt needs.
 
     That is all of them if what the lock remembers cannot be read: a newer gate may have written it.
     """

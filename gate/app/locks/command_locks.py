@@ -180,7 +180,7 @@ def _require_rights(client: Client, locks: Iterable[Lock]) -> None:
 
 
 def recall_history(session: Session, ref: Ref) -> History:
-    """Return what the lock of a Deployment remembers; an empty history if it cannot be read."""
+    """Return what the lock of a workload remembers; an empty history if it cannot be read."""
     try:
         held = Leases(lock_client(session)).read(lock_of(ref))
     except ApiError:
@@ -195,7 +195,7 @@ def _unsaid(_: str) -> None:
 def look_at_locks(
     session: Session, settings: Settings, console: Console, refs: Iterable[Ref]
 ) -> MemorySnapshot:
-    """Read the locks of Deployments without taking them; report their holders."""
+    """Read the locks of workloads without taking them; report their holders."""
     client = lock_client(session)
     leases, histories = Leases(client), dict[Ref, History]()
     for ref in sorted(ref for ref in refs if is_workload(ref)) if settings.lock else ():

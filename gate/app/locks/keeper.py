@@ -96,11 +96,11 @@ class Keeper:
     # -- what was found ----------------------------------------------------------------------------
 
     def history(self, ref: Ref) -> History:
-        """Return what the lock of a Deployment remembers."""
+        """Return what the lock of a workload remembers."""
         return self._held.history(lock_of(ref), self._warn)
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
-        """Read bodies from the Secret beside a Deployment's lock, by digest."""
+        """Read bodies from the Secret beside a workload's lock, by digest."""
         return self._verified.read(lock_of(ref), digests)
 
     @property
@@ -305,7 +305,7 @@ class Keeper:
         """Write the histories, remove the record, and release the locks.
 
         The record goes last, with its own lock: if the gate is killed in between, whoever finds the
-        record finishes the attempt, and no Deployment lacks its history.
+        record finishes the attempt, and no workload lacks its history.
         """
         texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
         known = set(self._held.lost)

@@ -1,4 +1,4 @@
-"""What the locks remember of Deployments, as one run sees it."""
+"""What the locks remember of workloads, as one run sees it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gate.kube.resources import SECRETS
 
 
 class Memory(Protocol):
-    """What is remembered of Deployments."""
+    """What is remembered of workloads."""
 
     def history(self, ref: Ref) -> History:
-        """Return what is remembered of a Deployment, an empty history if nothing is."""
+        """Return what is remembered of a workload, an empty history if nothing is."""
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
         """Read bodies from the Secret beside its lock, by digest."""
@@ -33,11 +33,11 @@ class MemorySnapshot:
     verified: VerifiedBodies | None = None
 
     def history(self, ref: Ref) -> History:
-        """Return what is remembered of a Deployment."""
+        """Return what is remembered of a workload."""
         return self.found.get(ref, History())
 
     def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
-        """Read bodies from the Secret beside the lock of a Deployment, by digest."""
+        """Read bodies from the Secret beside the lock of a workload, by digest."""
         lock = lock_of(ref)
         return self.verified.read(lock, digests) if self.verified is not None else {}
 

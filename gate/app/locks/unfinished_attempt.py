@@ -47,7 +47,7 @@ def _find_places(leases: Leases, ref: Ref) -> Iterator[Held]:
         yield from record_places(leases.read, held)
     elif not has_way_back(ref):
         for one in leases.all(ref.namespace):
-            record = _read_record(one)
+            record = read_open_record(one)
             if record is not None and any(followed.ref == ref for followed in record.followed):
                 yield one
 
@@ -63,7 +63,7 @@ def describe_unfinished(session: Session, place: Held, processes: Processes) -> 
             f"{place.lock} was released from {place.holder.held_last_by}, which may still be at"
             f" work; once it has ended, to finish it: {command}"
         )
-    record = _read_record(place)
+    record = read_open_record(place)
     refs = [one.ref for one in record.followed] if record is not None else []
     attempt = "the attempt on " if len(refs) > 1 else ""
     return f"{attempt}{name_followed(refs, place.lock)} is unfinished; to finish it: {command}"
@@ -74,7 +74,7 @@ def name_followed(refs: Iterable[Ref], lock: Lock) -> str:
     return some_names(list(map(str, refs)), _MOST_NAMED) or str(lock)
 
 
-def _read_record(held: Held) -> Record | None:
+def read_open_record(held: Held) -> Record | None:
     """Return the record in a Lease, None if there is none that can be read."""
     try:
         return read_record(held.record) if held.record else None

@@ -1,4 +1,4 @@
-"""Which Deployment each check is about, and what is wrong with checks before asking any."""
+"""Which workload each check is about, and what is wrong with checks before asking any."""
 
 from __future__ import annotations
 

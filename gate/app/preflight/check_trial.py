@@ -33,7 +33,7 @@ from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import find_most_available
 from gate.errors import RefusedError
 from gate.report.check_report.asked_check import AskedCheck, parts
-from gate.report.check_report.query_pointer import point_at_place, question_text
+from gate.report.check_report.query_pointer import list_queries, question_text, show_queries
 from gate.side_by_side import each
 
 TRIAL_SECONDS: Final = 30.0
@@ -141,7 +141,8 @@ def _announce(trial: _Trial, console: Console) -> None:
         return
     for role, question in parts(questions):
         name = check.name if role == "value" else f"{check.name}, {role}"
-        _note(console, name, question_text(question))
+        for key, query in list_queries(question_text(question)):
+            _note(console, f"{name}, {key}" if key else name, query)
 
 
 def _warn_of_unreachable(session: Session, checks: Sequence[Check], console: Console) -> None:
@@ -214,9 +215,9 @@ def _pointer(asked: AskedCheck) -> Iterator[str]:
     position = asked.error.position if asked.error is not None else None
     for role, question in parts(asked.questions) if asked.questions else ():
         if role == (asked.error_role or "value"):
-            query = question_text(question)
-            yield f"the query of check {asked.check.name} is"
-            yield from point_at_place(query, position) if position else query.split("\n")
+            for key, lines in show_queries(question_text(question), position):
+                yield f"{key or 'the query'} of check {asked.check.name} is"
+                yield from lines
 
 
 def _refusal(barred: list[AskedCheck]) -> RefusedError:

@@ -28,7 +28,7 @@ _RESUME = "find out why it was paused; to resume it, pass --resume"
 
 
 def refuse_managed(lives: Iterable[LiveObject], cluster: ClusterName, name: Naming = str) -> None:
-    """Refuse Deployments that Helm, Argo CD or Flux would revert; `cluster` is for the hint."""
+    """Refuse workloads that Helm, Argo CD or Flux would revert; `cluster` is for the hint."""
     for live in lives:
         signs = signs_of_management(live)
         if signs:
@@ -136,7 +136,7 @@ def refuse_deleting(lives: Iterable[LiveObject], cluster: ClusterName, name: Nam
 def refuse_empty(
     prepared: Iterable[Prepared], trials: Mapping[Ref, LiveObject], name: Naming = str
 ) -> None:
-    """Refuse Deployments without pods, which prove nothing (`--require-pods`).
+    """Refuse workloads without pods, which prove nothing (`--require-pods`).
 
     `trials` are what the server would make of them; so live replicas count if the manifest does
     not set any.
@@ -154,7 +154,7 @@ def refuse_empty(
 
 
 def refuse_scaled(prepared: Iterable[Prepared], name: Naming = str) -> None:
-    """Refuse Deployments scaled by somebody since the last apply, until `--replicas` decides."""
+    """Refuse workloads scaled by somebody since the last apply, until `--replicas` decides."""
     for item in prepared:
         numbers = item.replicas
         if numbers is None or numbers.decision is not Decision.REFUSED:

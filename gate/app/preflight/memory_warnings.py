@@ -26,7 +26,7 @@ Warn = Callable[[str], None]
 
 
 def paused_by_us(items: Iterable[Prepared], memory: Memory) -> frozenset[Ref]:
-    """Return the Deployments that a gate paused: we may end such a pause."""
+    """Return the workloads that a gate paused: we may end such a pause."""
     return frozenset(one.ref for one in items if memory.history(one.ref).paused)
 
 

@@ -194,7 +194,7 @@ def warn_of_short_timeout(
 
 
 def _changes(item: Prepared, trials: Trials) -> bool:
-    """Tell whether the apply changes the object; for a Deployment, only its pod template counts."""
+    """Tell whether the apply changes the object; for a workload, only its pod template counts."""
     trial, live = trials.get(item.ref), item.live
     if trial is None:
         return False
@@ -215,7 +215,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan: the writes in the order of their phases, and the workloads to follow.
 
-    Deployments in `resumed` that would be paused after the apply are resumed.
+    Workloads in `resumed` that would be paused after the apply are resumed.
     """
     writes: list[PlannedWrite] = []
     for item in items:
@@ -230,7 +230,7 @@ def plan_of(
 
 
 def resumption(ref: Ref) -> PlannedWrite:
-    """Return the write that resumes a paused Deployment."""
+    """Return the write that resumes a paused workload."""
     return PlannedWrite(ref, Verb.MERGE, resume_body(ref))
 
 
@@ -242,7 +242,7 @@ def _is_paused(item: Prepared) -> bool:
 
 
 def selectors(manifest: Manifest, found: Surroundings) -> dict[Ref, Mapping[str, Any]]:
-    """Return the label selector of each Deployment: the live one, else the manifest's."""
+    """Return the label selector of each workload: the live one, else the manifest's."""
     return {item.ref: _selector(item, found) for item in manifest.deployments}
 
 

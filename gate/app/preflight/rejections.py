@@ -59,7 +59,7 @@ def _of_immutable(item: Prepared, problems: Fields) -> tuple[str, Fields]:
     changed = _changed_fixed_fields(item, kind) if kind is not None else ()
     named = ", ".join(changed or dict.fromkeys(one.path for one in fixed))
     known = kind.update_limits.instead if kind is not None else ""
-    other = known or "or delete the object first, if it may be gone meanwhile"
+    other = known or "or delete the object first, if you can do without it meanwhile"
     return f"{named} of {item.ref} cannot change once it exists: keep what is live, {other}", fixed
 
 

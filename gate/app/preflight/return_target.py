@@ -20,6 +20,7 @@ from gate.core.plan.plan import Plan, Target
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
+from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.obstacles import why_not_alone
@@ -30,15 +31,15 @@ from gate.kube.reads import Reader
 from gate.side_by_side import each
 
 _FATES: Final = {
-    BlockedPods.EVICT: "the gate evicts them, one by one",
-    BlockedPods.DELETE: "the gate deletes them, one by one",
-    BlockedPods.NEVER: "they are left to you, and the rollback ends as failed, exit 5",
+    BlockedPods.EVICT: "the gate evicts them one by one",
+    BlockedPods.DELETE: "the gate deletes them one by one",
+    BlockedPods.NEVER: "you have to delete them, and the rollback ends with exit 5",
 }
 """What becomes of pods of a failed version that their controller leaves."""
 
 _KEPT_COMPLETE: Final = (
-    "but if all pods ran the failed version before, each comes back at it until somebody lowers"
-    " the partition, and the rollback ends as failed, exit 5"
+    "if all pods ran the failed version before, they come back at it, and the rollback ends with"
+    " exit 5, until somebody lowers the partition"
 )
 """What becomes of them below a partition where the failed version was complete."""
 
@@ -70,7 +71,8 @@ def with_target_set(
     selection = select(candidates, {**others, **_read(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
-    target_set = replace(selection.target_set, undo_lacks=lacks)
+    doubts = find_doubts(candidates, plan)
+    target_set = replace(selection.target_set, undo_lacks=lacks, doubts=doubts)
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
@@ -87,7 +89,7 @@ def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:
 
 
 def read_beside(session: Session, histories: Iterable[History], named: Collection[Ref]) -> Facts:
-    """Read the objects, except Deployments, that earlier attempts wrote and this one does not."""
+    """Read the objects, except workloads, that earlier attempts wrote and this one does not."""
     versions = (version for history in histories for version in history.versions)
     members = {ref for version in versions for ref in version.members if not is_workload(ref)}
     return _read(session, sorted(members.difference(named)))
@@ -115,6 +117,8 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
             note("baseline", _baseline_line(plan, target, changes=changes))
         else:
             note("baseline", f"{plan.name_of(target.ref)}: what it does is not undone by a failure")
+    for ref, doubt in plan.target_set.doubts.items():
+        note("baseline", f"{plan.name_of(ref)}: {doubt}; this run does not ask it")
     if _returns(plan.policy):
         for line in _members(plan):
             note("baseline", line)
@@ -138,10 +142,10 @@ def _strategies_put_back(plan: Plan) -> Iterator[str]:
             continue
         if not (strategy := was.strategy_put_back(failed)):
             continue
-        left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, with which its"
+        left = f"{plan.name_of(target.ref)}: a failure puts {strategy} back, and its controller"
         kept = f"; {_KEPT_COMPLETE}" if was.holds_last_complete and failed.updates_all_pods else ""
         yield (
-            f"{left} controller leaves pods of the failed version as they are: {fate}"
+            f"{left} then leaves pods of the failed version as they are: {fate}"
             f" (--replace-blocked-pods {how}){kept}"
         )
 
@@ -209,7 +213,7 @@ def _scaled_to_zero(target: Target) -> str:
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:
-    """Return why a Deployment does not return to what ran, as the start of a line."""
+    """Return why a workload does not return to what ran, as the start of a line."""
     obstacles = plan.target_set.obstacles
     if ref in obstacles or not obstacles:
         why = obstacles.get(ref) or why_not_alone(plan.target(ref).snapshot)

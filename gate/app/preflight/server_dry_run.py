@@ -32,7 +32,7 @@ class Prepared:
 
     `taken` are the managed fields after the take-over, None if nothing is taken over.
     `claims` are fields without an owner that it also takes over, so that the apply removes them.
-    `replicas` are the numbers of an existing Deployment. `is_return` says whether the body is that
+    `replicas` are the numbers of an existing workload. `is_return` says whether the body is that
     of an earlier version and not of a manifest. If it `replaces` the live object, that is deleted
     first.
     """

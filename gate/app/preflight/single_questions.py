@@ -28,7 +28,7 @@ ONE_VERSION: Final = "only one version runs, so there is nothing to compare it w
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One check to be asked once; `about` is its Deployment as shown to people, "" for none."""
+    """One check to be asked once; `about` is its workload as shown to people, "" for none."""
 
     check: Check
     about: str
@@ -44,7 +44,8 @@ def job(check: Check, about: str, subject: Subject, at: float) -> Job:
     alone = check.compares and subject.baseline is None
     asked = without_comparison(check) if alone else check
     try:
-        questions = ask(asked, at, subject, During.ROLLOUT)
+        phase = During.ROLLOUT if check.runs_in(During.ROLLOUT) else During.BAKE
+        questions = ask(asked, at, subject, phase)
     except ValueError as error:
         raise _unfit(check, error) from error
     return Job(check, about, questions, compares_alone=alone)

@@ -19,8 +19,8 @@ Warn = Callable[[str], None]
 def within_age(plan: Plan, days: int | None, now: datetime, warn: Warn) -> Plan:
     """Return a plan that returns to nothing older than `days`; None allows any age.
 
-    A version is as old as its ReplicaSet (`metadata.creationTimestamp`); one of unknown age is too
-    old. If one of several Deployments could not return, none does, since they were applied
+    A version is as old as its revision (`metadata.creationTimestamp`); one of unknown age is too
+    old. If one of several workloads could not return, none does, since they were applied
     together; a partly done apply is not taken back either. Checks still compare with these
     versions.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gate.app.rehearsal.trouble import End, Trouble
-from gate.core.model.outcome import Outcome, Reason
+from gate.core.model.outcome import ON_THEIR_WAY, Outcome, Reason
 from gate.report.kinds import registry
 
 _LIMITS: Final[dict[str, str]] = {
@@ -18,7 +18,7 @@ _LIMITS: Final[dict[str, str]] = {
     **registry.LIMITS,
 }
 """The kind of `--fail-fast` for each reason."""
-_CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.NOT_READY)
+_CLOCKS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, *ON_THEIR_WAY)
 
 
 def setting_for(trouble: Trouble, result: dict[str, Any]) -> str:

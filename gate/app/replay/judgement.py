@@ -63,7 +63,7 @@ from gate.wire.trace import PodRemoved, Reached, Seen, TraceEvent
 
 
 class Stands(enum.StrEnum):
-    """The judgement of a recorded rollout; of several Deployments the first in this order counts.
+    """The judgement of a recorded rollout; of several workloads the first in this order counts.
 
     These are the verdict's kinds, and what checks add to them.
     """
@@ -106,7 +106,7 @@ class Playback:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of `replay`; of several Deployments, for the one that counts (`Stands`).
+    """The result of `replay`; of several workloads, for the one that counts (`Stands`).
 
     `decided_at` is in seconds of the recording, None while undecided.
     """
@@ -329,7 +329,7 @@ class _Player:
         )
 
     def _stands(self, ref: Ref, rollout: Rollout) -> tuple[Stands, Verdict | Ending]:
-        """Return the judgement of a Deployment, with the ending or verdict behind it."""
+        """Return the judgement of a workload, with the ending or verdict behind it."""
         ending = self.attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.INCONCLUSIVE:
             return Stands.INCONCLUSIVE, ending

@@ -84,7 +84,7 @@ def _refuse_result(file: str) -> None:
 
 
 def _before(found: trace.Recording, applied: LiveObject) -> Fact[LiveObject]:
-    """Return the Deployment before the apply, Absent if the recording has none."""
+    """Return the workload before the apply, Absent if the recording has none."""
     for live in found.before_live:
         if live.ref == applied.ref:
             return Known(live)

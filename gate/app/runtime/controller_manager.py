@@ -98,7 +98,7 @@ class ControllerManagerWatch:
 
 
 def _is_stalled(attempt: Attempt, now: float) -> bool:
-    """Tell whether a Deployment that is still followed has not moved for `STALLED_SECONDS`."""
+    """Tell whether a workload that is still followed has not moved for `STALLED_SECONDS`."""
     waited_for = (
         one
         for ref, one in attempt.workloads.rollouts.items()

@@ -17,12 +17,13 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref, Revision, Watched, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
-from gate.core.rollout.observations import Listed, Observed
+from gate.core.rollout.observations import Kind, Listed, Observed
 from gate.core.rollout.policy import Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.errors import RefusedError
 from gate.kube.failures import ApiError
 from gate.kube.kinds.registry import WORKLOADS, workload_of
+from gate.kube.lists import list_all
 from gate.kube.reads import Reader
 
 _LONGEST_AGE_SECONDS: Final = 2147483647.0
@@ -87,6 +88,19 @@ def read_live(session: Session, name: str) -> Live:
     for kind, things in lists:
         snapshot = snapshot.fold(Listed(now, kind, ref, things))
     return Live(found, found.workload, snapshot)
+
+
+def with_warnings(session: Session, rollout: Rollout) -> Rollout:
+    """Return the rollout with the warnings about its workload, as that a quota denies its pods.
+
+    Where they may not be read, it is judged without them.
+    """
+    query = (("fieldSelector", f"type=Warning,involvedObject.name={rollout.ref.name}"),)
+    with suppress(ApiError):
+        listed = list_all(session.client, Kind.EVENT, rollout.ref.namespace, query)
+        for event in listed.objects:
+            rollout = rollout.observe(Observed(session.clock.now(), event))
+    return rollout
 
 
 def judge_now(live: Live, now: float) -> Rollout:

@@ -51,7 +51,7 @@ class Tape:
     def __init__(
         self, recorder: Recorder, clock: Clock, deployments: int, policy: Mapping[str, Any]
     ) -> None:
-        """Expect answers to the applies of `deployments` Deployments, at least one."""
+        """Expect answers to the applies of `deployments` workloads, at least one."""
         self._recorder = recorder
         self._clock = clock
         self._expected = deployments
@@ -64,7 +64,7 @@ class Tape:
 
     @property
     def complete(self) -> bool:
-        """Whether every Deployment of the recording was applied."""
+        """Whether every workload of the recording was applied."""
         return len(self._applied) >= self._expected
 
     def on_answer(

@@ -29,7 +29,7 @@ _LAST: Final = 99
 
 
 class Watching:
-    """Watches on some Deployments, and what they have shown so far.
+    """Watches on some workloads, and what they have shown so far.
 
     Until the attempt begins, `settle` folds events here; later ones stay in the inbox.
     """
@@ -57,7 +57,7 @@ class Watching:
     def settle(self, seconds: float) -> None:
         """Wait until everything is listed once; RefusedError if that takes too long.
 
-        Events are folded with owners first, so that each object can be assigned to its Deployment.
+        Events are folded with owners first, so that each object can be assigned to its workload.
         """
         events: list[Message] = []
         ends_at = self._session.clock.now() + seconds
@@ -90,12 +90,12 @@ class Watching:
             )
 
     def target(self, ref: Ref) -> Target:
-        """Return what is known of a Deployment now, with its baseline."""
+        """Return what is known of a workload now, with its baseline."""
         snapshot = self._snapshots[ref]
         return Target(ref, snapshot, baseline_of(snapshot))
 
     def snapshot(self, ref: Ref) -> Snapshot:
-        """Return what is known of a Deployment now."""
+        """Return what is known of a workload now."""
         return self._snapshots[ref]
 
     def follow(self, rollout: Rollout) -> Rollout:

@@ -58,7 +58,7 @@ def interval(value: object) -> float:
 
 
 def deployment(value: object) -> str:
-    """Take the bare name of a Deployment."""
+    """Take the bare name of a workload."""
     word = parse_text(value)
     if SUBDOMAIN.fullmatch(word) is None:
         raise UsageError(f"not the name of a workload: {quote_value(word)}", hint="as in web")

@@ -9,18 +9,19 @@ from typing import Final
 from gate.core.attempt.ending_workload import revisions_of, workload_of
 from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
+from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.attempt.version_failures import (
     find_failed_test,
     find_failure,
     has_landed_late,
     is_known_failure,
+    weigh_standstill,
 )
 from gate.core.kinds.registry import has_way_back, is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.environment_values import without_values
-from gate.core.model.fact import Known
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import CleanText, Ref, Revision, Template
@@ -32,7 +33,7 @@ from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.core.ssa.applied_fields import applied_body, applied_digest
 from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.history import Closed, Closing
-from gate.core.versions.judged_version import JudgedVersion, LeftVersion, template_digest
+from gate.core.versions.judged_version import JudgedVersion, template_digest
 
 _LEFT_OPEN: Final = (Outcome.INTERRUPTED, Outcome.LOST_CONTACT)
 """The orderly ends that leave something to finish."""
@@ -99,7 +100,7 @@ def _closing(
         confidential=confidential,
         workload=workload_of(attempt, record, ref),
         beside=attempt.plan.target_set.beside,
-        left=_find_left_version(record, ref, ending),
+        left=find_left_version(attempt, record, ref, ending),
     )
 
 
@@ -116,19 +117,6 @@ def _is_scaled_down(attempt: Attempt, ref: Ref) -> bool | None:
 
 def _replicas_of(live: LiveObject) -> int | None:
     return live.workload.replicas if live.workload is not None else None
-
-
-def _find_left_version(record: Record, ref: Ref, ending: Ending) -> LeftVersion | None:
-    """Return what an undo went back from, None unless it did and the pods left that version."""
-    before = {one.ref: one.before.value for one in record.objects if isinstance(one.before, Known)}
-    live = before.get(ref)
-    if record.command != "undo" or ending.outcome is not Outcome.VERIFIED:
-        return None
-    if live is None or live.workload is None:
-        return None
-    digests = ((one, applied_digest(object_)) for one, object_ in before.items())
-    members = FrozenMap((one, digest) for one, digest in digests if digest)
-    return LeftVersion(template_digest(live.workload.template), members)
 
 
 def _iter_unjudged(
@@ -165,7 +153,8 @@ def _find_unverified(
     live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.workload is None:
         return None
-    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, ending)
+    own = weigh_standstill(attempt, ref, ending)
+    why = failed_test or find_failure(attempt, ref) or _without_lock(attempt, own)
     written = _collect_written(attempt)
     return _make_judged_version(
         attempt, record, live, {**written, ref: live}, why=cause_of_end(why)
@@ -183,9 +172,8 @@ def _failed_unchanged(
     """
     if ending.reason is Reason.CHECK_FAILED:
         return None
-    judged = _make_judged_version(
-        attempt, record, live, _collect_written(attempt), why=cause_of_end(ending)
-    )
+    why = cause_of_end(weigh_standstill(attempt, live.ref, ending))
+    judged = _make_judged_version(attempt, record, live, _collect_written(attempt), why=why)
     return judged if judged is not None and judged.failed else None
 
 
@@ -223,10 +211,11 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to, nor is one that is `UNPROVEN`.
+    return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    if not is_whole or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
+    is_doubted = ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.doubts
+    if not is_whole or is_doubted or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:
@@ -288,7 +277,7 @@ def _make_judged_version(
 def _followed_template(attempt: Attempt, ref: Ref, written: Template) -> Template:
     """Return the pod template that was judged when `written` was written.
 
-    What others added during the rollout made another ReplicaSet, which was followed from then on.
+    What others added during the rollout made another revision, which was followed from then on.
     """
     for legs in (attempt.workloads.followed_before, attempt.workloads.rollouts):
         rollout = legs.get(ref)

@@ -51,6 +51,7 @@ def record_of(plan: Plan) -> Record:
                 phase=one.phase,
                 is_replaced=one.ref in replaced,
                 pods_before=one.snapshot.own.before,
+                undone=one.snapshot.undone,
             )
             for one in plan.targets
         ),

@@ -13,13 +13,13 @@ from gate.core.plan.phases import Phase
 from gate.core.versions.judged_version import is_failure
 
 _STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
+_NOT_TRIED: Final = (Reason.UNREACHABLE, Reason.BLOCKED_BY_FINALIZER)
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
     """Return why a workload's version failed, None if that is not known.
 
-    The end of a gate is no failure of a version. Nor is it one that nobody has replaced its pods
-    where the controller leaves that to people, or that no node could run them: `NoRollout` then.
+    The end of a gate is no failure of a version.
     """
     resumed = attempt.plan.resumed
     if resumed is None or not resumed.record.why or len(resumed.record.followed) > 1:
@@ -27,12 +27,25 @@ def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
     else:
         why = attempt.result.why_back
         why = None if why is not None and why.reason is Reason.INTERRUPTED else why
-    if why is None or why.reason not in _STANDSTILLS:
+    return None if why is None else weigh_standstill(attempt, ref, why)
+
+
+def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
+    """Return the end of a version, with another reason where the clocks blamed it for others.
+
+    It is no failure that nobody has replaced its pods where the controller leaves that to people,
+    or that no node could run them: `NoRollout` then. Where too little of it could be seen, or a
+    finalizer held it up, nobody knows.
+    """
+    if why.reason not in _STANDSTILLS:
         return why
     if not why.causes and _is_left(attempt, ref):
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
-    if resumed is None and _had_no_ready_node(attempt, ref):
+    first = why.causes[0].reason if why.causes else None
+    if first in _NOT_TRIED:
+        return replace(why, reason=first)
+    if attempt.plan.resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
     return why

@@ -19,6 +19,7 @@ from gate.core.checks.questions import (
 from gate.core.checks.spec import Check, Command, Counts, During, Http, Metric
 
 STEP_SECONDS: Final = 30.0
+_LABELLED: Final = "label_replace(("
 HOUR: Final = f"1h:{STEP_SECONDS:.0f}s"
 """Where counting starts: a target that is not scraped just then has not begun at 0."""
 
@@ -106,7 +107,21 @@ def _counters(counts: Counts) -> Query:
 
 def label_counted(query: Query, counted: Counted) -> Query:
     """Return a query whose series say what they count."""
-    return query.within("label_replace((", f'\n), "{COUNTED_LABEL}", "{counted}", "", "")')
+    return query.within(_LABELLED, _end_label(counted))
+
+
+def split_counted(query: str) -> tuple[tuple[Counted, str], ...]:
+    """Return the queries that a question by counts is made of, () for any other question."""
+    bad, between, total = query.removeprefix(_LABELLED).partition(
+        f"{_end_label(Counted.BAD)} or {_LABELLED}"
+    )
+    if not between:
+        return ()
+    return (Counted.BAD, bad), (Counted.TOTAL, total.removesuffix(_end_label(Counted.TOTAL)))
+
+
+def _end_label(counted: Counted) -> str:
+    return f'\n), "{COUNTED_LABEL}", "{counted}", "", "")'
 
 
 def _age(selector: Query) -> Query:

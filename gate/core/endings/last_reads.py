@@ -135,6 +135,28 @@ def _is_recreated(attempt: Attempt, ref: Ref) -> bool:
     return found is not None and found.kind is FindingKind.RECREATED
 
 
+def with_deletions_checked(attempt: Attempt) -> Attempt:
+    """Return the attempt as failed for each workload that was to be gone, and whose pods run on."""
+    held = {
+        ref: replace(ending, outcome=Outcome.FAILED)
+        for ref, ending in attempt.result.endings.items()
+        if ending.outcome is Outcome.ROLLED_BACK and _is_going(attempt, ref)
+    }
+    whole = attempt.result.ending
+    if whole is None or whole.outcome is not Outcome.ROLLED_BACK or not held:
+        return attempt
+    whole = replace(whole, outcome=Outcome.FAILED)
+    endings = FrozenMap({**attempt.result.endings, **held})
+    result = replace(attempt.result, endings=endings, ending=whole, judged=whole)
+    return replace(attempt, result=result)
+
+
+def _is_going(attempt: Attempt, ref: Ref) -> bool:
+    found = attempt.ledger.findings.get(ref)
+    is_there = found is not None and found.kind is FindingKind.BEING_DELETED
+    return is_there and ref in attempt.ledger.deleted
+
+
 def with_restorations_checked(attempt: Attempt) -> Attempt:
     """Return the attempt with a failed rollback if not all is as it was to be.
 

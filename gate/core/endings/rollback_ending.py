@@ -59,7 +59,7 @@ def rollback_ending(attempt: Attempt, ref: Ref) -> Ending:
         return replace(failure, outcome=Outcome.ROLLED_BACK)
     text = CleanText(f"the rollback did not complete: {verdict.reason}: {verdict.message}")
     held = (Cause(verdict.reason, verdict.message),) if verdict.reason is Reason.PAUSED else ()
-    causes = failure.causes + held + verdict.causes
+    causes = tuple(dict.fromkeys(failure.causes + held + verdict.causes))
     return replace(failure, outcome=Outcome.ROLLBACK_FAILED, message=text, causes=causes)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from gate.core.model.objects import Condition, Pod, Revision, Workload
 from gate.core.rollout.policy import FailFast, Policy
-from gate.core.rollout.workload_kind import LastWords, View
+from gate.core.rollout.workload_kind import BlockingPod, LastWords, View
 
 UNOBSERVED: Final = "the controller has not seen our change"
 ENOUGH_DOOMED_PODS: Final = 2
@@ -51,6 +51,10 @@ class LastingKind(Generic[W, R]):
     def last_words(self, view: View[R], live: W) -> LastWords | None:
         """Return None: it fails by its pods."""
         return None
+
+    def find_left_pods(self, view: View[R], live: W) -> tuple[BlockingPod, ...]:
+        """Return nothing: its controller replaces all of them."""
+        return ()
 
     def is_evidence(self, view: View[R], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""

@@ -222,6 +222,22 @@ class ContainerStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class PodDeletion:
+    """How a pod is being deleted: it may take `grace_seconds` to end, and stays for `finalizers`.
+
+    Its kubelet sets the first to 0 once its containers have ended.
+    """
+
+    grace_seconds: float = 0.0
+    finalizers: tuple[CleanText, ...] = ()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing but finalizers keeps it: nobody knows for how long."""
+        return bool(self.finalizers) and not self.grace_seconds
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """A v1 Pod; `unschedulable` is the message of `PodScheduled=False`, "" otherwise.
 
@@ -230,7 +246,7 @@ class Pod:
     (`MarkPodsNotReady`). `start_seconds` is how long a ready pod took from `status.startTime` to
     its latest readiness, both by its kubelet's clock; None if it does not tell. `revision_label` is
     its label `controller-revision-hash`, for kinds whose revisions own no pods; "" without one.
-    `deletion_grace_seconds` is how long it may take to terminate, None if it is not being deleted.
+    `deletion` is None if it is not being deleted.
     `node` is the name of the node that it is on or, for a pod of a DaemonSet that nobody has placed
     yet, is made for; "" while that is open. `created_at` is RFC 3339, by the API server's clock.
     """
@@ -249,7 +265,7 @@ class Pod:
     node_silent: bool = False
     start_seconds: float | None = None
     revision_label: str = ""
-    deletion_grace_seconds: float | None = None
+    deletion: PodDeletion | None = None
     node: str = ""
     created_at: str = ""
 

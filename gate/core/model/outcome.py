@@ -97,9 +97,11 @@ class Reason(AnyReason):
     READINESS_LOST = "ReadinessLost"
     AVAILABILITY_LOST = "AvailabilityLost"
     NOT_READY = "NotReady"
+    NOT_STARTED = "NotStarted"
     UNSCHEDULABLE = "Unschedulable"
     POD_CREATE_DENIED = "PodCreateDenied"
     BLOCKED_BY_POD = "BlockedByPod"
+    BLOCKED_BY_FINALIZER = "BlockedByFinalizer"
     CONTROLLER_NOT_OBSERVING = "ControllerNotObserving"
     OBJECT_NOT_READY = "ObjectNotReady"
     SIBLING_FAILED = "SiblingFailed"
@@ -137,6 +139,7 @@ MORE_TELLING: Final = (
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
     Reason.BLOCKED_BY_POD,
+    Reason.BLOCKED_BY_FINALIZER,
 )
 """What may be wrong underneath, in the order in which a reader sees it, before what a kind of
 workload gives."""
@@ -147,10 +150,15 @@ LESS_TELLING: Final = (
     Reason.AVAILABILITY_LOST,
     Reason.CONTROLLER_NOT_OBSERVING,
     Reason.CONFLICT,
+    Reason.UNREACHABLE,
     Reason.NOT_READY,
+    Reason.NOT_STARTED,
 )
 """What comes after that, in the same order."""
 
+
+ON_THEIR_WAY: Final = (Reason.NOT_READY, Reason.NOT_STARTED)
+"""What is so of every pod until it is ready: no trouble by itself."""
 
 UNPROVEN: Final = (Reason.VACUOUS, Reason.NO_ROLLOUT)
 """The reasons of completion with which no pod has shown the version to work."""

@@ -11,5 +11,6 @@ __all__ = [
     "rollback_plan",
     "taken_fields",
     "target_set",
+    "undone_version",
     "workload_body",
 ]

@@ -87,7 +87,8 @@ class Followed:
     causes; empty if nothing was found against it. `removed` are the pods that are removed because
     they block it. `is_replaced` is whether what was there before is deleted for it to be created.
     `taken_back` is the key of the version that its way back takes back, "" on the way out.
-    `pods_before` is what its pods ran before the first write.
+    `pods_before` is what its pods ran before the first write. `undone` is the key of the version
+    that an undo takes back, also on the way out.
     """
 
     ref: Ref
@@ -98,6 +99,7 @@ class Followed:
     is_replaced: bool = False
     taken_back: str = ""
     pods_before: PodsBefore = field(default_factory=PodsBefore)
+    undone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

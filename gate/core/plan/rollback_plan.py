@@ -345,7 +345,7 @@ def _restoration(ref: Ref, object_: WrittenObject, before: LiveObject) -> Planne
     """Return the apply of what the gate had applied before.
 
     It removes the fields that only the new version had, leaves clean ownership, and lets the
-    controller find the old ReplicaSet by its template. A pause that the attempt ended is not set
+    controller find the old revision by its template. A pause that the attempt ended is not set
     again.
     """
     if object_.field_manager != FIELD_MANAGER:

@@ -27,7 +27,8 @@ class TargetSet:
     attempt could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the field
     managers for whose fields it would be refused, as far as `verify` knows them. `applied_again`
     are the workloads whose last verified version is about to be applied again: they return to the
-    one before that.
+    one before that. `doubts` are the workloads whose version is applied again as it is, with what
+    a check found of it that this attempt does not ask.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -39,3 +40,4 @@ class TargetSet:
     undo_lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
     applied_again: tuple[Ref, ...] = ()
     undo_conflicts: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+    doubts: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)

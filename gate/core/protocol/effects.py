@@ -43,7 +43,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read `ref` with quorum; with `whole_rollout` its ReplicaSets and Pods too."""
+    """Read `ref` with quorum; with `whole_rollout` its revisions and Pods too."""
 
     effect_id: int
     ref: Ref

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gate.core.model.objects import CleanText, Workload
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.missing_facts import MissingFacts
 from gate.core.rollout.snapshot import Snapshot
 
 CONTROLLER_LAG_SECONDS = 5.0
@@ -42,7 +43,7 @@ class Blindness:
     """
 
     limit_seconds: float = math.inf
-    facts_missing: bool = False
+    missing: MissingFacts = field(default_factory=MissingFacts)
     sign: str = ""
     sign_since: float = math.inf
     counters: Counters = ()
@@ -59,11 +60,14 @@ class Blindness:
         if self.facts_missing:
             return self
         began = since if self.since is None else min(since, self.since)
-        return replace(self, facts_missing=True, since=max(began, self.ended_at))
+        missing = self.missing.begin(since)
+        return replace(self, missing=missing, since=max(began, self.ended_at))
 
     def read_well(self, at: float) -> Blindness:
         """Return it after a complete quorum read."""
-        return replace(self, facts_missing=False).settle(at) if self.facts_missing else self
+        return (
+            replace(self, missing=self.missing.end(at)).settle(at) if self.facts_missing else self
+        )
 
     def controllers_silent(self, at: float, since: float) -> Blindness:
         """Return it after a look at the controller manager's Lease; `since` is infinite if it acts.
@@ -121,6 +125,11 @@ class Blindness:
         return replace(self, since=None, past_seconds=past, ended_at=max(at, self.since))
 
     @property
+    def facts_missing(self) -> bool:
+        """Whether no complete read has followed a request or a watch that failed."""
+        return self.missing.since is not None
+
+    @property
     def is_unseen(self) -> bool:
         """Whether it is blind for a reason that no object shows: a recording has to note it."""
         return self.facts_missing or self.silent_since < math.inf
@@ -158,7 +167,17 @@ class Blindness:
     def _condition_stands_at(self) -> float:
         return max(self.exceeded_since, self.ended_at) + CONDITION_STANDS_SECONDS
 
-    def causes(self, now: float) -> Iterator[Cause]:
+    def causes(
+        self, now: float, leg_at: float, progress_at: float, deadline_seconds: float
+    ) -> Iterator[Cause]:
+        """Yield why time was blind: facts were missing, or controllers do not act.
+
+        The leg began at `leg_at`, something last moved at `progress_at`.
+        """
+        yield from self.missing.causes(now, leg_at, progress_at, deadline_seconds)
+        yield from self._describe_idleness(now)
+
+    def _describe_idleness(self, now: float) -> Iterator[Cause]:
         """Yield a cause if controllers do not act: after a while, or once the limit is used up."""
         if self.silent_since < math.inf:
             seconds = now - self.silent_since

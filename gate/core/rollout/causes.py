@@ -234,12 +234,18 @@ def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:
         reason = Reason.READINESS_LOST
         yield Trouble(reason, reason, message, pod.name, "", ALREADY)
     if not pod.ready:
-        message = CleanText("running, but not ready" if _runs(track) else "not started yet")
-        yield Trouble(Reason.NOT_READY, Reason.NOT_READY, message, pod.name, "", NEVER)
+        reason, text = _describe_unready(track)
+        yield Trouble(reason, reason, CleanText(text), pod.name, "", NEVER)
 
 
-def _runs(track: PodTrack) -> bool:
-    return any(status.running and not status.init for status in track.pod.containers)
+def _describe_unready(track: PodTrack) -> tuple[Reason, str]:
+    """Say how far a pod that is not ready has come: only what has run can be blamed for it."""
+    own = [status for status in track.pod.containers if not status.init]
+    if any(status.running for status in own):
+        return Reason.NOT_READY, "running, but not ready"
+    if any(status.restarts or status.terminated or status.last_terminated for status in own):
+        return Reason.NOT_READY, "its containers have ended, and it is not ready"
+    return Reason.NOT_STARTED, "not started yet"
 
 
 def _rank(reason: AnyReason) -> int:

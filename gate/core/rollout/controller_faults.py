@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import CleanText
+from gate.core.model.objects import CleanText, ClusterEvent, Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.causes import NEVER, Cause
+from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 
+_OF_AN_EVENT = "Error creating: "
 _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 
 
@@ -82,12 +84,44 @@ class Hindrances:
         return since + fault.grace_seconds
 
 
-def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) -> Fault:
+def find_held_pods(tracks: Iterable[PodTrack]) -> Iterator[Fault]:
+    """Yield that a pod stays for its finalizers, so that no other takes its place; once for all.
+
+    The clocks decide: whoever set them may remove them at any time.
+    """
+    held = [track.pod for track in tracks if track.is_held]
+    if not held:
+        return
+    first = min(held, key=lambda pod: pod.name)
+    more = f", and {len(held) - 1} more" if len(held) > 1 else ""
+    message = CleanText(f"pod/{first.name} is {describe_deletion(first)}{more}")
+    yield Fault(Reason.BLOCKED_BY_FINALIZER, message, subject=f"pod/{first.name}")
+
+
+def describe_deletion(pod: Pod) -> str:
+    """Say that a pod is being deleted, and what keeps it where that is nothing but finalizers."""
+    if pod.deletion is None or not pod.deletion.is_held:
+        return "being deleted"
+    names, several = ", ".join(pod.deletion.finalizers), len(pod.deletion.finalizers) > 1
+    what = f"its finalizers {names} are" if several else f"its finalizer {names} is"
+    return f"being deleted, and stays until {what} removed"
+
+
+def find_denial(events: Iterable[ClusterEvent], uid: str) -> ClusterEvent | None:
+    """Return the latest event that pods of an owner could not be created, None without one."""
+    about = (one for one in events if one.about_uid == uid and one.reason == "FailedCreate")
+    return max(about, key=lambda event: event.at, default=None)
+
+
+def denial_of_pods(message: str, since: float | None, limits: FailFast) -> Fault:
     """Return that pods are denied, with the grace for what denies them; `since` as of a `Fault`.
+
+    `message` is that of a condition or an event: of the latter the server's words count.
 
     Quotas and unreachable webhooks recover by themselves, so only a standstill counts against them.
     A quota also denies while old pods still count, so it is no evidence by itself.
     """
+    message = message.rpartition(_OF_AN_EVENT)[2]
     is_quota = "exceeded quota" in message
     is_webhook = any(sign in message for sign in _UNREACHABLE_WEBHOOK)
     grace_seconds = limits.denied_by_policy_seconds
@@ -97,7 +131,7 @@ def denial_of_pods(message: CleanText, since: float | None, limits: FailFast) ->
         grace_seconds = limits.denied_by_webhook_seconds
     return Fault(
         Reason.POD_CREATE_DENIED,
-        message,
+        CleanText(message),
         grace_seconds,
         since,
         progress_restarts=is_quota or is_webhook,

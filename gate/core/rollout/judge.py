@@ -237,16 +237,15 @@ class Rollout:
         said = f"the {self.ref.kind} could not be read yet"
         if live is not None:
             said = self.count(live) + self.snapshot.kind.describe_lag(self.snapshot, live)
-        kind, reason = VerdictKind.PROGRESSING, Reason.PROGRESSING
-        return Verdict(kind, reason, CleanText(said), self.causes(now))
+        reason = Reason.PROGRESSING
+        return Verdict(VerdictKind.PROGRESSING, reason, CleanText(said), self.causes(now))
 
     def ruling(self, now: float) -> Verdict | None:
         """Return the verdict of the first rule that applies, None while none does."""
         live = self.snapshot.live
         if live is None:
-            gone = isinstance(self.snapshot.workload, Absent)
-            said = f"the {self.ref.kind} was deleted"
-            return Verdict.of_superseded(Reason.DELETED, said) if gone else None
+            deleted = Verdict.of_superseded(Reason.DELETED, f"the {self.ref.kind} was deleted")
+            return deleted if isinstance(self.snapshot.workload, Absent) else None
         return (
             self.applied.find_departure(live, has_ended=self.kind.has_ended(live))
             or self._judge_pause(live, now)
@@ -266,7 +265,8 @@ class Rollout:
         of_pods = sum_up_troubles(self.troubles.values(), self.new.count)
         live = self.snapshot.live
         hindering = (fault.cause() for fault in (self._faults(live) if live is not None else ()))
-        return order_causes((*of_pods, *hindering, *self.blindness.causes(now)))
+        clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
+        return order_causes((*of_pods, *hindering, *self.blindness.causes(*clocks)))
 
     def _faults(self, live: Workload) -> tuple[Fault, ...]:
         return self.snapshot.kind.faults(self.snapshot, live, self.fail_fast)

@@ -79,7 +79,13 @@ class PodTrack:
 
         By the gate's own clock: the deletion's time is the server's.
         """
-        return self.deleting_since + (self.pod.deletion_grace_seconds or 0.0)
+        deletion = self.pod.deletion
+        return self.deleting_since + (deletion.grace_seconds if deletion is not None else 0.0)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is being deleted, and nothing but its finalizers keeps it."""
+        return self.pod.deletion is not None and self.pod.deletion.is_held
 
     def with_all_restarts(self) -> PodTrack:
         """Return the track with the restarts from before our write counted as well."""

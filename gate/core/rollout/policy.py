@@ -38,7 +38,7 @@ class WaitFor(enum.StrEnum):
 
 
 class OnInterrupt(enum.StrEnum):
-    """What a signal does; `AUTO` rolls back if there is evidence against the new version."""
+    """What a signal does; `AUTO` rolls back if anything of the new version has failed."""
 
     AUTO = "auto"
     ROLLBACK = "rollback"

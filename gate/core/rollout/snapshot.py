@@ -25,8 +25,9 @@ class OwnRevisions:
     """The revisions that a workload controls, and which of them the live template is.
 
     `key` is what the current revision's pods have in common (`WorkloadKind.key_of_pod`), "" while
-    unknown; `taken_back` the same of the version that a way back takes back, "" on the way out.
-    `before` is what the pods ran before the attempt.
+    unknown; `taken_back` the same of the version that a way back, or an undo, takes back, "" for
+    none. `before` is what the pods ran before the attempt; with `is_undo` those that ran the
+    version that is taken back go, too.
     """
 
     all: tuple[Revision, ...] = ()
@@ -34,6 +35,7 @@ class OwnRevisions:
     key: str = ""
     taken_back: str = ""
     before: PodsBefore = field(default_factory=PodsBefore)
+    is_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,22 @@ class Snapshot:
 
     @property
     def taken_back(self) -> str:
-        """What the pods of the version that a way back takes back have in common, "" without."""
+        """What the pods of the version that is taken back have in common, "" without one."""
         return self.own.taken_back
+
+    @property
+    def undone(self) -> str:
+        """What the pods of the version that an undo takes back have in common, "" without one."""
+        return self.own.taken_back if self.own.is_undo else ""
 
     def take_back(self, key: str) -> Snapshot:
         """Return it at the start of a way back, which takes the version with that key back."""
-        return replace(self, written=False, own=replace(self.own, taken_back=key))
+        own = replace(self.own, taken_back=key, is_undo=False)
+        return replace(self, written=False, own=own)
+
+    def undo(self, key: str) -> Snapshot:
+        """Return it at the start of an undo, after which no pod is of the version with that key."""
+        return replace(self, own=replace(self.own, taken_back=key, is_undo=bool(key)))
 
     def remember_pods(self) -> Snapshot:
         """Return it at the start of an attempt, which remembers what each pod runs."""
@@ -128,11 +140,11 @@ class Snapshot:
     def has_moved(self, pod: Pod, key: str) -> bool:
         """Tell whether a pod is of the version with that key, and its predecessor was of another.
 
-        One that ran it before the attempt is as it was.
+        One that ran it before the attempt is as it was, unless it is what an undo takes back.
         """
         if not key or self.kind.key_of_pod(pod) != key:
             return False
-        return not self.own.before.ran(self.kind.place_of_pod(pod), key)
+        return key == self.undone or not self.own.before.ran(self.kind.place_of_pod(pod), key)
 
     @property
     def is_stopping(self) -> bool:
@@ -246,8 +258,7 @@ class Snapshot:
         denied_since: FrozenMap[str, float],
     ) -> Snapshot:
         """Find the revision of the live template again after either has changed."""
-        taken_back, before = self.own.taken_back, self.own.before
-        own = OwnRevisions(taken_back=taken_back, before=before)
+        own = replace(self.own, all=(), current=None, key="")
         if isinstance(workload, Known):
             live = workload.value
             watched = tuple(one for one in revisions.values() if one.owner_uid == live.uid)
@@ -255,7 +266,7 @@ class Snapshot:
             uid = self.kind.find_current(live, owned)
             current = next((one for one in owned if one.uid == uid), None)
             key = self.kind.current_key(live, current)
-            own = OwnRevisions(owned, current, key, taken_back, before)
+            own = replace(own, all=owned, current=current, key=key)
         return Snapshot(
             self.ref,
             self.kind,

@@ -87,9 +87,9 @@ class BlockingPod:
     """A pod of another revision that its controller does not replace, so that no new one can come.
 
     `trouble` is what is wrong with it, None if it is not known. `obstacle` says why it may not be
-    replaced, "" if it may. `is_taken_back` is whether a way back takes its version back, and the
-    controller leaves the pod to others whatever becomes of it. `is_last` is whether nothing else is
-    left to do: every other pod is as it should be, or is left as well.
+    replaced, "" if it may. `is_taken_back` is whether a way back, or an undo, takes its version
+    back, and the controller leaves the pod to others whatever becomes of it. `is_last` is whether
+    nothing else is left to do: every other pod is as it should be, or is left as well.
     """
 
     pod: Pod
@@ -120,7 +120,7 @@ class View(Protocol[R_co]):
 
     @property
     def taken_back(self) -> str:
-        """What the pods of the version that a way back takes back have in common, "" without."""
+        """What the pods of the version that is taken back have in common, "" without one."""
 
     @property
     def pods(self) -> Mapping[str, PodTrack]:
@@ -257,6 +257,12 @@ class WorkloadKind(Protocol[W, R_contra]):
 
         It is one at which the controller stops or, of a version that is taken back, one that the
         controller leaves as it is. What it leaves so is not complete.
+        """
+
+    def find_left_pods(self, view: View[R_contra], live: W) -> tuple[BlockingPod, ...]:
+        """Return the pods of the version that is taken back that the controller leaves in `live`.
+
+        That may be what a write is going to make of it.
         """
 
     def is_evidence(self, view: View[R_contra], pod: Pod) -> bool:

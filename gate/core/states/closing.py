@@ -12,6 +12,7 @@ from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences
 from gate.core.endings.last_reads import (
+    with_deletions_checked,
     with_recreations,
     with_restorations_checked,
     with_unread,
@@ -32,7 +33,8 @@ class Closing(StateBehaviour):
     def enter(self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts) -> Step:
         """Release the lock; without a last look, the endings are decided here."""
         if trigger is Trigger.INSPECTED:
-            attempt = with_restorations_checked(with_recreations(attempt))
+            attempt = with_deletions_checked(with_recreations(attempt))
+            attempt = with_restorations_checked(attempt)
         else:
             attempt = with_endings(attempt, trigger)
         attempt = with_lost_lock(attempt)

@@ -51,7 +51,7 @@ def is_failure_to_take_back(attempt: Attempt, verdicts: Verdicts) -> bool:
     """Tell whether what the way out wrote has failed so that it goes back, the rest unwritten.
 
     A failure that is only paused or left as it is does not count: a part of an apply would stay.
-    Nor does one of a Deployment that this attempt did not change: what is to be written may mend
+    Nor does one of a workload that this attempt did not change: what is to be written may mend
     it.
     """
     if attempt.plan.policy.response.on_failure is not OnFailure.ROLLBACK:
@@ -178,9 +178,9 @@ def _failures(verdicts: Verdicts) -> FrozenMap[Ref, Ending]:
 
 
 def _why_back(attempt: Attempt) -> Ending | None:
-    """Return what led back other than failed verdicts of Deployments, None for nothing else.
+    """Return what led back other than failed verdicts of workloads, None for nothing else.
 
-    It is a refused write, a signal, a check of a manifest without a Deployment, or the death of
+    It is a refused write, a signal, a check of a manifest without a workload, or the death of
     the gate that began the attempt.
     """
     if attempt.plan.resumed is not None and attempt.plan.resumed.back:

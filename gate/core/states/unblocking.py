@@ -222,11 +222,15 @@ def _find_blocking_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
 
 
 def _is_held_by_others(attempt: Attempt, live: Workload) -> bool:
-    """Tell whether the strategy holds more pods than what the way back had restored.
+    """Tell whether the strategy holds more pods than what the way back, or an undo, had restored.
 
     Somebody has changed it since, to have them left as they are.
     """
-    ours = _find_restored(attempt, live.ref)
+    written = attempt.ledger.written.get(live.ref)
+    if attempt.course.leg is Leg.BACK:
+        ours = _find_restored(attempt, live.ref)
+    else:
+        ours = None if written is None else written.after.workload
     return ours is not None and bool(live.strategy_put_back(ours))
 
 

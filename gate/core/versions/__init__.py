@@ -3,6 +3,7 @@
 __all__ = [
     "candidates",
     "closing_workload",
+    "doubts",
     "history",
     "judged_version",
     "next_return",

@@ -33,24 +33,18 @@ class ClosingWorkload:
         self, versions: Sequence[JudgedVersion], most: int
     ) -> tuple[JudgedVersion, ...]:
         """Return the newest of the versions, and the newest of each revision, oldest first."""
-        names = {one.name for one in self.revisions}
-        templates = self._templates()
-
-        def key(one: JudgedVersion) -> tuple[str, ...]:
-            exists = one.template in templates or one.replica_set in names
-            return (one.template, one.replica_set) if exists else ()
-
-        return _keep(versions, most, key)
+        return _keep(versions, most, self._key)
 
     def keep_left(self, versions: Sequence[LeftVersion], most: int) -> tuple[LeftVersion, ...]:
         """Return the newest of the versions, and the newest of each revision, oldest first."""
-        templates = self._templates()
-        return _keep(
-            versions, most, lambda one: (one.template,) if one.template in templates else ()
-        )
+        return _keep(versions, most, self._key)
 
-    def _templates(self) -> set[str]:
-        return {template_digest(one.template) for one in self.revisions}
+    def _key(self, version: JudgedVersion | LeftVersion) -> tuple[str, ...]:
+        """Return what its revision is told by, () if that is gone."""
+        templates = {template_digest(one.template) for one in self.revisions}
+        names = {one.name for one in self.revisions}
+        exists = version.template in templates or version.replica_set in names
+        return (version.template, version.replica_set) if exists else ()
 
 
 def _keep(

@@ -122,10 +122,11 @@ class History:
             (one.attempt_id, one.judged_at) == attempt and not one.verified for one in self.versions
         )
 
-    def template_left_at(self, template: Template) -> str | None:
-        """Return when an undo went back from a pod template (RFC 3339), None if none did."""
-        digest = template_digest(template)
-        return next((one.left_at for one in reversed(self.left) if one.template == digest), None)
+    def revision_left_at(self, revision: Revision) -> str | None:
+        """Return when an undo went back from a revision (RFC 3339), None if none did."""
+        of_revision = (template_digest(revision.template), revision.name)
+        newest_first = reversed(self.left)
+        return next((one.left_at for one in newest_first if one.is_of_revision(*of_revision)), None)
 
     def replicas_of(self, uid: str) -> int | None:
         """Return the replicas last applied to the workload of that uid, None if unknown."""
@@ -141,7 +142,7 @@ class History:
         return next((one for one in reversed(self.versions) if one.template == digest), None)
 
     def failure_of(self, replica_set: Revision) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet by its name if it is a failure, else None."""
+        """Return the newest judgement of a revision by its name if it is a failure, else None."""
         named = (one for one in reversed(self.versions) if one.replica_set == replica_set.name)
         newest = next(named, None)
         return newest if newest is not None and newest.failed else None
@@ -160,10 +161,10 @@ class History:
         return dict(pair for pair in version.members.items() if pair not in self.others)
 
     def of_replica_set(self, replica_set: Revision) -> JudgedVersion | None:
-        """Return the newest judgement of a ReplicaSet, None if there is none.
+        """Return the newest judgement of a revision, None if there is none.
 
-        A restart makes several ReplicaSets of one template; one of them alone may have failed or
-        never had a pod. A ReplicaSet that no judgement names gets one that names none, of its
+        A restart makes several revisions of one template; one of them alone may have failed or
+        never had a pod. A revision that no judgement names gets one that names none, of its
         template and judged after it was created: a verification if there is one.
         """
         digest = template_digest(replica_set.template)
@@ -250,11 +251,7 @@ class History:
         is_taken_back = len(left) < len(self.left)
         if closing.left is None or is_taken_back or any(map(closing.left.is_of, verified)):
             return tuple(left)
-        left = [
-            one
-            for one in left
-            if (one.template, one.members) != (closing.left.template, closing.left.members)
-        ]
+        left = [one for one in left if replace(one, left_at="") != closing.left]
         left.append(replace(closing.left, left_at=at))
         return closing.workload.keep_left(left, MOST_LEFT)
 
@@ -291,7 +288,7 @@ def _is_replaced(old: JudgedVersion, new: JudgedVersion) -> bool:
 
     A failure leaves an earlier verification in the history: it no longer counts, but a person may
     still name it. A verification replaces all failures of its template, except for what is known
-    of another ReplicaSet, which a restart made.
+    of another revision, which a restart made.
     """
     if old.verified:
         return new.verified and old.is_same_as(new)

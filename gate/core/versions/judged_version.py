@@ -21,6 +21,7 @@ _NO_FAILURES: Final = (
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
+    Reason.BLOCKED_BY_FINALIZER,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
@@ -51,13 +52,13 @@ def template_digest(template: Template) -> str:
 
 
 def restarted_at(template: Template) -> str:
-    """Return the time of the restart that made the ReplicaSet of a pod template, "" for none."""
+    """Return the time of the restart that made the revision of a pod template, "" for none."""
     metadata = template.body.thaw().get("metadata") or {}
     return str((metadata.get("annotations") or {}).get(RESTARTED_AT) or "")
 
 
 def is_restarted(template: Template) -> bool:
-    """Tell whether a restart made the ReplicaSet of a pod template."""
+    """Tell whether a restart made the revision of a pod template."""
     return bool(restarted_at(template))
 
 
@@ -154,14 +155,21 @@ class LeftVersion:
     """A version that an `undo` went back from at `left_at` (RFC 3339): given up, not failed.
 
     `template` and `members` are like those of `JudgedVersion`; `members` are the workload and
-    what the undo changed beside it.
+    what the undo changed beside it. `replica_set` is the name of its revision: a restart makes
+    several of one template; "" if it is not known.
     """
 
     template: str
     members: FrozenMap[Ref, str]
     left_at: str = ""
+    replica_set: str = ""
 
     def is_of(self, version: JudgedVersion) -> bool:
         """Tell whether a version is the one that was left."""
         is_part = self.members.items() <= version.members.items()
-        return self.template == version.template and is_part
+        return is_part and self.is_of_revision(version.template, version.replica_set)
+
+    def is_of_revision(self, template: str, replica_set: str) -> bool:
+        """Tell whether a revision, by the digest of its template and its name, was left."""
+        is_same = not (self.replica_set and replica_set) or self.replica_set == replica_set
+        return is_same and self.template == template

@@ -19,7 +19,7 @@ from gate.core.versions.selection import select
 class NextReturn:
     """What a failure would return to.
 
-    `replica_set` is the ReplicaSet's name, "" if there is nothing to return to; it may be gone.
+    `replica_set` is the revision's name, "" if there is nothing to return to; it may be gone.
     `lacks` are the objects that could not be returned with it.
     """
 

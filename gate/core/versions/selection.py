@@ -278,7 +278,7 @@ def _live_template(target: Target) -> Template | None:
 
 
 def _template_of(body: Body, version: JudgedVersion) -> Template | None:
-    """Return the pod template as applied; used if there is no ReplicaSet with its defaults."""
+    """Return the pod template as applied; used if there is no revision with its defaults."""
     applied = body.thaw().get("spec", {}).get("template")
     images = (Container(f"container {n}", image) for n, image in enumerate(version.images))
     return Template(Body.of(applied), tuple(images)) if applied else None

@@ -1,7 +1,7 @@
 """Which version `undo` returns to: the newest verified one that is not what runs.
 
 A version that failed, or that an undo left, is not returned to. Revision numbers do not help: a
-return renumbers (the controller gives the ReplicaSet that it uses again the next number), so the
+return renumbers (the controller gives the revision that it uses again the next number), so the
 second-newest revision may be the one that has just failed.
 """
 
@@ -94,7 +94,7 @@ def choice_name(choice: Choice, snapshot: Snapshot) -> str:
 
 
 def serving_choice(choice: Choice, snapshot: Snapshot) -> Revision | None:
-    """Return the ReplicaSet of a choice that no gate verified, if it still serves, else None."""
+    """Return the revision of a choice that no gate verified, if it still serves, else None."""
     replica_set = choice.replica_set
     if choice.version is not None or replica_set is None:
         return None
@@ -105,7 +105,7 @@ def version_before(target: Target, history: History, digests: Mapping[Ref, str])
     """Return what serves alone and was not left unverified; else what `undo` chooses.
 
     What serves may be what was applied last: then it does not count if each other one was bad.
-    If no gate verified the choice, a ReplicaSet without available pods does not count: nothing
+    If no gate verified the choice, a revision without available pods does not count: nothing
     shows that it ever served. `digests` are those of `choose_version`.
     """
     choice = choose_version(target.snapshot, history, digests)
@@ -143,7 +143,7 @@ def older_version(
     digests: Mapping[Ref, str],
     left: JudgedVersion | None,
 ) -> Baseline | None:
-    """Return the ReplicaSet that `undo` would choose, if it serves and no gate verified one.
+    """Return the revision that `undo` would choose, if it serves and no gate verified one.
 
     None if it belongs to the `planned` version, or if the attempt that `left` something unverified
     also left objects beside the workloads: old pods would come back with a configuration that
@@ -181,9 +181,9 @@ def rolled_back_from(snapshot: Snapshot, history: History) -> JudgedVersion | No
 
 
 def version_of(replica_set: Revision, history: History) -> JudgedVersion | None:
-    """Return the newest verified version of a ReplicaSet's template, None if there is none.
+    """Return the newest verified version of a revision's template, None if there is none.
 
-    It may have failed since: the ReplicaSet was named by a person.
+    It may have failed since: the revision was named by a person.
     """
     digest = template_digest(replica_set.template)
     return next((one for one in history.once_verified if one.template == digest), None)
@@ -201,6 +201,8 @@ def _newest_verified(
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
+        if _has_failed_as_it_runs(version, snapshot, history, digests):
+            continue
         if version.template != runs or version.members.get(own) != digests.get(own):
             return version
         missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
@@ -210,6 +212,22 @@ def _newest_verified(
         ):
             return version
     return None
+
+
+def _has_failed_as_it_runs(
+    version: JudgedVersion, snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
+) -> bool:
+    """Tell whether a version is what has failed since on all pods, but for how it is rolled out.
+
+    That is its partition, or its replicas: to return to these changes no pod.
+    """
+    live, current = snapshot.live, snapshot.current()
+    if live is None or current is None or template_digest(live.template) != version.template:
+        return False
+    latest = history.of_template(live.template)
+    if latest is None or not latest.failed or any(True for _ in _iter_changed(version, digests)):
+        return False
+    return snapshot.count_pods(current).created >= live.replicas
 
 
 def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
@@ -275,21 +293,21 @@ def _why_passed(rs: Revision, snapshot: Snapshot, history: History) -> str:
 
 
 def _runs(rs: Revision, snapshot: Snapshot) -> bool:
-    """Tell whether a ReplicaSet belongs to the running version; a restart makes no new version."""
+    """Tell whether a revision belongs to the running version; a restart makes no new version."""
     live = snapshot.live
     return live is not None and template_digest(rs.template) == template_digest(live.template)
 
 
 def _is_restart_of(one: Revision, other: Revision) -> bool:
-    """Tell whether two ReplicaSets differ only in the time of a restart."""
+    """Tell whether two revisions differ only in the time of a restart."""
     is_same = template_digest(one.template) == template_digest(other.template)
     return is_same and one.uid != other.uid
 
 
 def _replica_set_of(version: JudgedVersion, snapshot: Snapshot) -> Revision | None:
-    """Return the ReplicaSet that a return to a version uses, None if it is gone.
+    """Return the revision that a return to a version uses, None if it is gone.
 
-    What was applied of a version has no restart time, so a ReplicaSet that a restart made is used
+    What was applied of a version has no restart time, so a revision that a restart made is used
     only if there is no other, or if it is the current one.
     """
     current = snapshot.current()
@@ -309,7 +327,7 @@ def _why_skipped(rs: Revision, snapshot: Snapshot, history: History) -> str | No
     is_unproven = judged is None and not snapshot.count_pods(rs).available
     if why := _why_unverified(judged) or (_why_unproven(rs, history) if is_unproven else ""):
         return why
-    left_at = history.template_left_at(rs.template)
+    left_at = history.revision_left_at(rs)
     if left_at is not None:
         return f"an undo left it at {left_at}"
     if judged is None and current is not None and _was_left_for(rs, current):

@@ -92,11 +92,11 @@ _WORDS: Final = {
     Outcome.INCONCLUSIVE: "cannot be decided",
 }
 _WORDS_OF_TROUBLE: Final = {
-    Trouble.TLS: "there is no TLS with the source",
+    Trouble.TLS: "no TLS connection to the source could be made",
     Trouble.REDIRECTED: "the source redirects, which is not followed",
     Trouble.UNAUTHORIZED: "the source does not accept the credentials",
-    Trouble.FORBIDDEN: "the source does not permit the question",
-    Trouble.NOT_FOUND: "the source knows no such path",
+    Trouble.FORBIDDEN: "the source denies the request",
+    Trouble.NOT_FOUND: "the source has no such path",
     Trouble.BAD_ANSWER: "what answers is not what the check expects",
     Trouble.CREDENTIALS: "the credentials cannot be used",
     Trouble.ADDRESS: "there is no address to ask",

@@ -6,6 +6,7 @@ import shlex
 from typing import Final
 
 from gate.core.checks.questions import CommandQuestion, HttpQuestion, MetricQuestion, Question
+from gate.core.checks.tick_questions import split_counted
 from gate.report.style.style import Style, columns
 
 _ROOM: Final = 100
@@ -23,6 +24,39 @@ def question_text(question: Question) -> str:
             return f"{method} {bare}{f'{mark}...' if mark else ''}"
         case CommandQuestion(arguments=arguments):
             return shlex.join(arguments)
+
+
+def list_queries(text: str) -> list[tuple[str, str]]:
+    """Return the queries that a question asks, as configured, each with its key.
+
+    A comparison by counts asks for `bad` and `total` at once; any other question has the key "".
+    """
+    return [(str(key), query) for key, query in split_counted(text)] or [("", text)]
+
+
+def show_queries(
+    text: str, position: tuple[int, int] | None, style: Style | None = None, room: int = _ROOM
+) -> list[tuple[str, list[str]]]:
+    """Return each query's key and lines; of one with a mistake those near its `position`."""
+    if position is None:
+        return [(key, query.rstrip().split("\n")) for key, query in list_queries(text)]
+    key, query, own = _locate(text, position)
+    return [(key, point_at_place(query, own, style, room))]
+
+
+def _locate(text: str, position: tuple[int, int]) -> tuple[str, str, tuple[int, int]]:
+    """Return the key and the query that hold a place, and the place in it, else the whole text."""
+    whole, (line, column) = text.encode(), position
+    at = sum(len(each) + 1 for each in whole.split(b"\n")[: line - 1]) + column - 1
+    end = 0
+    for key, query in split_counted(text):
+        start = whole.find(query.encode(), end)
+        end = start + len(query.encode())
+        if start <= at <= end:
+            before = whole[start:at]
+            own = before.count(b"\n") + 1, len(before.rpartition(b"\n")[2]) + 1
+            return str(key), query, own
+    return "", text, position
 
 
 def point_at_place(

@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.core.checks.measurement import Kind
 from gate.report.check_report.figures import number
-from gate.report.check_report.query_pointer import point_at_place
+from gate.report.check_report.query_pointer import list_queries, show_queries
 from gate.report.schema.check_result import AskedCheckResult, ChecksResult, QuestionResult
 from gate.report.style.style import Style, Symbol, Tone, columns, pad
 
@@ -84,7 +84,9 @@ def _below(check: AskedCheckResult, style: Style) -> Iterator[str]:
         if place is not None and place["role"] == question["role"]:
             yield from _point_lines(question, place["line"], place["column"], style)
         elif question["role"] == "value":
-            yield _INDENT + style.cut(" ".join(question["text"].split()), room)
+            for key, query in list_queries(question["text"]):
+                line = " ".join([f"{key}:", *query.split()] if key else query.split())
+                yield _INDENT + style.cut(line, room)
     if check["verdict"] is not Kind.PASS:
         why = " ".join(filter(None, [check["message"], _format_hint(check)]))
         yield from (_INDENT + line for line in style.wrap(why, room, _MOST_LINES))
@@ -96,8 +98,8 @@ def _format_hint(check: AskedCheckResult) -> str:
 
 def _point_lines(question: QuestionResult, line: int, column: int, style: Style) -> Iterator[str]:
     room = style.width - len(_INDENT)
-    for text in point_at_place(question["text"], (line, column), style, room):
-        yield _INDENT + text
+    for key, lines in show_queries(question["text"], (line, column), style, room):
+        yield from (_INDENT + text for text in ([f"{key}:"] if key else []) + lines)
 
 
 def _end(result: ChecksResult, style: Style, *, explained: bool) -> list[str]:
@@ -118,14 +120,13 @@ def _kind(check: AskedCheckResult) -> str:
 def _iter_question_lines(
     check: AskedCheckResult, question: QuestionResult, style: Style
 ) -> Iterator[str]:
-    label = "asked" if question["role"] == "value" else question["role"]
-    place = check["mistake"]
-    if place is not None and place["role"] == question["role"]:
-        room = style.width - len(_INDENT) - _LABEL_COLUMNS
-        lines = point_at_place(question["text"], (place["line"], place["column"]), style, room)
-    else:
-        lines = [style.printable(line) for line in question["text"].rstrip().split("\n")]
-    yield from _under(label, lines)
+    is_value, mistake = question["role"] == "value", check["mistake"]
+    is_here = mistake is not None and mistake["role"] == question["role"]
+    place = (mistake["line"], mistake["column"]) if mistake is not None and is_here else None
+    room = style.width - len(_INDENT) - _LABEL_COLUMNS
+    for key, lines in show_queries(question["text"], place, style, room):
+        label = key if is_value else f"old {key}" if key else question["role"]
+        yield from _under(label or "asked", [style.printable(line) for line in lines])
     if question["answer"]:
         yield from _label_lines("came back", question["answer"], style)
     labelled = any(each["labels"] not in _BARE for each in question["series"])

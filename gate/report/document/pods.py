@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gate.core.model.objects import ContainerStatus, Pod
+from gate.core.rollout.controller_faults import describe_deletion
 from gate.core.rollout.pod_history import PodTrack
 
 _READY = "ready"
@@ -38,7 +39,8 @@ def pod_state(track: PodTrack) -> PodState:
     """Return why a pod is as it is: the first thing that is wrong with it."""
     pod = track.pod
     if pod.deleting:
-        return PodState(PodRank.OVER, "being deleted", "being deleted")
+        said = describe_deletion(pod)
+        return PodState(PodRank.OVER, said, said)
     if pod.phase in ("Failed", "Succeeded"):
         said = f"{pod.phase}: {pod.reason}" if pod.reason else pod.phase
         return PodState(PodRank.OVER, said, said)

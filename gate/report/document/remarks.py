@@ -25,6 +25,7 @@ _SCALED_TO_ZERO: Final = "is scaled to zero, as --on-first-failure asks"
 def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
     """Return the warnings, one line each; from a lock the next apply knows that a pause is ours."""
     return [
+        *_iter_doubts(attempt),
         *_vacuous(attempt),
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
@@ -40,6 +41,15 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_uncertain_creations(attempt),
         *_cut_window(attempt),
     ]
+
+
+def _iter_doubts(attempt: Attempt) -> Iterator[str]:
+    """Say what a check found of a version that is complete now, and that was not asked again."""
+    for ref, doubt in attempt.plan.target_set.doubts.items():
+        ending = attempt.result.endings.get(ref)
+        if ending is not None and ending.outcome is Outcome.VERIFIED:
+            stays = "this run did not ask it, so it is not remembered as verified"
+            yield f"{attempt.plan.name_of(ref)}: {doubt}; {stays}"
 
 
 def _vacuous(attempt: Attempt) -> Iterator[str]:

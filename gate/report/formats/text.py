@@ -26,7 +26,7 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
-from gate.report.words.fault import verb_of
+from gate.report.words.fault import has_only_failed_checks, verb_of
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
@@ -47,6 +47,8 @@ MOST_LINES = 40
 _MOST_DETAILED = 2
 _MOST_LISTED = 8
 _MOST_CAUSES = 3
+_CLOCKS = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
+"""Rules that say nothing of what was wrong: the first cause does, also of several workloads."""
 _POD_COUNT = re.compile(r" \(\d+ of \d+ (?:created pods|pods created)\)$")
 """How many pods a cause holds for, as written in documents of this and of earlier versions."""
 _MOST_WARNINGS = 3
@@ -174,13 +176,16 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
     kind = registry.of_entry(workload)
     if not alone:
         block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
-    for line in _why(result, workload)[: None if alone else 1]:
+    most = 2 if workload["reason"] in _CLOCKS else 1
+    for line in _why(result, workload)[: None if alone else most]:
         block.row("why", line, lines=4 if workload["outcome"] == Outcome.REFUSED else 2)
     _runs(block, result, workload)
 
 
 def _why(result: Result, workload: WorkloadResult) -> list[str]:
     """Return the rule that decided and the causes underneath, each thing once."""
+    if has_only_failed_checks(result, workload):
+        return [f"{result['reason']}: {result['message']}"]
     causes = workload["causes"][:_MOST_CAUSES]
     message = _own_message(result, workload) or (causes[0]["message"] if causes else "")
     if not message:

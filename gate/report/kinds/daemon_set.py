@@ -27,8 +27,8 @@ DAEMON_SET: Final = WorkloadWords(
         ),
         Reason.BLOCKED_BY_POD: (
             Advice(
-                "its controller replaces no pod (OnDelete): delete {subject}, which asks no"
-                " PodDisruptionBudget, and it comes back at the revision that is wanted:",
+                "its controller replaces no pod (OnDelete): delete {subject} (no"
+                " PodDisruptionBudget prevents that); it comes back at the wanted revision:",
                 "kubectl delete {subject} {place}",
             ),
             Advice(

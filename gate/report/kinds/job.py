@@ -62,19 +62,23 @@ JOB: Final = WorkloadWords(
     steps={
         JobReason.JOB_FAILED: (
             Advice(
-                "mend what its pods say, and look at what it had done by then: the next Job finds"
-                " that; what its pods wrote:",
+                "fix what its pods report; what it had already done stays, and the next run finds"
+                " it; their logs:",
                 "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
             ),
             Advice(
-                "a Job that failed is not run again: give it another name (or generateName), or"
-                ' annotate it with rollout-gate.dev/replace-failed: "true", then apply again'
+                "a failed Job does not run again: apply it under a new name (generateName gives"
+                " each run one), or with the annotation"
+                ' rollout-gate.dev/replace-failed: "true"'
             ),
             Advice(
-                "mend what its pods said, and look at what it had done by then; it is gone,"
-                " with its pods and their logs, so that the next apply runs it again",
+                "fix what its pods reported; what it had already done stays; the Job, its pods"
+                " and their logs are gone, so the next apply runs it again",
                 is_for_gone=True,
             ),
+        ),
+        JobReason.POD_FAILED: (
+            Advice("mend what its pods say, and look at what they had done by then"),
         ),
         Reason.TIMEOUT: (
             Advice(

@@ -87,6 +87,11 @@ class WorkloadWords:
         return bool(self.stages)
 
     @property
+    def has_surge(self) -> bool:
+        """Whether a rolling update usually runs new pods beside the old ones."""
+        return self.version == REPLICA_SET
+
+    @property
     def plural(self) -> str:
         """Return several of them in a sentence."""
         return f"{self.name}s"

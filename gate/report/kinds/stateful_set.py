@@ -39,18 +39,18 @@ STATEFUL_SET: Final = WorkloadWords(
         ),
         Reason.BLOCKED_BY_POD: (
             Advice(
-                "see what is wrong with {subject}, then delete it, which asks no"
-                " PodDisruptionBudget: it comes back at the revision that is wanted:",
+                "see what is wrong with {subject}, then delete it (no PodDisruptionBudget"
+                " prevents that); it comes back at the wanted revision:",
                 "kubectl delete {subject} {place}",
             ),
             Advice(
-                "or let the gate delete {subject}: apply again what is to run, with"
-                " --replace-blocked-pods delete; evict, the default, asks the budgets",
+                "or let the gate delete {subject}: apply again what should run, with"
+                " --replace-blocked-pods delete; evict, the default, heeds the budgets",
                 remedy=Remedy.REPLACE_POD,
             ),
             Advice(
-                "below the partition a pod comes back at the revision that it has: lower the"
-                " partition until its pods are replaced; which pod has which revision:",
+                "a pod below the partition comes back at the revision that it has: lower the"
+                " partition until all pods are replaced; which pod has which revision:",
                 "kubectl get pods {place} -L controller-revision-hash",
                 remedy=Remedy.LOWER_PARTITION,
             ),

@@ -8,7 +8,7 @@ from typing import Final
 
 from gate.core.model.fact import Absent
 from gate.core.model.objects import Workload
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import ON_THEIR_WAY
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.judge import Rollout, Verdict, VerdictKind
 from gate.core.rollout.snapshot import Snapshot
@@ -59,7 +59,7 @@ def rollout_view(
 
 def _cause(causes: Sequence[Cause]) -> str:
     """Return the most telling cause; pods that are on their way say so themselves."""
-    telling = (cause for cause in causes if cause.reason is not Reason.NOT_READY)
+    telling = (cause for cause in causes if cause.reason not in ON_THEIR_WAY)
     return next((f"{cause.reason}: {cause.message}" for cause in telling), "")
 
 

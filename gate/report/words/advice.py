@@ -18,15 +18,13 @@ from gate.report.words.attempt_advice import (
     WITHOUT_A_WORKLOAD,
     Step,
     after_interruption,
-    claims_of,
     managers_in,
     parse_hint,
-    take_over_flags,
 )
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS
+from gate.report.words.fault import OF_CHECKS, has_only_failed_checks
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
@@ -43,7 +41,14 @@ from gate.report.words.return_advice import (
     is_restored,
     look_at_version_before,
 )
-from gate.report.words.steps import cluster_of, place_of, recovery_step, step_about
+from gate.report.words.steps import (
+    claims_of,
+    cluster_of,
+    place_of,
+    recovery_step,
+    step_about,
+    taking_step,
+)
 from gate.report.words.undo_advice import undo_steps, was_never_left
 from gate.report.words.worst import worst_workload
 
@@ -59,7 +64,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
     if need := find_unready_need(result):
         why = f"look at the conditions and the controller of {need}: the next write needs it"
         steps = [Step(f"{why} to be ready; then apply again")]
-    elif worst is None:
+    elif worst is None or has_only_failed_checks(result, worst):
         steps = [*_of_attempt(result)]
     elif _is_namespace_going(result, worst):
         steps = [_say_namespace_goes(worst)]
@@ -96,7 +101,7 @@ def _of_attempt(result: Result) -> Iterator[Step]:
     if result["hint"] and "\n" not in result["hint"]:
         yield parse_hint(result["hint"])
         return
-    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result["message"])]):
+    if result["reason"] == Reason.CONFLICT and (claims := [*claims_of(result, result["message"])]):
         yield from claims
         return
     worst = worst_workload(result)
@@ -260,7 +265,8 @@ def _crash(result: Result, worst: WorkloadResult) -> Iterator[Step]:
 def _advise_if_denied(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     if any("quota" in cause["message"] for cause in worst["causes"]):
         command = shlex.join(["kubectl", "describe", "resourcequota", *place_of(result, worst)])
-        beside = " beside the old ones (maxSurge)" if _has_old_pods(worst) else ""
+        is_surging = registry.of_entry(worst).has_surge and _has_old_pods(worst)
+        beside = " beside the old ones (maxSurge)" if is_surging else ""
         text = f"the quota has no room for these pods{beside}: raise it, or ask for less:"
         yield Step(text, command)
     else:
@@ -274,13 +280,13 @@ def _has_old_pods(workload: WorkloadResult) -> bool:
 
 
 def _conflict(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
     yield from claims or [step_about(result, worst, f"{CHANGED_MEANWHILE}:", "status")]
 
 
 def _advise_if_rejected(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Say how to take over the fields that the server refused for the sake of their owners."""
-    claims = [*claims_of(" ".join(cause["message"] for cause in worst["causes"]))]
+    claims = [*claims_of(result, " ".join(cause["message"] for cause in worst["causes"]))]
     yield from claims or fixed_steps(Reason.APPLY_REJECTED, result, worst)
 
 
@@ -290,7 +296,7 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     kind = registry.of_entry(worst)
     called = kind.call(worst["name"])
     if is_made_again(result, worst):
-        text = "somebody deleted it and made it again: look, and apply again if yours is to win:"
+        text = "somebody deleted it and made it again: look, and apply again if yours should win:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
     if seen is not None and not seen["done"]:
@@ -354,17 +360,19 @@ def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Ste
     said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
     managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said
     if not managers:
-        text = "see what runs, and apply again if yours is to win:"
+        text = "see what runs, and apply again if yours should win:"
         yield step_about(result, worst, text, _looking_at(worst))
         return
     yield step_about(result, worst, "see what runs:", _looking_at(worst))
-    text = "if yours is to win, apply again with what takes over their fields:"
-    yield Step(text, take_over_flags(managers))
+    yield taking_step(result, "if yours should win", managers)
 
 
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
+    elif worst["reason"] != Reason.UNREACHABLE:
+        blame = "too little of it was seen to blame it"
+        yield Step(f"{blame}: see that the API server answers, then apply again")
 
 
 _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {

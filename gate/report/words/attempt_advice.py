@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -29,7 +28,7 @@ WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.LOCKED: (Step("wait until the other attempt ends, then apply again"),),
     Reason.FORBIDDEN: (
         Step(
-            "ask for the rights that are missing; of a manifest, this prints the Role:",
+            "ask for the missing rights; this prints the Role that a manifest needs:",
             "rollout-gate preflight --rbac -f PATH",
         ),
     ),
@@ -45,7 +44,7 @@ WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.OBJECT_NOT_READY: (
         Step(
             "see what its conditions and its controller say; an apply with --wait-for workloads"
-            " leaves it aside"
+            " does not wait for it"
         ),
     ),
     Reason.APPLY_REJECTED: (Step("correct what the server names, then apply again"),),
@@ -64,22 +63,13 @@ def after_interruption(result: Result) -> Iterator[Step]:
     if not broke_off or result["takes_back"]:
         return
     if any(one["causes"] or one["evidence"] for one in result["workloads"]):
-        text = "what broke off was not judged to its end: look at what is shown of it before"
+        text = "what was applied was not judged to the end: look at what is shown of it before"
         yield Step(f"{text} you apply it again")
     else:
-        yield Step("nothing was found against what broke off: apply it again if it is to run")
-
-
-def claims_of(message: str) -> Iterator[Step]:
-    """Say how an apply takes the fields of the managers in a message; nothing if it names none.
-
-    Only commands that have these flags meet such a conflict.
-    """
-    managers = managers_in(message)
-    if not managers:
-        return
-    yield Step("to take their fields over for good, apply with:", take_over_flags(managers))
-    yield Step("to overwrite their values this once, apply with:", "--force-conflicts")
+        yield Step(
+            "what was applied was not judged to the end, but nothing was found against it: apply"
+            " it again if it should run"
+        )
 
 
 def managers_in(message: str) -> list[str]:
@@ -87,9 +77,9 @@ def managers_in(message: str) -> list[str]:
     return list(dict.fromkeys(_MANAGER.findall(message)))
 
 
-def take_over_flags(managers: Iterable[str]) -> str:
+def take_over_flags(managers: Iterable[str]) -> list[str]:
     """Return the flags with which an apply takes over what these field managers own."""
-    return shlex.join(word for name in managers for word in ("--take-over", name))
+    return [word for name in managers for word in ("--take-over", name)]
 
 
 def parse_hint(hint: str) -> Step:

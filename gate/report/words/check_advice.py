@@ -28,11 +28,9 @@ def decides_by_counts(result: Result) -> bool:
 def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[Step]:
     """Yield what to do about a comparison: to mend the version, or to give it more evidence."""
     if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
-        yield Step(
-            "find out which requests went wrong in the new version, mend that, then apply again"
-        )
+        yield Step("find out which requests fail in the new version, fix that, then apply again")
         return
-    text = "one more look would compare nothing: how much time or traffic would do"
+    text = "a single look compares nothing; this says how much time or traffic it takes"
     yield _ask(result, text, name, place, "--power")
 
 

@@ -33,9 +33,9 @@ def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:
     if any(piece["kind"] == "log" for piece in pieces):
         text = f"read the end of the log of {called}, fix what it names, then apply again"
     elif _has_last_word(worst, pieces):
-        text = f"read what {called} said as it ended, mend that, then apply again"
+        text = f"read what {called} said as it ended, fix that, then apply again"
     else:
-        text = f"find out why {called} ended: neither a log nor a last word of it could be read"
+        text = f"find out why {called} ended: it left no log or last message that could be read"
     yield Step(text)
     if pieces and worst["running"] in ("new", "mixed"):
         words = [

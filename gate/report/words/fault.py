@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.core.model.outcome import Reason
+from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.report.kinds import registry
-from gate.report.schema.result import WorkloadResult
+from gate.report.schema.result import Result, WorkloadResult
 
 _OUTSIDE = registry.HINDRANCES.union(
     {
         Reason.POD_CREATE_DENIED,
         Reason.UNSCHEDULABLE,
         Reason.CONTROLLER_NOT_OBSERVING,
+        Reason.UNREACHABLE,
+        Reason.BLOCKED_BY_FINALIZER,
     }
 )
-"""What keeps any version from starting: a quota, a policy, a lack of room, the control plane."""
+"""What keeps any version from starting, or a run from seeing it: a quota, a policy, a lack of room,
+the control plane."""
 _OF_THE_VERSION = registry.FAILURES.union(
     {
         Reason.CRASH_LOOP,
@@ -47,6 +50,14 @@ def verb_of(workload: WorkloadResult) -> str:
     if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
         return "did not complete"
     return "failed"
+
+
+def has_only_failed_checks(result: Result, workload: WorkloadResult) -> bool:
+    """Tell whether a check that is about no workload is all that went wrong beside a good one."""
+    is_well = workload["outcome"] in WELL
+    ends = (Outcome.FAILED, Outcome.INCONCLUSIVE, Outcome.ROLLED_BACK)
+    is_against = result["outcome"] in ends
+    return is_well and is_against and result["reason"] in OF_CHECKS
 
 
 def has_no_new_pod(workload: WorkloadResult) -> bool:

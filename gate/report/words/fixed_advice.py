@@ -26,27 +26,38 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "kubectl get configmaps,secrets {place}",
     ),
     Reason.AVAILABILITY_LOST: (
-        "its pods were ready and are not any more: see which, and whether what they need is there:",
+        "its pods were ready and no longer are: see which, and check what they depend on:",
         _STATUS,
     ),
     Reason.READINESS_LOST: (
-        "readiness comes and goes: check the probe's time limits and the load",
+        "readiness comes and goes: check the probe's timeout and the load",
         "",
     ),
     Reason.NOT_READY: (
-        "the containers run and their readiness probe does not pass: check both",
+        "the containers run, but their readiness probe does not pass: check both",
         "",
+    ),
+    Reason.BLOCKED_BY_FINALIZER: (
+        "no pod can take the place of one that has finalizers left: see whose they are:",
+        (
+            "kubectl get pods {place}"
+            " -o custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers"
+        ),
+    ),
+    Reason.NOT_STARTED: (
+        "no container of these pods has started: see what they wait for (a volume, their node):",
+        "kubectl events {place} --types=Warning",
     ),
     Reason.UNSCHEDULABLE: (
         "no node accepts the pods: compare their requests, selectors and tolerations with:",
         "kubectl describe nodes {cluster}",
     ),
     Reason.CONTROLLER_NOT_OBSERVING: (
-        "kube-controller-manager does not act on {kinds}: ask who runs the cluster",
+        "kube-controller-manager does not act on {kinds}: tell whoever runs the cluster",
         "",
     ),
     Reason.SET_INCOMPLETE: (
-        "restore by hand what could not be returned; it is named among the causes",
+        "restore by hand what could not be returned; the causes name it",
         "",
     ),
     Reason.SIBLING_FAILED: (
@@ -56,7 +67,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
     Reason.OBJECT_NOT_READY: (
         (
             "look at the conditions and the controller of that object; an apply with --wait-for"
-            " workloads skips it"
+            " workloads does not wait for it"
         ),
         "",
     ),

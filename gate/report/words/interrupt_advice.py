@@ -38,12 +38,12 @@ def _on_its_way_back(result: Result) -> Iterator[Step]:
     if result["recoverable"]:
         yield recovery_step(result, "or follow the rollback to its end:")
     else:
-        yield Step("or apply again what is to run: it goes on from there")
+        yield Step("or apply again what should run: it goes on from there")
 
 
 def _half_written(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     again = "apply again" if result["command"] == "apply" else "run the same command again"
     once = "once it is complete, " if is_left_open(worst) else ""
-    yield Step(f"{once}{again}: what was never written follows then")
+    yield Step(f"{once}{again}: that writes what is missing")
     if result["recoverable"]:
-        yield recovery_step(result, "or take back what was written, since the rest never was:")
+        yield recovery_step(result, "or take back the part that was written:")

@@ -28,8 +28,8 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
     leftover = [item for item in staying if _is_leftover(result, item)]
     if leftover:
         text = (
-            f"{_name_objects(result, leftover)}: still what this run wrote; apply again if yours is"
-            " to win, or apply the configuration that theirs goes with"
+            f"{_name_objects(result, leftover)}: still as this run wrote it; apply again if yours"
+            " should win, or apply the configuration that belongs to theirs"
         )
         yield text, ""
     stuck = [item for item in result["objects"] if item["action"] == "deleting"]
@@ -38,10 +38,10 @@ def object_advice(result: Result) -> Iterator[tuple[str, str]]:
         yield text, _look_at(result, stuck[0])
     meddled = [item for item in staying if _is_meddled_with(item)]
     if meddled and not leftover:
-        done = "apply again if this run's is to stand"
+        done = "apply again if yours should win"
         managers = dict.fromkeys(name for item in meddled for name in writers_of(item))
         if managers:
-            done += f", with {take_over_flags(managers)}"
+            done += f", with {shlex.join(take_over_flags(managers))}"
         yield f"{_name_objects(result, meddled)}: find out who did that; {done}", ""
 
 
@@ -99,7 +99,7 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     names = _name_objects(result, left)
     if worst is not None and all(item["not_restored"] == Reason.FORBIDDEN for item in left):
         are = "is" if len(left) == 1 else "are"
-        text = f"{names} {are} still what this run wrote, for want of a right: grant it, then undo:"
+        text = f"{names} {are} still as written, because a right was missing: grant it, then undo:"
         yield (
             text,
             cluster.command(
@@ -108,8 +108,8 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
         )
         return
     text = (
-        f"{names}: not returned, and not what was verified; apply the whole manifest of the version"
-        " that is to run:"
+        f"{names}: not returned, and not as it was verified; apply the whole manifest of the"
+        " version that should run:"
     )
     yield text, cluster.command("rollout-gate", "apply", "-f", "PATH", namespace=namespace)
 

@@ -19,6 +19,7 @@ from gate.report.words.object_names import list_own_objects
 _OF_A_RETURN: Final = (
     Reason.POD_CREATE_DENIED,
     Reason.UNSCHEDULABLE,
+    Reason.BLOCKED_BY_FINALIZER,
     Reason.CONTROLLER_NOT_OBSERVING,
     Reason.CONTAINER_CONFIG,
     Reason.NOT_RESTORED,

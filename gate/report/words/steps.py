@@ -1,13 +1,17 @@
-"""Steps with a command of the gate: about a workload, and about what a run left unfinished."""
+"""Steps with a command of the gate: about a workload, what a run left, or the run once more."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
-from gate.report.words.attempt_advice import Step
+from gate.report.words.attempt_advice import Step, managers_in, take_over_flags
+
+_STDIN: Final = "<stdin>"
 
 
 def cluster_of(result: Result) -> ClusterName:
@@ -39,3 +43,38 @@ def recovery_step(result: Result, text: str) -> Step:
         )
     first = min(locked, key=lambda one: (one["namespace"], one["kind"].lower(), one["name"]))
     return step_about(result, first, text, "recover")
+
+
+def claims_of(result: Result, message: str) -> Iterator[Step]:
+    """Say how a run takes the fields of the managers in a message; nothing if it names none.
+
+    Only commands that have these flags meet such a conflict.
+    """
+    managers = managers_in(message)
+    if not managers:
+        return
+    yield taking_step(result, "to take their fields over for good", managers)
+    text = "to overwrite their values this once"
+    yield _step_again(result, text, "--force-conflicts")
+
+
+def taking_step(result: Result, text: str, managers: Iterable[str]) -> Step:
+    """Return the step that runs a command again so that it takes over what others own."""
+    return _step_again(result, text, *take_over_flags(managers))
+
+
+def _step_again(result: Result, text: str, *more: str) -> Step:
+    """Return the step with a run's command and more flags; of its own ones only the place is known.
+
+    After a command that writes no manifest it is an `apply`; PATH stands for several files.
+    """
+    namespaces = {one["namespace"] for one in result["workloads"]}
+    place = cluster_of(result).flags(namespaces.pop() if len(namespaces) == 1 else "")
+    if result["command"] == "undo" and result["workloads"]:
+        words = ["undo", registry.argument_of(result["workloads"][0])]
+        text = f"{text}, undo again, with this run's other flags added:"
+    else:
+        files = {one["file"] for one in result["objects"]} - {""}
+        words = ["apply", "-f", *(files if len(files) == 1 and _STDIN not in files else ["PATH"])]
+        text = f"{text}, apply again, with this run's other flags added:"
+    return Step(text, shlex.join(["rollout-gate", *words, *place, *more]))

@@ -52,7 +52,7 @@ def undo_advice(
     kept = "; bodies of Secrets are kept with --keep-verified-secrets" if is_secret else ""
     apply = f"apply its manifest: undo cannot restore {names}{rest}{kept}"
     yield f"to return to what served before, {apply}", ()
-    alone = f"or return the pod template alone, beside {names} as it is now:"
+    alone = f"or return only the pod template, and leave {names} as it is now:"
     yield alone, ("undo", "--deployment-only", *flags)
 
 

@@ -22,10 +22,11 @@ class Labels(Struct, rename={"revision": "controller-revision-hash"}, gc=False):
 
 
 class Meta(shapes.Meta):
-    """ObjectMeta, with the label of the revision, and the time that a deletion leaves."""
+    """ObjectMeta, with the label of the revision, and what a deletion waits for."""
 
     labels: Labels | None = None
     deletion_grace_period_seconds: float | None = None
+    finalizers: list[str] | None = None
 
 
 class Waiting(shapes.Shape):
@@ -146,11 +147,18 @@ def build_pod(found: Pod) -> core.Pod:
         containers=(*inits, *mains),
         node_silent=node_silent,
         start_seconds=_start_seconds(status) if ready else None,
-        deletion_grace_seconds=meta.deletion_grace_period_seconds,
+        deletion=_deletion(meta),
         revision_label=build.line(meta.labels.revision) if meta.labels is not None else "",
         node=build.line(_node_of(found.spec or PodSpec())),
         created_at=build.line(meta.creation_timestamp),
     )
+
+
+def _deletion(meta: Meta) -> core.PodDeletion | None:
+    if meta.deletion_timestamp is None:
+        return None
+    finalizers = tuple(build.line(one) for one in meta.finalizers or ())
+    return core.PodDeletion(meta.deletion_grace_period_seconds or 0.0, finalizers)
 
 
 def _node_of(spec: PodSpec) -> str:
@@ -253,7 +261,7 @@ POD: Final = WatchedKind(
                 "nodeSelectorTerms",
             }
         ),
-        kept=frozenset({"nodeName"}),
+        kept=frozenset({"nodeName", "finalizers"}),
         maps=frozenset({"matchFields"}),
     ),
 )

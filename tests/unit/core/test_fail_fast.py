@@ -483,7 +483,7 @@ def test_causes_name_the_most_telling_first() -> None:
     ]
 
 
-@pytest.mark.contract("B38")
+@pytest.mark.contract("B38", "B1311")
 @pytest.mark.parametrize(
     ("look", "message"),
     [
@@ -499,7 +499,9 @@ def test_causes_name_the_most_telling_first() -> None:
 )
 def test_a_cause_says_what_a_reader_needs(look: Pod, message: str) -> None:
     """How it ended, how often, in whose words, and for how many of the new pods."""
-    assert scene(look).seen().causes(1.0)[0].message == message
+    first = scene(look).seen().causes(1.0)[0]
+    assert first.message == message
+    assert (first.reason is Reason.NOT_STARTED) == message.startswith("not started")
 
 
 @pytest.mark.contract("B98")

@@ -70,11 +70,11 @@ def test_all_unusual_kinds_are_named_at_once_with_the_flags_for_them(loaded: Loa
     with pytest.raises(UsageError) as refused:
         require_allowed(loaded(WIDENING))
     assert refused.value.message == (
-        "<stdin>:10: outside the usual kinds of a deployment: Namespace (<stdin>:10),"
+        "<stdin>:10: not among the kinds that are usually deployed: Namespace,"
         " Role (<stdin>:4 and 1 more), Widget.example.com (<stdin>:8)"
     )
     assert refused.value.hint == (
-        "if they are meant: --allow-kind Namespace --allow-kind Role"
+        "to apply them all the same: --allow-kind Namespace --allow-kind Role"
         " --allow-kind Widget.example.com"
     )
 
@@ -96,24 +96,24 @@ def test_a_flag_admits_nothing_else(loaded: Loaded, name: str) -> None:
     """A custom kind needs its group: a name alone could be anybody's."""
     with pytest.raises(UsageError) as refused:
         require_allowed(loaded(WIDENING), [name, "Namespace", "Role"])
-    assert refused.value.hint == "if they are meant: --allow-kind Widget.example.com"
+    assert refused.value.hint == "to apply it all the same: --allow-kind Widget.example.com"
 
 
 @pytest.mark.contract("B221")
 @pytest.mark.parametrize(
     ("written", "hint"),
     [
-        ("apps/v1beta1 Deployment", "write apiVersion: apps/v1 (<stdin>:1)"),
-        ("extensions/v1beta1 Ingress", "write apiVersion: networking.k8s.io/v1 (<stdin>:1)"),
-        ("policy/v1beta1 PodDisruptionBudget", "write apiVersion: policy/v1 (<stdin>:1)"),
-        ("example.com/v1 Secret", "if they are meant: --allow-kind Secret.example.com"),
+        ("apps/v1beta1 Deployment", "write apiVersion: apps/v1"),
+        ("extensions/v1beta1 Ingress", "write apiVersion: networking.k8s.io/v1"),
+        ("policy/v1beta1 PodDisruptionBudget", "write apiVersion: policy/v1"),
+        ("example.com/v1 Secret", "to apply it all the same: --allow-kind Secret.example.com"),
         (
             "apps/v1 Deploymant",
-            "did you mean Deployment? (<stdin>:1); if they are meant: --allow-kind Deploymant.apps",
+            "did you mean Deployment?; to apply it all the same: --allow-kind Deploymant.apps",
         ),
         (
             "serving.knative.dev/v1 Service",
-            "if they are meant: --allow-kind Service.serving.knative.dev",
+            "to apply it all the same: --allow-kind Service.serving.knative.dev",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from gate.core.model.objects import (
     Container,
     ContainerStatus,
     Pod,
+    PodDeletion,
     Termination,
 )
 from gate.core.rollout.observations import Kind
@@ -32,6 +33,8 @@ POD: dict[str, Any] = {
         "uid": "p-1",
         "resourceVersion": "9",
         "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": 30,
+        "finalizers": ["example.com/hold"],
         "ownerReferences": [
             {"kind": "Thing", "uid": "other"},
             {"kind": "ReplicaSet", "uid": "rs-1", "controller": True},
@@ -248,6 +251,7 @@ def test_a_pod_is_read_field_by_field() -> None:
             ),
             status("sidecar", running=True),
         ),
+        deletion=PodDeletion(30.0, (text("example.com/hold"),)),
     )
 
 

@@ -205,6 +205,7 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         bodies=FrozenMap({one: Body.of({"spec": {}})}),
         missing=said,
         obstacles=said,
+        doubts=said,
         unverified=(one,),
         beside=FrozenMap({other: "digest"}),
         undo_lacks=FrozenMap({one: (other,)}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.daemon_set.objects import DaemonSet
-from gate.core.kinds.daemon_set.placement import Placement, own_pods
+from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
 from gate.core.model.objects import CleanText
 from gate.core.rollout.policy import Policy, amount
 from gate.core.rollout.workload_kind import Remark, View
@@ -26,7 +26,7 @@ def has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Polic
     needed = _count_needed_nodes(live, policy)
     if needed < live.replicas:
         return placement.count_available(live) >= needed
-    follows_everywhere = live.updated == live.available == live.replicas
+    follows_everywhere = _follow_all(view, live)
     if follows_everywhere or policy.requirement.require_all_nodes:
         return follows_everywhere
     return _follow_all_ready(view, live, placement)
@@ -34,8 +34,7 @@ def has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Polic
 
 def is_rolled_out(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether no pod is left to replace or to add on a node that could run it."""
-    follows_everywhere = live.updated == live.available == live.replicas
-    return follows_everywhere or _follow_all_ready(view, live, Placement.of(view, live))
+    return _follow_all(view, live) or _follow_all_ready(view, live, Placement.of(view, live))
 
 
 def is_available_everywhere(
@@ -59,6 +58,17 @@ def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
 def _terminates(view: View[ControllerRevision], live: DaemonSet, placement: Placement) -> bool:
     """Tell whether a pod is still terminating; nobody says so of one whose node is dead."""
     return any(pod.deleting and pod.node not in placement.dead for pod in own_pods(view, live))
+
+
+def _follow_all(view: View[ControllerRevision], live: DaemonSet) -> bool:
+    """Tell whether each node has an available pod of the new revision, which is there to stay.
+
+    The status counts one that terminates while it is still ready, as where its revision came back.
+    """
+    new = [pod for pod in own_pods(view, live) if is_new(view, pod)]
+    staying = {pod.node for pod in new if pod.ready and not pod.deleting}
+    is_any_going = any(pod.deleting and pod.node not in staying for pod in new)
+    return live.updated == live.available == live.replicas and not is_any_going
 
 
 def _follow_all_ready(

@@ -10,12 +10,14 @@ from gate.core.kinds.daemon_set.objects import DaemonSet
 from gate.core.kinds.daemon_set.placement import Placement, is_new, own_pods
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
 from gate.core.model.objects import CleanText
-from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.controller_faults import (
+    Fault,
+    denial_of_pods,
+    find_denial,
+    find_held_pods,
+)
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
-
-_CREATE_FAILED = "FailedCreate"
-_ERROR = "Error creating: "
 
 
 def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) -> Iterator[Fault]:
@@ -24,6 +26,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     left = left_behind.find_blocking_pod(view, live, limits)
     if left is not None:
         yield left_behind.fault_of(left)
+    yield from find_held_pods(one for one in view.pods.values() if one.pod.owner_uid == live.uid)
     blocked = _describe_block(view, live)
     if blocked:
         dead = Placement.of(view, live).dead
@@ -40,15 +43,9 @@ def _find_denial(
     """
     if live.current >= live.replicas:
         return
-    said = [
-        event
-        for event in view.events.values()
-        if event.about_uid == live.uid and event.reason == _CREATE_FAILED
-    ]
-    if said:
-        latest = max(said, key=lambda event: event.at)
-        message = CleanText(latest.message.removeprefix(_ERROR))
-        yield denial_of_pods(message, None, limits)
+    denied = find_denial(view.events.values(), live.uid)
+    if denied is not None:
+        yield denial_of_pods(denied.message, None, limits)
 
 
 def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:

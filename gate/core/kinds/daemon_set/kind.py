@@ -159,6 +159,12 @@ class DaemonSetKind(UntimedKind[DaemonSet, ControllerRevision]):
         """
         return left_behind.find_blocking_pod(view, live, limits)
 
+    def find_left_pods(
+        self, view: View[ControllerRevision], live: DaemonSet
+    ) -> tuple[BlockingPod, ...]:
+        """Return the pods of a version that is taken back, by OnDelete."""
+        return left_behind.find_left_pods(view, live)
+
     def is_evidence(self, view: View[ControllerRevision], pod: Pod) -> bool:
         """Tell that a node was ready at our write, and is still there; unknown nodes are held so.
 

@@ -20,6 +20,17 @@ from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import BlockingPod, View
 
 
+def find_left_pods(view: View[ControllerRevision], live: DaemonSet) -> tuple[BlockingPod, ...]:
+    """Return the pods that would stay, by name, none where the template is the same."""
+    now = view.live
+    if not live.on_delete or now is None or now.template.body == live.template.body:
+        return ()
+    placement = Placement.of(view, live)
+    left = [pod for pod in own_pods(view, live) if _is_left(view, placement, pod)]
+    left.sort(key=lambda pod: pod.name)
+    return tuple(BlockingPod(pod, is_taken_back=True) for pod in left if not pod.deleting)
+
+
 def are_replaced(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether no pod is left behind, and each node that had one has another one instead.
 

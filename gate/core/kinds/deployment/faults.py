@@ -5,17 +5,18 @@ from __future__ import annotations
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition
-from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
 
 def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
-    """Return what keeps the controllers from rolling out; of both, denied pods decide first."""
+    """Return what keeps the controllers from rolling out; denied pods decide first.
+
+    `Recreate` waits for each old pod to be gone.
+    """
     current, erring = view.current(), create_error(live)
     failure = current.failure if current is not None else None
-    if failure is None and erring is None:
-        return ()
     found = []
     if failure is not None:
         found.append(denial_of_pods(failure.message, view.denied_since[view.current_uid], limits))
@@ -23,6 +24,9 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
         grace_seconds = limits.replica_set_create_seconds
         reason = DeploymentReason.REPLICA_SET_CREATE_ERROR
         found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
+    if live.recreate:
+        owned = {one.uid for one in view.list_owned()} - {view.current_uid}
+        found += find_held_pods(one for one in view.pods.values() if one.pod.owner_uid in owned)
     return tuple(found)
 
 

@@ -144,9 +144,8 @@ class JobKind:
         return replace(limits, crash_restarts=None, readiness_losses=None)
 
     def faults(self, view: View[Revision], live: Job, limits: FailFast) -> tuple[Fault, ...]:
-        """Return that it has failed."""
-        fault = outcome.fault_of(view, live)
-        return () if fault is None else (fault,)
+        """Return that it has failed, or what keeps it from its end."""
+        return tuple(outcome.faults(view, live, limits))
 
     def last_words(self, view: View[Revision], live: Job) -> LastWords | None:
         """Return whose log explains its failure."""
@@ -157,6 +156,10 @@ class JobKind:
     ) -> BlockingPod | None:
         """Return None: it has pods of one template alone."""
         return None
+
+    def find_left_pods(self, view: View[Revision], live: Job) -> tuple[BlockingPod, ...]:
+        """Return nothing: it has pods of one template alone."""
+        return ()
 
     def is_evidence(self, view: View[Revision], pod: Pod) -> bool:
         """Tell that each pod counts: the scheduler chose its node."""

@@ -7,24 +7,50 @@ from collections.abc import Iterator
 from gate.core.kinds.job.objects import Job
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.objects import CleanText, Condition, ContainerStatus, Revision, Termination
-from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_denial
 from gate.core.rollout.pod_history import PodTrack
+from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import LastWords, View
 
 _OVER = ("Failed", "Succeeded")
 
 
-def fault_of(view: View[Revision], live: Job) -> Fault | None:
-    """Return that the Job has failed, with the last words of its pods; None if it has not."""
-    failure = live.failure
-    if failure is None:
-        return None
-    return Fault(JobReason.JOB_FAILED, describe_failure(view, live, failure), 0.0, is_evidence=True)
+def faults(view: View[Revision], live: Job, limits: FailFast) -> Iterator[Fault]:
+    """Yield that the Job has failed or, while it may go on, what keeps it from its end."""
+    if live.failure is not None:
+        said = _with_last_words(view, live, describe_condition(live.failure))
+        yield Fault(JobReason.JOB_FAILED, said, 0.0, is_evidence=True)
+    elif live.complete is None:
+        yield from _find_denial(view, live, limits)
+        yield from _describe_failed_pods(view, live)
 
 
-def describe_failure(view: View[Revision], live: Job, failure: Condition) -> CleanText:
-    """Say why the controller gave up, and how the container ended that failed last."""
-    said = describe_condition(failure)
+def _find_denial(view: View[Revision], live: Job, limits: FailFast) -> Iterator[Fault]:
+    """Yield that pods are denied: an Event says why, as a Job has no condition for it.
+
+    Events outlive what they report: only while a pod is lacking, and none was created since.
+    """
+    if live.paused or live.active >= live.replicas:
+        return
+    denied = find_denial(view.events.values(), live.uid)
+    created = max((track.pod.created_at for track in _pods_of(view, live)), default="")
+    if denied is not None and denied.at > created:
+        yield denial_of_pods(denied.message, None, limits)
+
+
+def _describe_failed_pods(view: View[Revision], live: Job) -> Iterator[Fault]:
+    """Yield that pods have failed, whether or not the Job's policy counts them; it goes on."""
+    failed = [track for track in _pods_of(view, live) if track.pod.phase == "Failed"]
+    if not failed:
+        return
+    pods = "1 pod has" if len(failed) == 1 else f"{len(failed)} pods have"
+    ignored = " (its podFailurePolicy ignores some failures)" if live.ignores_failures else ""
+    said = _with_last_words(view, live, f"{pods} failed{ignored}")
+    yield Fault(JobReason.POD_FAILED, said)
+
+
+def _with_last_words(view: View[Revision], live: Job, said: str) -> CleanText:
+    """Say as well how the container ended that failed last."""
     ended = _last_failure(view, live)
     if ended is None:
         return CleanText(said)
@@ -42,15 +68,15 @@ def describe_condition(condition: Condition) -> str:
 
 
 def last_words(view: View[Revision], live: Job) -> LastWords | None:
-    """Return whose log explains a failed Job: what failed last, else what still ran at the end.
+    """Return whose log explains a Job: what failed last, else what still ran when it failed.
 
-    A deadline ends pods that have not failed. None if the Job has not failed, or no pod was seen.
+    A deadline ends pods that have not failed. None if no pod was seen that explains it.
     """
-    if live.failure is None:
-        return None
     ended = _last_failure(view, live)
     if ended is not None:
         return LastWords(ended[0].pod.name, ended[1].name)
+    if live.failure is None:
+        return None
     running = [track for track in _pods_of(view, live) if track.pod.phase not in _OVER]
     for track in sorted(running, key=lambda track: (-track.seen_at, track.pod.name)):
         main = next((one for one in track.pod.containers if not one.init), None)

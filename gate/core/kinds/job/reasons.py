@@ -6,6 +6,7 @@ from gate.core.model.outcome import AnyReason
 
 
 class JobReason(AnyReason):
-    """How a Job ended that did not complete."""
+    """Why a Job did not complete: it failed, or pods of it did while it went on."""
 
     JOB_FAILED = "JobFailed"
+    POD_FAILED = "PodFailed"

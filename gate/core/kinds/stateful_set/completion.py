@@ -10,6 +10,7 @@ from gate.core.kinds.stateful_set import left_behind
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import Pod
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.policy import OnDelete, Policy, amount
 from gate.core.rollout.workload_kind import View
@@ -70,13 +71,16 @@ def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> in
     """Return how many pods of the new revision are available.
 
     The status counts available pods of all revisions together; which of the others are among them
-    only the pods tell.
+    only the pods tell. Whether it counts one that only finalizers keep, depends on its kubelet.
     """
     own = live.own_pods(view.pods.values())
     others = live.status_replicas - live.updated_replicas
     if own:
-        is_other = (track.pod.revision_label != live.update_revision for track in own)
-        others = sum(track.pod.ready and other for track, other in zip(own, is_other, strict=True))
+        others = sum(
+            track.pod.ready and track.pod.revision_label != live.update_revision
+            for track in own
+            if not track.is_held
+        )
     return max(0, min(live.updated_replicas, live.available_replicas - others))
 
 
@@ -192,12 +196,21 @@ def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
     """Tell whether as many pods as wanted exist, and all are available.
 
     The status may still count a pod that has stopped being ready, one that terminates, or one
-    beyond the range that is to go: the pods know better, where any were seen.
+    beyond the range that is to go: the pods know better, where any were seen. One that the
+    controller leaves at its version, and that only its finalizers keep, is not waited for.
     """
     own = live.own_pods(view.pods.values())
-    if own and len(live.find_places(own, lambda pod: pod.ready)) < live.replicas:
+    held = len(find_held(view, live))
+    if own and len(live.find_places(own, lambda pod: pod.ready)) + held < live.replicas:
         return False
-    return live.status_replicas == live.available_replicas == live.replicas
+    return live.available_replicas + held >= live.replicas == live.status_replicas
+
+
+def find_held(view: View[ControllerRevision], live: StatefulSet) -> list[Pod]:
+    """Return the pods which only finalizers keep, where the controller leaves each as it is."""
+    own = (track.pod for track in live.own_pods(view.pods.values()) if track.is_held)
+    held = (pod for pod in own if (index := live.index_of(pod)) is not None and live.holds(index))
+    return sorted(held, key=lambda pod: pod.name)
 
 
 def _is_settled(live: StatefulSet) -> bool:

@@ -10,7 +10,7 @@ from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import blocking
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.objects import ClusterEvent
-from gate.core.rollout.controller_faults import Fault, denial_of_pods
+from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -33,6 +33,7 @@ def faults(
     return (
         *(() if found is None else (found,)),
         *(() if blocked is None else (blocking.fault_of(blocked, live),)),
+        *find_held_pods(live.own_pods(view.pods.values())),
     )
 
 
@@ -41,6 +42,6 @@ def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[Clus
     there = {track.pod.name for track in live.own_pods(view.pods.values())}
     for event in view.events.values():
         if event.about_uid == live.uid and event.reason == "FailedCreate":
-            found = _UNCREATED.match(event.message)
+            found = _UNCREATED.search(event.message)
             if found is not None and found[1] not in there:
                 yield event

@@ -13,7 +13,7 @@ from gate.core.kinds.controller_revision import (
     find_newest,
 )
 from gate.core.kinds.lasting import UntimedKind
-from gate.core.kinds.stateful_set import blocking, clocks, completion, faults, idleness
+from gate.core.kinds.stateful_set import blocking, clocks, completion, faults, idleness, left_behind
 from gate.core.kinds.stateful_set.objects import (
     API_VERSION,
     DEFAULT_REPLICAS,
@@ -21,9 +21,9 @@ from gate.core.kinds.stateful_set.objects import (
     StatefulSet,
 )
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
-from gate.core.model.objects import Pod
+from gate.core.model.objects import CleanText, Pod
 from gate.core.model.outcome import AnyReason
-from gate.core.rollout.controller_faults import Fault
+from gate.core.rollout.controller_faults import Fault, describe_deletion
 from gate.core.rollout.observations import Kind
 from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.workload_kind import (
@@ -152,8 +152,11 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
         return ProgressMarks(len(new), ready, available, old)
 
     def remarks(self, view: View[ControllerRevision], live: StatefulSet) -> tuple[Remark, ...]:
-        """Return nothing: which pods run which revision is counted for every kind."""
-        return ()
+        """Name each pod that nobody waits for, since its finalizers keep it."""
+        return tuple(
+            Remark(CleanText(f"a pod is {describe_deletion(pod)}"), (f"pod/{pod.name}",))
+            for pod in completion.find_held(view, live)
+        )
 
     # -- what blocks it ----------------------------------------------------------------------------
 
@@ -168,6 +171,12 @@ class StatefulSetKind(UntimedKind[StatefulSet, ControllerRevision]):
     ) -> BlockingPod | None:
         """Return the pod of another revision at which the controller stops, None without one."""
         return blocking.find_blocking_pod(view, live, limits)
+
+    def find_left_pods(
+        self, view: View[ControllerRevision], live: StatefulSet
+    ) -> tuple[BlockingPod, ...]:
+        """Return the pods of a version that is taken back, of places that the strategy holds."""
+        return left_behind.find_left_pods(view, live)
 
     def sign_of_idleness(
         self, view: View[ControllerRevision], live: StatefulSet, ready_pods: int

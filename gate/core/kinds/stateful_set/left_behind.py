@@ -6,10 +6,12 @@ controller then replaces no pod: those of the failed version stay, whether they 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.model.objects import Pod
-from gate.core.rollout.workload_kind import View
+from gate.core.rollout.workload_kind import BlockingPod, View
 
 
 def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool:
@@ -21,6 +23,22 @@ def is_left(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool
     """
     index = live.index_of(pod)
     return index is not None and live.holds(index) and view.has_moved(pod, view.taken_back)
+
+
+def find_left_pods(view: View[ControllerRevision], live: StatefulSet) -> tuple[BlockingPod, ...]:
+    """Return the pods that would stay, by name, each with why it may not be replaced.
+
+    The controller has yet to make a revision of a template that is only planned.
+    """
+    now = view.live
+    if now is not None and now.template.body != live.template.body:
+        live = replace(live, update_revision="")
+    own = sorted((one.pod for one in live.own_pods(view.pods.values())), key=lambda pod: pod.name)
+    return tuple(
+        BlockingPod(pod, obstacle=find_obstacle(live, pod, is_taken_back=True), is_taken_back=True)
+        for pod in own
+        if is_left(view, live, pod) and not pod.deleting
+    )
 
 
 def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:

@@ -107,16 +107,16 @@ def test_without_a_check_there_is_nothing_to_ask(here: Gate) -> None:
 
 @pytest.mark.contract("B456", "B458")
 def test_a_service_and_a_command_are_asked_too(here: Gate) -> None:
-    """Both in one document; explained, a command's last lines are shown as it wrote them."""
+    """Both in one document; a command's last lines are shown, and it runs in its own phase."""
     url = "https://shop.example/live"
     with responses.RequestsMock() as mock:
         mock.get(url, status=503)
         ended = here("checks", (), http_check=[url], smoke_test=["true"])
     verdicts = {check["source"]: check["verdict"] for check in ended.document["checks"]}
     assert (ended.code, verdicts) == (6, {"http": "fail", "command": "pass"})
-    command = "sh -c 'echo one; echo two >&2; exit 3'"
+    command = "sh -c 'echo one in $ROLLOUT_GATE_PHASE; echo two >&2; exit 3'"
     text = here("checks", (), smoke_test=[command], explain=True, output="text").out
-    assert "│ one" in text
+    assert "│ one in bake" in text
     assert "│ two" in text
     assert "fail: exit 3: two" in text
 

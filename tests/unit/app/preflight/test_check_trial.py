@@ -154,7 +154,7 @@ def test_what_are_no_counters_is_a_mistake(
     ended = tried(gate, path, COUNTERS)
     assert (ended.code, ended.document["reason"]) == (2, "Usage")
     assert f"check errors: {why}" in ended.err
-    assert "label_replace((requests{pod=~" in ended.err
+    assert "bad of check errors is\nrequests{pod=~" in ended.err
 
 
 # -- what is wrong with a check --------------------------------------------------------------------

@@ -13,6 +13,7 @@ from gate.core.model.outcome import Reason
 from gate.core.rollout.blind_time import CONDITION_STANDS_SECONDS
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Observed
+from tests.table import each
 from tests.unit.core.leaves import manifest
 from tests.unit.core.player import Player, planned
 from tests.unit.core.server import Server
@@ -69,6 +70,32 @@ def test_without_facts_the_clock_stands() -> None:
     assert rollout.verdict(606.0).kind is PROGRESSING
     assert fails_between(rollout, 1205.9, 1206.0)
     assert rollout.wake_at(701.0) == 1206.0
+
+
+UNREAD = "nothing of it could be read from the API server for"
+
+
+@pytest.mark.contract("B1310")
+@each(
+    ("begins", "ends", "now", "said"),
+    [
+        (100.0, 500.0, 600.0, "400 s of 600 s"),
+        (100.0, math.inf, 600.0, "500 s of 600 s"),
+        (100.0, 160.0, 600.0, "60 s of 600 s"),
+        (100.0, 155.0, 600.0, None),  # less than a tenth
+        (5.0, 9.0, 20.0, None),  # no longer than one slow request
+        (100.0, 200.0, 710.0, None),  # in sight for its whole deadline
+    ],
+)
+def test_missing_facts_are_a_cause_where_too_little_was_seen(
+    begins: float, ends: float, now: float, said: str | None
+) -> None:
+    """A version that was in sight for its whole deadline is late by itself."""
+    rollout = STUCK.seen().without_facts(begins)
+    rollout = rollout if math.isinf(ends) else rollout.read_well(ends)
+    found = [one.message for one in rollout.causes(now) if one.reason is Reason.UNREACHABLE]
+    whole = f"nothing of it could be read from the API server for {said}"
+    assert found == ([] if said is None else [whole])
 
 
 REFUSED = waiting("ErrImagePull", "shop/web:2: not found")

@@ -256,4 +256,4 @@ def test_what_an_undo_left_stays_left_while_its_revision_exists() -> None:
                 WEB, left=LeftVersion(one, FrozenMap()), workload=ClosingWorkload("uid", revisions)
             )
             history = history.after(closing, "attempt", "", "now")
-        assert (history.template_left_at(first.template) is not None) is is_left
+        assert (history.revision_left_at(first) is not None) is is_left

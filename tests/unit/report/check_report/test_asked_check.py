@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gate.core.checks.baseline_comparison import MannWhitney, Ratio
-from gate.core.checks.measurement import make_fail, measure_error
+from gate.core.checks.measurement import make_fail, measure_error, no_data
 from gate.core.checks.questions import (
     Answer,
     Answers,
@@ -22,13 +22,13 @@ from gate.core.checks.questions import (
     NoReply,
     Trouble,
 )
-from gate.core.checks.spec import Bounds, Check, Command, During, Http, Reduce, Schedule
+from gate.core.checks.spec import Bounds, Check, Command, Counts, During, Http, Reduce, Schedule
 from gate.core.checks.tick_measurement import measure
 from gate.core.model.objects import CleanText
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
 from gate.report.check_report.figures import bounds_of
-from gate.report.check_report.query_pointer import point_at_place, question_text
+from gate.report.check_report.query_pointer import point_at_place, question_text, show_queries
 from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
 from gate.report.schema.json_schema import checks_schema
@@ -91,18 +91,21 @@ def test_the_worst_check_gives_the_code_and_is_named() -> None:
 @each(
     ("troubles", "words"),
     [
-        ([Trouble.TLS], "errors: there is no TLS with the source"),
+        ([Trouble.TLS], "errors: no TLS connection to the source could be made"),
         ([Trouble.REDIRECTED], "errors: the source redirects, which is not followed"),
         ([Trouble.UNAUTHORIZED], "errors: the source does not accept the credentials"),
-        ([Trouble.FORBIDDEN], "errors: the source does not permit the question"),
-        ([Trouble.NOT_FOUND], "errors: the source knows no such path"),
+        ([Trouble.FORBIDDEN], "errors: the source denies the request"),
+        ([Trouble.NOT_FOUND], "errors: the source has no such path"),
         ([Trouble.BAD_ANSWER], "errors: what answers is not what the check expects"),
         ([Trouble.CREDENTIALS], "errors: the credentials cannot be used"),
         ([Trouble.ADDRESS], "errors: there is no address to ask"),
         ([Trouble.COMMAND], "errors: the command cannot be run"),
         (
             [Trouble.TLS, Trouble.NOT_FOUND, Trouble.TLS],
-            "errors, c: there is no TLS with the source; b: the source knows no such path",
+            (
+                "errors, c: no TLS connection to the source could be made;"
+                " b: the source has no such path"
+            ),
         ),
     ],
     ids=lambda row: row[1],
@@ -272,3 +275,23 @@ def test_the_caret_stands_under_the_place(
 ) -> None:
     """Line and column from 1, a column being a byte; a place that is not there marks nothing."""
     assert point_at_place(text, place) == shown
+
+
+@pytest.mark.contract("B451", "B458")
+def test_of_a_comparison_by_counts_the_two_configured_queries_are_shown() -> None:
+    """Nobody wrote the query that joins them; a mistake is marked in the one that has it."""
+    bad, total = query('requests{code=~"5.."}'), query("requests")
+    check = Check("errors", Counts(bad, total), Schedule(10.0))
+    counted = AskedCheck(check, "deployment/web", no_data("none"), asked(check))
+    shown = checks_table(checks_result(counted), Style())
+    assert '    bad: requests{code=~"5.."}\n    total: requests\n' in shown
+    explained = checks_explained(checks_result(counted), Style())
+    assert '    bad          requests{code=~"5.."}\n    total        requests\n' in explained
+    joined = question_text(asked(check).value)
+    column = joined.encode().index(b"5..") + 1
+    assert show_queries(joined, (1, column)) == [
+        ("bad", ['requests{code=~"5.."}', "                ^"])
+    ]
+    assert show_queries(joined, (2, joined.split("\n")[1].index("requests") + 2)) == [
+        ("total", ["requests", " ^"])
+    ]

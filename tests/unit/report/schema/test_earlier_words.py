@@ -82,7 +82,7 @@ def without_a_right() -> dict[str, Any]:
     [
         (undone, "the restart of deployment/web is undone"),
         (refused, "nothing was written, except to finish an earlier attempt"),
-        (without_a_right, "for want of a right"),
+        (without_a_right, "because a right was missing"),
     ],
 )
 def test_other_words_change_nothing(made: Made, words: str) -> None:

@@ -63,7 +63,7 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
 @each(
     ("verdict", "outcome", "reason", "advised"),
     [
-        ("fail", Outcome.ROLLED_BACK, Reason.CHECK_FAILED, "find out which requests went wrong"),
+        ("fail", Outcome.ROLLED_BACK, Reason.CHECK_FAILED, "find out which requests fail"),
         ("inconclusive", Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE, " --power"),
     ],
 )
@@ -93,7 +93,7 @@ def test_the_log_of_a_crash_comes_before_the_history(*, served: bool) -> None:
         found["baseline"] = None
     commands = [step.command.split(" ")[:2] for step in next_steps(result)]
     texts = [step.text for step in next_steps(result)]
-    assert "ended: neither a log" in texts[0]
+    assert "ended: it left no log" in texts[0]
     assert commands[-1] == ["rollout-gate", "history"]
 
 
@@ -230,10 +230,11 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         ended(Outcome.REFUSED, Reason.CONFLICT, ("Conflict", CONFLICTS)),
         [
             (
-                "to take their fields over for good, apply with:"
-                " --take-over kubectl-edit --take-over 'a; rm -rf /'"
+                "to take their fields over for good, apply again, with this run's other flags"
+                " added: rollout-gate apply -f PATH -n shop --take-over kubectl-edit"
+                " --take-over 'a; rm -rf /'"
             ),
-            "to overwrite their values this once, apply with: --force-conflicts\n",
+            "apply -f PATH -n shop --force-conflicts\n",
         ],
         [],
     ),
@@ -251,7 +252,7 @@ ADVICE: dict[str, tuple[Result, list[str], list[str]]] = {
         for said, advice in (
             (": no schema (2 of 2 created pods)", "read what container web said as it ended"),
             (", 3 of them while this run watched: no", "read what container web said as it ended"),
-            (" (2 of 2 created pods)", "neither a log nor a last word of it could be read"),
+            (" (2 of 2 created pods)", "no log or last message that could be read"),
         )
     },
     "a hint knows more than the reason": (

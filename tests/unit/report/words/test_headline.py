@@ -56,7 +56,7 @@ FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
 CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 
 
-@pytest.mark.contract("B772", "B742")
+@pytest.mark.contract("B772", "B742", "B1310", "B1311")
 @pytest.mark.parametrize(
     ("deployments", "said"),
     [
@@ -86,6 +86,9 @@ CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIB
                 ([CRASH, DENIED], "failed"),
                 ([DENIED, CRASH], "did not complete"),
                 ([SIBLING, CRASH, Reason.UNSCHEDULABLE], "failed"),
+                ([Reason.UNREACHABLE, Reason.NOT_READY], "did not complete"),
+                ([Reason.NOT_STARTED], "did not complete"),
+                ([Reason.NOT_READY, Reason.NOT_STARTED], "failed"),
             )
         ),
     ],

@@ -10,10 +10,10 @@ from gate.report.words.object_advice import object_advice
 from tests.unit.report.results import object_result, result_of, workload_result
 
 LEFT = (
-    "configmap/settings: still what this run wrote; apply again if yours is to win, or apply the"
-    " configuration that theirs goes with"
+    "configmap/settings: still as this run wrote it; apply again if yours should win, or apply"
+    " the configuration that belongs to theirs"
 )
-CHANGED = "configmap/flags: find out who did that; apply again if this run's is to stand"
+CHANGED = "configmap/flags: find out who did that; apply again if yours should win"
 
 
 def at_end(name: str, state: str, *managers: str) -> ObjectResult:

@@ -112,7 +112,10 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     back = {**result_of(one)}
     back["message"] = "the gate ended before the new version was complete"
     (step,) = next_steps(back)  # type: ignore[arg-type]
-    assert step.text == "nothing was found against what broke off: apply it again if it is to run"
+    assert step.text == (
+        "what was applied was not judged to the end, but nothing was found against it: apply it"
+        " again if it should run"
+    )
     (step,) = next_steps({**back, "workloads": []})  # type: ignore[typeddict-item]
     assert "apply it again" in step.text
     back["takes_back"] = True
@@ -129,12 +132,12 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     back: Result = {**result_of(one), "takes_back": takes_back}
     texts = [step.text for step in next_steps(back)]
     looked_at = (
-        "what broke off was not judged to its end: look at what is shown of it before you apply"
+        "what was applied was not judged to the end: look at what is shown of it before you apply"
         " it again"
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"
     one["causes"] = [cause_of(Reason.CRASH_LOOP, crash, 1)]
     texts = [step.text for step in next_steps(back)]
-    mended = "read what container web said as it ended, mend that, then apply again"
+    mended = "read what container web said as it ended, fix that, then apply again"
     assert texts == ([] if takes_back else [mended])

@@ -175,13 +175,19 @@ A_AND_B = ALL_NEW[:2]
 OLD_ON_C = pod("c", 1, ready=False)
 
 
-@pytest.mark.contract("B941", "B942", "B943")
+GOING = {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+@pytest.mark.contract("B941", "B942", "B943", "B1315")
 @each(
     ("live", "others", "lenient", "strict"),
     [
         (agent(), (*NODES, *ALL_NEW), True, True),
         (agent(), ALL_NEW, True, True),  # nodes may not be read
         (agent(available=2), (*NODES, *ALL_NEW), False, False),
+        # The status counts a pod that terminates: it stays on no node, unless another one does.
+        (agent(), (*NODES, *A_AND_B, pod("c", **GOING)), False, False),
+        (agent(), (*NODES, *ALL_NEW, pod("c", name="before", **GOING)), True, True),
         (agent(updated=2), (*NODES, *A_AND_B, pod("c", 1)), False, False),
         # One node is dead: with its old pod, a new one that never starts, or none that is counted.
         (agent(updated=2, available=2), (*DEAD_C, *A_AND_B, OLD_ON_C), True, False),
@@ -281,3 +287,23 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
         faults = KIND.faults(seen(live, *REVISIONS, event), live, FailFast())
         assert [fault.reason for fault in faults] == found
         assert all(fault.message.startswith("pods ") for fault in faults)
+
+
+@pytest.mark.contract("B1314")
+def test_a_pod_that_its_finalizers_keep_holds_its_node() -> None:
+    """Nothing else has to be wrong with it; one that may still take its time is not named."""
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.test/a", "x.test/b"]}
+    live, found = agent(), []
+    for grace_seconds in (0, 30):
+        held = pod("n1", 1, meta={**going, "deletionGracePeriodSeconds": grace_seconds})
+        found.append(KIND.faults(seen(live, *REVISIONS, held), live, FailFast()))
+    ((fault,), nothing) = found
+    assert (fault.reason, fault.subject, nothing) == (
+        Reason.BLOCKED_BY_FINALIZER,
+        "pod/n1-1",
+        (),
+    )
+    said = (
+        "pod/n1-1 is being deleted, and stays until its finalizers x.test/a, x.test/b are removed"
+    )
+    assert fault.message == said

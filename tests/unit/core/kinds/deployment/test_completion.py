@@ -9,6 +9,7 @@ import pytest
 
 from gate.core.kinds.deployment.objects import DEPLOYMENT
 from gate.core.model.int_or_percent import Share
+from gate.core.model.objects import CleanText, PodDeletion
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
@@ -239,3 +240,16 @@ def test_a_list_from_a_server_behind_tells_of_nothing_that_is_gone(
     rollout = Scene(web=later(deployment(), 500)).seen()
     rollout = rollout.observe(Listed(2.0, DEPLOYMENT, WEB, (), version))
     assert (rollout.verdict(2.0).kind is VerdictKind.SUPERSEDED) is gone
+
+
+@pytest.mark.contract("B1314")
+@pytest.mark.parametrize("recreate", [True, False])
+def test_recreate_waits_for_each_old_pod_to_be_gone(recreate: bool) -> None:
+    """Two that their finalizers keep are one cause; a rolling update waits for none."""
+    held = PodDeletion(finalizers=(CleanText("x.test/hold"),))
+    old = (pod(8 + n, owner_uid="web-1-uid", deleting=True, deletion=held) for n in range(2))
+    scene = Scene(web=deployment(recreate=recreate, available_replicas=0))
+    rollout = after(scene.seen(), 1.0, old_replica_set(), *old)
+    found = [one for one in rollout.causes(1.0) if one.reason is Reason.BLOCKED_BY_FINALIZER]
+    assert len(found) == recreate
+    assert all(one.message.endswith("is removed, and 1 more") for one in found)

@@ -11,7 +11,7 @@ from gate.core.kinds.registry import unseen
 from gate.core.kinds.stateful_set.objects import StatefulSet
 from gate.core.kinds.stateful_set.reasons import StatefulSetReason
 from gate.core.model.int_or_percent import Share
-from gate.core.model.objects import CleanText, Pod, Template
+from gate.core.model.objects import CleanText, Pod, PodDeletion, Template
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
@@ -108,7 +108,10 @@ CANARY_TAKEN_BACK = stateful_set(
 ONE_IS_ENOUGH = Policy(requirement=Requirement(require=Share.parse("1")))
 
 
-@pytest.mark.contract("B1265")
+HELD = PodDeletion(finalizers=(CleanText("x.test/hold"),))
+
+
+@pytest.mark.contract("B1265", "B1313")
 @each(
     ("live", "pods", "reason"),
     [
@@ -124,6 +127,30 @@ ONE_IS_ENOUGH = Policy(requirement=Requirement(require=Share.parse("1")))
         (
             CANARY_TAKEN_BACK,
             (ALL_NEW[0], member(1, OLD, deleting=True), ALL_NEW[2]),
+            None,
+        ),
+        (
+            replace(CANARY_TAKEN_BACK, available_replicas=2),
+            (ALL_NEW[0], member(1, OLD, deleting=True, ready=False, deletion=HELD), ALL_NEW[2]),
+            StatefulSetReason.PARTITIONED,
+        ),
+        (
+            CANARY_TAKEN_BACK,
+            (*ALL_NEW[:2], member(2, NEW, deleting=True, deletion=HELD)),
+            None,
+        ),
+        (
+            replace(CANARY_TAKEN_BACK, available_replicas=1),
+            (ALL_OLD[0], member(1, OLD, deleting=True, ready=False, deletion=HELD), ALL_NEW[2]),
+            None,
+        ),
+        (
+            CANARY_TAKEN_BACK,
+            (
+                ALL_NEW[0],
+                member(1, OLD, deleting=True, deletion=replace(HELD, grace_seconds=30.0)),
+                ALL_NEW[2],
+            ),
             None,
         ),
         (

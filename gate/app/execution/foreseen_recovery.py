@@ -1,0 +1,84 @@
+"""What an apply would first finish of what a dead gate left: said by a run that writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from gate.app.command_context import CommandContext
+from gate.app.execution.recovery import snapshots_of, watch_followed
+from gate.app.locks.acquisition import record_places
+from gate.app.locks.command_locks import lock_client
+from gate.app.locks.unfinished_attempt import describe_unfinished, read_open_record
+from gate.core.kinds.registry import locks_of
+from gate.core.model.lock import Lock
+from gate.core.model.objects import Ref
+from gate.core.plan.journal_record import Record
+from gate.core.recovery.resumption import resume
+from gate.core.rollout.baseline import Baseline
+from gate.errors import GateError
+from gate.kube.failures import ApiError
+from gate.kube.lease import Held, Leases
+from gate.kube.reads import Reader
+from gate.side_by_side import each
+
+
+def foresee_recoveries(context: CommandContext, refs: Collection[Ref]) -> tuple[str, ...]:
+    """Say of each attempt that was left open on workloads what an apply would first do about it.
+
+    Reads alone; what may not be read is left out.
+    """
+    if not context.settings.lock:
+        return ()
+    leases = Leases(lock_client(context.session))
+    places: dict[Lock, Held] = {}
+    try:
+        for lock in locks_of(refs, context.session.namespace):
+            held = leases.read(lock)
+            found = () if held is None else record_places(leases.read, held)
+            places |= {one.lock: one for one in found}
+    except ApiError:
+        return ()
+    return tuple(line for one in places.values() for line in _describe(context, one))
+
+
+def _describe(context: CommandContext, place: Held) -> Iterator[str]:
+    left = describe_unfinished(context.session, place, context.world.processes)
+    record = read_open_record(place)
+    if not left or record is None:
+        return
+    try:
+        first = _describe_way(context, record)
+    except GateError:
+        first = "an apply would first finish it, forward or back"
+    if first:
+        yield f"{left}; {first}"
+
+
+def _describe_way(context: CommandContext, record: Record) -> str:
+    """Say which way it goes by what is there now, "" where nothing is left to do.
+
+    Bodies of Secrets are not read: whose they are by now is found out when it is finished.
+    """
+    session = context.session
+    refs = [one.ref for one in record.objects]
+    reader = Reader(session.client, session.resources, session.clock)
+    found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
+    watching = watch_followed(session, record, found)
+    watching.settle(context.settings.connect_timeout)
+    watching.stop()
+    plan = resume(record, found, snapshots_of(record, watching), session.clock.now())
+    if plan is None or plan.resumed is None:
+        return ""
+    if not plan.resumed.back:
+        return "an apply would first finish it forward, as it is complete"
+    ways = [
+        f"{one.ref} to {_name_version(one.baseline)}"
+        for one in record.followed
+        if one.baseline is not None and one.ref not in plan.resumed.departed
+    ]
+    ended = f": {', '.join(ways)}" if ways else ""
+    return f"an apply would first take it back, by what is there now{ended}"
+
+
+def _name_version(baseline: Baseline) -> str:
+    return f"revision {baseline.revision} ({', '.join(baseline.template.images())})"

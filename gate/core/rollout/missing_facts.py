@@ -40,7 +40,8 @@ class MissingFacts:
         """Return for how long facts were missing between two moments."""
         present = () if self.since is None else ((self.since, now),)
         spans = (*self.spans, *present)
-        return sum(max(0.0, min(end, now) - max(begin, start)) for begin, end in spans)
+        lengths: Iterator[float] = (min(end, now) - max(begin, start) for begin, end in spans)
+        return sum(max(0.0, length) for length in lengths)
 
     def causes(
         self, now: float, leg_at: float, progress_at: float, deadline_seconds: float

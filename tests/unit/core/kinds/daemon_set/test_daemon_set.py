@@ -175,7 +175,7 @@ A_AND_B = ALL_NEW[:2]
 OLD_ON_C = pod("c", 1, ready=False)
 
 
-GOING = {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+GOING: dict[str, Any] = {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
 
 
 @pytest.mark.contract("B941", "B942", "B943", "B1315")

@@ -41,15 +41,18 @@ def test_every_problem_is_named_at_once(tmp_path: Path) -> None:
     assert caught.value.hint.count("--prometheus-url") == 1
 
 
-@pytest.mark.contract("B455", "B1213")
+@pytest.mark.contract("B455", "B1213", "B1294")
 @each("kind", [STATEFUL_SET, DAEMON_SET])
 def test_what_a_kind_never_has_is_refused_before_a_rollout(tmp_path: Path, kind: str) -> None:
-    """A ready-made check goes by the name of a ReplicaSet: it could measure nothing."""
+    """A ready-made check goes by the name of a ReplicaSet, unless it says by which label."""
     ready_made = {"checks": [{"use": "error-share"}], "prometheus_url": "http://127.0.0.1:9"}
     settings = load("apply", ready_made, environ={}, folder=tmp_path)
     with pytest.raises(UnfitChecks, match=r"db has no \$\{replicaset\}") as caught:
         require_askable(all_checks(settings), [Ref("apps/v1", kind, "shop", "db")])
     assert "${controller_revision_hash}" in caught.value.hint
+    by_label = {"use": "error-share", "pods": 'hash="${controller_revision_hash}"'}
+    settings = load("apply", {**ready_made, "checks": [by_label]}, environ={}, folder=tmp_path)
+    require_askable(all_checks(settings), [Ref("apps/v1", kind, "shop", "db")])
 
 
 @pytest.mark.contract("B1318")

@@ -24,8 +24,8 @@ def _join_names(names: Iterable[str]) -> str:
 _HEAD = f"""\
 # The command line
 
-Generated from the declarations in `gate/config/settings.py` by
-`python -m gate.cli.reference > docs/cli.md`.
+For looking things up: every command, option and exit code. Generated from the declarations in
+`gate/config/settings.py` by `python -m gate.cli.reference > docs/cli.md`.
 
 - `NAME`: a Deployment, as `web`, `deployment/web` or `deploy/web`; or another workload with its
   kind: `statefulset/db` or `sts/db`, `daemonset/agent` or `ds/agent`, `job/migrate`

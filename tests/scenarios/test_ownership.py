@@ -59,7 +59,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(scene: Scene) -> None:
     before = scene.objects.get("secrets", "keys")["data"]
     result = scene.apply(secret())
     assert_refused(result, "Conflict", "secret/keys", "vault")
-    assert "--take-over vault; or overwrite them this once: --force-" in result.stderr
+    assert "--take-over vault; or overwrite them this once: add --force-" in result.stderr
     assert scene.objects.get("secrets", "keys")["data"] == before
 
 

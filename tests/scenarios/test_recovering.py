@@ -185,7 +185,8 @@ def test_a_run_says_that_it_first_finished_another(scene: Scene, program: Played
     result = scene.apply(web())
     assert_verified(result, "NoChange")
     assert warned(
-        result, "this run first finished what an attempt had left of deployment/web: rolled-back"
+        result,
+        "this run first finished what an earlier attempt had left of deployment/web: rolled-back",
     )
     shown = one_line(report(scene, result))
     said = "this run finished what an attempt had left; then deployment/web had nothing to change"

@@ -18,7 +18,8 @@ from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
 
 GONE = (
-    "job/migrate: the one that had failed was deleted to run again, and none was created:"
+    "job/migrate: the failed one was deleted so that it could run again, and no new one was"
+    " created:"
     " it runs with the next apply"
 )
 

@@ -26,11 +26,11 @@ def nothing_left(found: UndoSubject, choice: Choice) -> RefusedError:
             reason=Reason.NO_BASELINE,
             hint=f"see what there is: {found.command('history')}",
         )
-    to_one = f"to return to one of them anyway: {found.command('undo', '--to-revision', 'N')}"
+    to_one = f"to return to a skipped one anyway: {found.command('undo', '--to-revision', 'N')}"
     is_alone = len(found.live.snapshot.list_owned()) == 1
     apply = "apply the manifest of the version that should run"
     return RefusedError(
-        f"{found.ref} has no good version to return to; skipped {'; '.join(choice.skipped)}",
+        f"{found.ref} has no other good version to return to; skipped {'; '.join(choice.skipped)}",
         reason=Reason.NO_BASELINE,
         hint="apply the manifest of that version" if is_alone else f"{apply}; {to_one}",
     )

@@ -106,8 +106,10 @@ class Recovery:
             self.context.console.note("recover", f"{lock}: {_AS_BEFORE}")
             return None
         for ref in find_not_replaced(record, found):
-            why = "the one that had failed was deleted to run again, and none was created"
-            self.context.console.warn(f"{ref}: {why}: it runs with the next apply")
+            why = (
+                "the failed one was deleted so that it could run again, and no new one was created"
+            )
+            self.context.console.warn(f"{ref}: {why}: the next apply runs it")
         plan = self._with_its_gate(plan, keeper.holders_before.get(lock), lock)
         way = "back" if plan.resumed is not None and plan.resumed.back else "forward"
         page = record.origin.run_url

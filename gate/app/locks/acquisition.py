@@ -44,7 +44,7 @@ class Locked(RefusedError):
         super().__init__(
             f"{lock} is locked by {holder}; waited for {format_seconds(waited_seconds)}",
             reason=Reason.LOCKED,
-            hint=f"wait for that run, or longer: --lock-wait 30m; of one that hangs: {release}",
+            hint=f"wait for that run, or give it longer: --lock-wait 30m; if it hangs: {release}",
         )
 
 

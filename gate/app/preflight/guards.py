@@ -188,10 +188,10 @@ def refuse_excluded(prepared: Iterable[Prepared], name: Naming = str) -> None:
             field = ".".join(path)
             flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
             raise RefusedError(
-                f"{name(item.ref)}: {field} does not go with the manifest, and others own it:"
+                f"{name(item.ref)}: {field} does not fit the manifest, and others own it:"
                 f" {', '.join(managers)}",
                 reason=Reason.CONFLICT,
-                hint=f"take it over, so that it is removed: {flags}",
+                hint=f"have it removed: add {flags}",
             )
 
 
@@ -228,7 +228,10 @@ def conflict_refusal(
     fields = ", ".join(f"{conflict.path} ({conflict.manager})" for conflict in conflicts)
     of_what = "that this would return" if item.is_return else "of the manifest"
     settling = _settling(item, conflicts)
-    ways = [*settling, f"{'or ' if settling else ''}overwrite them this once: --force-conflicts"]
+    ways = [
+        *settling,
+        f"{'or ' if settling else ''}overwrite them this once: add --force-conflicts",
+    ]
     return RefusedError(
         f"{name(item.ref)}: others own fields {of_what}: {fields}",
         reason=Reason.CONFLICT,
@@ -244,7 +247,7 @@ def _settling(item: Prepared, conflicts: Sequence[FieldConflict]) -> list[str]:
     ways = []
     if managers:
         flags = " ".join(f"--take-over {shlex.quote(manager)}" for manager in managers)
-        ways.append(f"make them ours: {flags}")
+        ways.append(f"take them over for good: add {flags}")
     if left and not item.is_return:
         them = ", ".join(one.path for one in left) if managers else "them"
         ways.append(f"leave {them} out of the manifest")

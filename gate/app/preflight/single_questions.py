@@ -23,7 +23,7 @@ from gate.sources.source import Sources
 
 BEGUN_SECONDS_AGO: Final = 3600.0
 """How long ago the rollout is assumed to have begun: a query may use the elapsed time."""
-ONE_VERSION: Final = "only one version runs, so there is nothing to compare it with"
+ONE_VERSION: Final = "only one version runs: there is nothing to compare it with"
 
 
 @dataclass(frozen=True, slots=True)

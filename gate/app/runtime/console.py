@@ -172,7 +172,9 @@ class Console:
         The document has it as a warning too: that attempt wrote, whatever this one does.
         """
         self.has_recovered = True
-        self._recoveries.append(f"this run first finished what an attempt had left of {message}")
+        self._recoveries.append(
+            f"this run first finished what an earlier attempt had left of {message}"
+        )
         self.note("recovered", message)
 
     def caution(self, message: str) -> None:

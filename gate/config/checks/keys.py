@@ -75,7 +75,8 @@ class AnyCheckKeys(Keys):
     required: values.Switch = key("false: it reports and never decides")
     dry_run: values.Switch = key("true: it reports and never decides")
     deployment: values.DeploymentName = key(
-        "the name of the workload that it is about, of several, whatever its kind"
+        "the name of the workload that it is about, of several; of two kinds with one name as"
+        " statefulset/db"
     )
 
 

@@ -30,7 +30,7 @@ def end_alike(attempt: Attempt, trigger: Trigger, ref: Ref | None) -> Ending:
     if trigger is Trigger.REJECTED:
         return _end_beside_rejection(attempt, ref)
     trouble = attempt.interference.contact.trouble
-    why = CleanText(trouble.why if trouble else "its budget ended while an answer was awaited")
+    why = CleanText(trouble.why if trouble else "its time ran out before an answer came")
     reason = trouble.reason if trouble else Reason.UNREACHABLE
     if attempt.plan.writes and not attempt.may_have_written:
         return Ending(Outcome.REFUSED, reason, why)

@@ -13,7 +13,7 @@ DAEMON_SET: Final = WorkloadWords(
     version="ControllerRevision",
     parts="controllerrevisions,pods",
     ends={
-        Reason.VACUOUS: "{name} is to run on no node: it is as asked for, and nothing runs",
+        Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
     hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE, Reason.BLOCKED_BY_POD}),

@@ -15,7 +15,7 @@ JOB: Final = WorkloadWords(
     ends={
         Reason.COMPLETE: "{name} has completed",
         Reason.NO_CHANGE: "{name} had completed before, and was not run again",
-        Reason.VACUOUS: "{name} was asked for no completions: it is as asked for, and nothing ran",
+        Reason.VACUOUS: "{name} was asked for no completions: nothing ran",
     },
     stages={
         Stage.WAITING: StageWords(

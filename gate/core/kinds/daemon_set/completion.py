@@ -124,7 +124,7 @@ def remarks(view: View[ControllerRevision], live: DaemonSet) -> tuple[Remark, ..
     if not dead:
         return ()
     nodes = "1 node is" if len(dead) == 1 else f"{len(dead)} nodes are"
-    text = f"{nodes} not Ready, or gone, and the verdict says nothing of what runs there"
+    text = f"{nodes} not Ready, or gone, and the verdict says nothing about what runs there"
     return (Remark(CleanText(text), tuple(f"node/{name}" for name in dead)),)
 
 

@@ -200,7 +200,7 @@ def test_one_version_is_compared_with_nothing(gate: Gate, server: Server, servin
     ended = gate("checks", ("web",), prometheus_url=BASE, checks=[COMPARING])
     check = only(ended)
     assert (ended.code, check["verdict"], check["value"]) == (7, "no-data", 0.1)
-    assert check["message"] == "only one version runs, so there is nothing to compare it with"
+    assert check["message"] == "only one version runs: there is nothing to compare it with"
     serving.answers(0.9)
     assert gate("checks", ("web",), prometheus_url=BASE, checks=[COMPARING]).code == 6
 
@@ -215,7 +215,7 @@ def test_counters_of_one_version_are_said_to_be_seen(
     check = only(gate("checks", ("web",), prometheus_url=BASE, checks=[COUNTERS]))
     assert check["message"] == (
         "1 series of total, 0 of bad, which counts as 0;"
-        " only one version runs, so there is nothing to compare it with"
+        " only one version runs: there is nothing to compare it with"
     )
 
 

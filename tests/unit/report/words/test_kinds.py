@@ -62,7 +62,7 @@ OLD = {"pod_shares": [share("old", 3, 3)]}
         ),
         ("StatefulSet", "NoRollout", OLD, "and nothing rolls: 3 pods run revision 3, shop/db:3"),
         ("DaemonSet", "NoRollout", OLD, "and nothing rolls: 3 pods run revision 3, shop/db:3"),
-        ("DaemonSet", "Vacuous", {}, "daemonset/db is to run on no node"),
+        ("DaemonSet", "Vacuous", {}, "daemonset/db has no node to run on"),
         ("Job", "Complete", {}, "job/db has completed"),
         ("Job", "NoChange", {}, "job/db had completed before, and was not run again"),
     ],

@@ -6,7 +6,13 @@ import json
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_refused, assert_verified, changes
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_verified,
+    changes,
+)
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
 from tests.bed.scene import Scene, settings
@@ -154,4 +160,33 @@ def test_an_undo_passes_the_promotion_that_failed_on_all_pods(scene: Scene) -> N
     ]
     assert [one.split()[0] for one in marked] == ["1"], marked
     assert_verified(scene.gate(*UNDO))
+    assert versions(scene) == ["1", "1", "1"]
+
+
+def marked(scene: Scene) -> list[list[str]]:
+    """Return each marked revision of `history` with the ways that return to it."""
+    lines = scene.gate("history", "sts/db").stdout.splitlines()
+    return [
+        [line.split()[0], line.partition("<- a ")[2].partition(" would")[0]]
+        for line in lines
+        if "<- a " in line
+    ]
+
+
+@pytest.mark.contract("B1345")
+@pytest.mark.parametrize("theirs", [None, 0, 3], ids=["restored", "lowered", "raised"])
+def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: int | None) -> None:
+    """The canary was verified, and its pods failed since, whatever its partition is by now."""
+    apply_db(scene, 1)
+    apply_db(scene, 2, partition=2)
+    body = stateful_set(image="shop/db:2", partition=0)
+    assert scene.apply(body, flags=("--smoke-test", "false")).exit_code == 5
+    flags: tuple[str, ...] = ("--progress-deadline", "20s")
+    if theirs is not None:
+        strategy = {"rollingUpdate": {"partition": theirs}}
+        scene.objects.patch("statefulsets", "db", {"spec": {"updateStrategy": strategy}})
+        flags = (*flags, "--take-over", "tests")
+    assert marked(scene) == [["1", "failure or undo"]]
+    bad = stateful_set(image="shop/db:3", partition=0, behaviour="crash=0.1")
+    assert_rolled_back(scene.apply(bad, flags=flags), "CrashLoop")
     assert versions(scene) == ["1", "1", "1"]

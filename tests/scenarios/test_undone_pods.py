@@ -15,11 +15,12 @@ from tests.bed.expectations import (
 )
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
-from tests.bed.scene import Scene, settings
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, settings
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import daemon_set, stateful_set
+from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
 
 UNDO = ("undo", "sts/db", "--output", "json")
 ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
@@ -189,4 +190,31 @@ def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: 
     assert marked(scene) == [["1", "failure or undo"]]
     bad = stateful_set(image="shop/db:3", partition=0, behaviour="crash=0.1")
     assert_rolled_back(scene.apply(bad, flags=flags), "CrashLoop")
+    assert versions(scene) == ["1", "1", "1"]
+
+
+@pytest.mark.contract("B1347")
+@pytest.mark.parametrize("held_by", ["budget", "quota"])
+def test_a_version_of_which_no_pod_was_made_is_not_remembered_as_failed(
+    scene: Scene, held_by: str
+) -> None:
+    """Once what held it up is gone, the same undo works."""
+    over = ON_DELETE if held_by == "budget" else {}
+    apply_db(scene, 1)
+    if over:
+        assert scene.apply(stateful_set(image="shop/db:1", **ON_DELETE)).exit_code == 0
+    apply_db(scene, 2, **ROLLING)
+    resource = "poddisruptionbudgets" if held_by == "budget" else "resourcequotas"
+    if held_by == "budget":
+        scene.objects.create(resource, disruption_budget(minAvailable=3))
+    else:
+        enforce(scene.objects, quota({"pods": "2"}))
+    result = scene.gate(*UNDO, "--progress-deadline", "10s", "--rollback-timeout", "20s")
+    assert result.exit_code in (4, 5), str(result)
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    (first,) = (one for one in shown if one["images"] == ["shop/db:1"])
+    reason = "BlockedByPod" if held_by == "budget" else "PodCreateDenied"
+    assert (first["verdict"], first["reason"]) == ("not judged", reason)
+    scene.objects.delete(resource, "db" if held_by == "budget" else "full")
+    assert_verified(scene.gate(*UNDO))
     assert versions(scene) == ["1", "1", "1"]

@@ -24,7 +24,7 @@ from gate.report.words.attempt_advice import (
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, has_only_failed_checks
+from gate.report.words.fault import OF_CHECKS, has_only_failed_checks, is_failed_promotion
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
@@ -49,7 +49,12 @@ from gate.report.words.steps import (
     step_about,
 )
 from gate.report.words.superseded_advice import advise_if_superseded, looking_at
-from gate.report.words.undo_advice import text_of_return, undo_steps, was_never_left
+from gate.report.words.undo_advice import (
+    PAST_THE_PROMOTION,
+    text_of_return,
+    undo_steps,
+    was_never_left,
+)
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -175,7 +180,7 @@ def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
-        yield from undo_steps(result, worst, text_of_return(result))
+        yield from undo_steps(result, worst, text_of_return(result, worst))
 
 
 def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -211,13 +216,24 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         for one in held[:_MOST_RESUMED]:
             yield step_about(result, one, RESUME, "resume")
         return
-    if worst["outcome"] in WELL:
+    if _is_undo_held_up(result, worst):
+        yield Step("once its pods may be replaced, run the same command again; nothing else is due")
+    elif worst["outcome"] in WELL:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
         for one in result["workloads"]:
             yield from kind_advice(one["reason"], result, one)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
+
+
+def _is_undo_held_up(result: Result, worst: WorkloadResult) -> bool:
+    """Tell whether an undo is back at what it was to undo, as pods of that could not be replaced.
+
+    Those pods are of the version that serves again: nothing is wrong with them.
+    """
+    is_back = worst["outcome"] == Outcome.ROLLED_BACK and result["command"] == "undo"
+    return is_back and telling_reason(worst) == Reason.BLOCKED_BY_POD
 
 
 def _is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:
@@ -241,7 +257,9 @@ def _is_held(workload: WorkloadResult) -> bool:
 
 def _for_hindered_return(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise on what keeps the version before from serving again, as far as causes name it."""
-    if found := hindrances(worst):
+    if is_failed_promotion(worst):
+        yield step_about(result, worst, PAST_THE_PROMOTION, "undo")
+    elif found := hindrances(worst):
         yield from _for(found[-1], result, worst)
     else:
         yield from after_refused_writes(result, worst)

@@ -149,8 +149,8 @@ class Rollout:
         match event:
             case Observed(_, Pod() as pod):
                 return self._after_pod(event.at, snapshot, pod.uid)
-            case Observed(_, ClusterEvent() as reported):
-                return self._after_pod(event.at, snapshot, reported.about_uid)
+            case Observed(_, ClusterEvent(about_uid=uid)) if uid in snapshot.pods:
+                return self._after_pod(event.at, snapshot, uid)
             case Vanished(_, Kind.POD, uid):
                 return self._after_pod(event.at, snapshot, uid)
             case Listed(_, Kind.POD | Kind.EVENT):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.measure import Run, checked, run, table
 from gate.app.rehearsal.rehearse import rehearse
-from gate.app.runtime.world import outside
+from gate.app.runtime.world import Streams, outside
 from gate.config import load
 from sandbox.face import Cluster, Request, Timers
 
@@ -67,12 +67,8 @@ def _deadline_seconds() -> float:
     """Return how long a rehearsal takes whose new pods never get ready, all in all."""
     manifest = _deployment("web", 1)
     manifest["spec"]["progressDeadlineSeconds"] = 600
-    world = replace(
-        outside(),
-        stdin=io.BytesIO(json.dumps(manifest).encode()),
-        stdout=io.StringIO(),
-        stderr=io.StringIO(),
-    )
+    streams = Streams(io.BytesIO(json.dumps(manifest).encode()), io.StringIO(), io.StringIO())
+    world = replace(outside(), streams=streams)
     flags = {"file": ["-"], "with_": "never-ready"}
     begun = time.perf_counter()
     checked("the rehearsal", rehearse(world, load("rehearse", flags, environ={})), ROLLED_BACK)

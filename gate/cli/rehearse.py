@@ -13,19 +13,20 @@ from gate.errors import UsageError
 def rehearse(world: World, settings: Settings) -> int:
     """In virtual time, on this machine alone. The exit code is the one that apply would have.
 
-    Where that would be 0 although the failure should have been caught, and with --all where any
-    failure would pass or a harmless hiccup would not, it is 6. Of several
-    workloads the first one that has pods gets the trouble, a Job only if it is alone.
+    Where that would be 0 although the failure should have been caught, it is 6. With --all, or
+    several --with, it is 0, or 6 where any failure would pass or a harmless hiccup would not. Of
+    several workloads the first one that has pods gets the trouble, a Job only if it is alone.
 
     KIND is one of good (without any), slow-start, restart-once, crash, oom, image-pull,
     image-denied, config-error, never-ready, flapping, unschedulable, quota, superseded, paused,
     deleted, stale-deadline, bad-checks, no-metrics, first-deployment; @T goes with those that begin
     at a second. Nobody is asked what the health checks measure, and no smoke test is run: without
-    trouble all is well.
+    trouble all is well. Comparisons with the old version are answered for pods that are ready at
+    the time, which share the requests evenly.
     """
     require_manifests(settings, "rehearse")
-    chosen = [settings.with_, settings.scenario, settings.all_ or None]
-    if sum(choice is not None for choice in chosen) > 1:
+    chosen = [settings.with_, settings.scenario, settings.all_]
+    if sum(map(bool, chosen)) > 1:
         hint = "one at a time; a scenario file can hold several failures"
         raise UsageError("rehearse takes one of --with, --scenario and --all", hint=hint)
     from gate.app import entry

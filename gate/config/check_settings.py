@@ -28,7 +28,7 @@ from gate.config.kinds import (
     Texts,
 )
 from gate.config.option import NOT_IN_FILES, ONLY_IN_FILES, Group, Option
-from gate.config.takers import ASKING, CHECKED, CHECKS, GATING, MEASURING
+from gate.config.takers import ASKING, CHECKED, CHECKS, COUNTING, GATING, MEASURING
 from gate.core.checks.spec import OnInconclusive
 from gate.sources.access import Access
 
@@ -181,9 +181,9 @@ class CheckSettings(ClusterSettings):
         PerSecond,
         Option(
             Group.CHECKS,
-            CHECKS,
-            "with --power: events a second of both versions together",
-            default="the last hour's",
+            COUNTING,
+            "to foresee (--power) or rehearse: events a second of both versions together",
+            default="the last hour's; 200 in rehearse",
             places=NOT_IN_FILES,
         ),
     ] = None
@@ -191,9 +191,9 @@ class CheckSettings(ClusterSettings):
         RateOfBad,
         Option(
             Group.CHECKS,
-            CHECKS,
-            "with --power: the old version's share of bad events",
-            default="the last hour's",
+            COUNTING,
+            "to foresee (--power) or rehearse: the old version's share of bad events",
+            default="the last hour's; 1% in rehearse",
             places=NOT_IN_FILES,
         ),
     ] = None

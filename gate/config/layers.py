@@ -73,7 +73,7 @@ def load(
     }
     values |= {name: entry.value for name, entry in winners.items()}
     settings = Settings.of(values)
-    if wrong := [_conflict(each, winners) for each in conflicts(settings, environ)]:
+    if wrong := [_conflict(each, winners) for each in conflicts(command, settings, environ)]:
         raise SettingsError(wrong)
     return settings
 

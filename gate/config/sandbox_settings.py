@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gate.config.kinds import Port, Speed, Text
+from gate.config.kinds import Port, Speed, Text, Texts
 from gate.config.option import NOT_IN_FILES, ONLY_FLAG, Group, Option
 from gate.config.option_values import OptionValues
 from gate.config.takers import PLAYED, REHEARSE, SANDBOX
@@ -14,7 +14,7 @@ class SandboxSettings(OptionValues):
     """Abstract: the part of the settings that is about a cluster in this process."""
 
     with_: Annotated[
-        Text,
+        Texts,
         Option(
             Group.SANDBOX,
             REHEARSE,
@@ -22,7 +22,7 @@ class SandboxSettings(OptionValues):
             "KIND[@T]",
             places=NOT_IN_FILES,
         ),
-    ] = None
+    ] = ()
     all_: Annotated[
         bool,
         Option(Group.SANDBOX, REHEARSE, "rehearse every failure", places=NOT_IN_FILES),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from gate.config.limits import all_checks
 from gate.config.metrics_settings import gateway_access
 from gate.config.settings import Settings
+from gate.config.takers import CHECKS
 from gate.config.taking import Path
 from gate.core.checks.bake_window import least_counting_seconds, least_phase_seconds
 from gate.core.checks.baseline_comparison import LEAST_SAMPLES
@@ -51,11 +52,12 @@ class Conflict:
     path: Path = ()
 
 
-def conflicts(settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
-    """Yield what is wrong; files with secrets are read, to make sure that they can be."""
+def conflicts(command: str, settings: Settings, environ: Mapping[str, str]) -> Iterator[Conflict]:
+    """Yield what is wrong in a command's settings; files with secrets are read, as a trial."""
     yield from _outputs(settings)
     yield from _names(settings)
-    yield from _power(settings)
+    if command in CHECKS:
+        yield from _power(settings)
     yield from _samples(settings)
     yield from _looks(settings)
     checks = all_checks(settings)

@@ -9,14 +9,14 @@ cAdvisor as the kubelet serves it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
 import yaml
 
 from gate.errors import UsageError
-from gate.sources.request_metrics import OF_PODS, REQUESTS, RequestMetrics
+from gate.sources.request_metrics import BY_POD_NAME, OF_PODS, REQUESTS, RequestMetrics
 
 # `increase` and not `rate`: the ratios are the same, but VictoriaMetrics before 1.86 looks back
 # beyond a short window for `rate`, into the time of the previous version.
@@ -42,11 +42,26 @@ class ReadyMade:
         """Whether it compares counters of both versions."""
         return "bad" in self.keys
 
+    @property
+    def selects_pods(self) -> bool:
+        """Whether it tells the pods of versions apart."""
+        return BY_POD_NAME in str(self.keys)
+
+    def with_pods(self, selector: str) -> ReadyMade:
+        """Return it with another selector for the pods of the new version, as label matchers."""
+        return replace(self, keys=_replace_texts(self.keys, BY_POD_NAME, selector))
+
     def as_configuration(self) -> str:
         """Return it as YAML for `rollout-gate.yaml`."""
         document = {"checks": [{"name": self.name, **self.keys}]}
         text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=4096)
         return f"# {self.name} ({self.metrics}): {self.about}\n{text}"
+
+
+def _replace_texts(value: Any, before: str, after: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _replace_texts(item, before, after) for key, item in value.items()}
+    return value.replace(before, after) if isinstance(value, str) else value
 
 
 def _error_rate(of: RequestMetrics) -> ReadyMade:

@@ -25,7 +25,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-OF_PODS: Final = 'namespace="${namespace}",pod=~"${replicaset}-[a-z0-9]+"'
+BY_POD_NAME: Final = 'pod=~"${replicaset}-[a-z0-9]+"'
+"""The pods of a Deployment's new version, whose names begin with that of its ReplicaSet."""
+OF_PODS: Final = f'namespace="${{namespace}}",{BY_POD_NAME}'
 _OF_SCRAPED_PODS: Final = "scraped with the labels namespace and pod"
 _EXPORTED: Final = 'exported_namespace="${namespace}"'
 # Prometheus 3 writes a bound as a float when it scrapes, `500.0` for a client's `500`.

@@ -13,6 +13,7 @@ from tests.bed.jobs import PHASE, ended, entry, job, mode
 from tests.bed.scene import OURS, Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
 
 PLACE = "-n shop --context sandbox"
 
@@ -279,6 +280,30 @@ def test_what_others_do_to_a_deployment_that_waits_for_a_job(
     assert "did not complete" not in text
     assert "correct what the server names" not in text
     assert (f"--take-over {advice}" in text) is bool(advice), text
+
+
+@pytest.mark.contract("B1305")
+@pytest.mark.parametrize("is_written", [True, False])
+def test_one_apply_is_to_win_over_all_who_changed_a_workload(
+    scene: Scene, *, is_written: bool
+) -> None:
+    """What was not written was not read again: its refusal says the rest."""
+    scene.serve(web(), stateful_set())
+    first = [] if is_written else [job(behaviour="complete=5")]
+    bodies = [web(2, behaviour="ready=9"), stateful_set(image="shop/db:2", behaviour="ready=9")]
+    with scene.applying(*first, *bodies) as running:
+        running.wait_for_line("statefulset/db: 0 of" if is_written else "waits for job/migrate")
+        for resource, name in (("deployments", "web"), ("statefulsets", "db")):
+            containers = [{"name": name, "image": "shop/other:1"}]
+            path = f"{scene.objects.path(resource, name)}?fieldManager=fix-{name}"
+            template = {"spec": {"template": {"spec": {"containers": containers}}}}
+            scene.client.json("PATCH", path, template, "application/strategic-merge-patch+json")
+        result = running.wait()
+    assert ended(result) == (8, "superseded", "Superseded"), str(result)
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    both = "--take-over fix-web --take-over fix-db" in text
+    rest = "if that is refused, the refusal names whose fields it takes over" in text
+    assert (both, rest) == (is_written, not is_written), text
 
 
 @pytest.mark.contract("B1247")

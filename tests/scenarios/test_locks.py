@@ -151,7 +151,7 @@ def test_a_lock_that_the_release_finds_lost_ends_the_attempt(scene: Scene, versi
     assert lease(scene)["metadata"]["annotations"]["rollout-gate/history"] == before
 
 
-@pytest.mark.contract("B524")
+@pytest.mark.contract("B524", "B1309")
 @pytest.mark.parametrize("still_holds", [True, False])
 def test_a_gate_that_was_suspended_looks_at_its_lock_first(
     scene: Scene, program: PlayedGate, still_holds: bool
@@ -172,6 +172,10 @@ def test_a_gate_that_was_suspended_looks_at_its_lock_first(
     given_back = "which has released it" in result.document["message"]
     assert "the lock was taken by" in result.document["message"]
     assert given_back is not still_holds
+    text = " ".join(report(scene, result).split())
+    assert (
+        "once this shows that the other attempt has ended, apply again: rollout-gate locks" in text
+    )
     [warning] = [each for each in result.document["warnings"] if "the lock of" in each]
     who = lease(scene)["metadata"]["annotations"]["rollout-gate/holder"]
     assert json.loads(who)["identity"] in warning

@@ -331,6 +331,37 @@ def test_pods_that_are_left_to_people_are_not_waited_for(scene: Scene) -> None:
 
 
 @waits
+@pytest.mark.contract("B1319")
+def test_a_pod_that_people_brought_to_the_failed_version_is_not_waited_for(scene: Scene) -> None:
+    """It cannot recover, and with OnDelete nobody but a person replaces it."""
+    scene.serve(db(1, **ON_DELETE))
+    bad = db(2, behaviour="crash=0.1", **ON_DELETE)
+    with scene.applying(bad, flags=("--on-delete", "wait")) as running:
+        running.wait_for_line("applied")
+        scene.objects.delete("pods", "db-2")
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-2"]
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
+
+
+@waits
+@pytest.mark.contract("B1319")
+def test_a_removal_that_the_server_refuses_for_good_is_not_waited_for(
+    scene: Scene, audit: Trail
+) -> None:
+    """It evicts no pod that two budgets select, whatever they allow."""
+    other = disruption_budget(maxUnavailable=1)
+    other["metadata"]["name"] = "other"
+    scene.serve(db(1, **ON_DELETE), disruption_budget(maxUnavailable=1), other)
+    result = scene.apply(db(2, behaviour="crash=0.1", **ROLLING))
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-2"]
+    assert len(evicted(audit)) <= 1
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
+
+
+@waits
 @pytest.mark.contract("B1101", "B1237")
 @pytest.mark.parametrize(
     "theirs",

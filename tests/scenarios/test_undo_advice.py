@@ -141,6 +141,28 @@ def test_of_what_no_gate_verified_no_undo_of_the_configuration_is_advised(scene:
     assert_runs(scene.objects, "shop/web:1")
 
 
+@pytest.mark.contract("B1307")
+def test_verify_advises_the_pod_template_alone_of_what_no_gate_verified(scene: Scene) -> None:
+    """What it refers to is named, since an undo leaves it as it is now."""
+    old, new = web(), web(2, behaviour=CRASH)
+    for body in (old, new):
+        (container,) = body["spec"]["template"]["spec"]["containers"]
+        container["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    scene.apply_as("kubectl", settings("one"))
+    scene.apply_as("kubectl", old)
+    scene.wait_done("deployments", "web")
+    scene.apply_as("kubectl", settings("two"))
+    scene.apply_as("kubectl", new)
+    shown, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
+    said = " ".join(shown.split())
+    assert "apply its manifest: undo cannot restore configmap/settings" in said
+    assert "beside configmap/settings as it is now" in said
+    assert "--deployment-only" in words
+    assert_verified(scene.gate(*words, *DOCUMENT))
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "two"
+
+
 @pytest.mark.contract("B870")
 def test_a_refused_undo_advises_no_template_that_is_gone(scene: Scene) -> None:
     """Somebody deleted the Deployment, and its ReplicaSets went with it."""

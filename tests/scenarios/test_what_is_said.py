@@ -374,3 +374,18 @@ def test_a_return_beside_a_field_of_somebody_else_names_what_runs(scene: Scene) 
     assert deployment["baseline"]["replicaset"] == runs["metadata"]["name"]
     revision = runs["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
     assert str(deployment["baseline"]["revision"]) == revision
+
+
+@pytest.mark.contract("B1309")
+@pytest.mark.parametrize("change", ["configuration", "replicas", "version"])
+def test_what_never_stopped_does_not_serve_again(scene: Scene, change: str) -> None:
+    """No pod was replaced: one version runs, and it is not in two lines of the verdict."""
+    assert_verified(scene.apply(settings("one"), web()))
+    bodies = {"replicas": web(replicas=3), "version": web(2)}
+    flags = ["--smoke-test", "false", "--report", "json=run.json"]
+    result = scene.apply(settings("two"), bodies.get(change, web()), flags=flags)
+    assert result.exit_code == 4, str(result)
+    text = " ".join(report_forms(scene, "run.json")["text"].split())
+    how = "again" if change == "version" else "as before"
+    assert f"serves {how}, verified; no check was asked of it" in text, text
+    assert (" failed revision " in text) is (change == "version"), text

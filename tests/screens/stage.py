@@ -20,6 +20,7 @@ import html5lib
 
 from gate import __version__
 from gate.app.rehearsal.measured import Scripted
+from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.app.rehearsal.virtual_world import Handle, Running, User
 from gate.app.runtime.world import Streams, World
 from gate.cli.main import run
@@ -80,6 +81,11 @@ class Stage:
     measurements: dict[str, Measurement] = field(default_factory=dict)
     is_away: Callable[[Request], bool] = lambda _: False
     _parts: list[str] = field(default_factory=list)
+    _traffic: PodTraffic = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Follow the pods from the beginning, as what scrapes them would."""
+        self._traffic = PodTraffic(self.users.played.cluster.api)
 
     def screen(self) -> str:
         """Return all that was shown so far."""
@@ -163,7 +169,7 @@ class Stage:
         return _AWAY if self.is_away(request) else handle(request)
 
     def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
-        return Scripted(all_checks(settings), self.measurements.get)
+        return Scripted(all_checks(settings), self.measurements.get, self._traffic)
 
     def _normal(self, text: str) -> str:
         for found, name in (

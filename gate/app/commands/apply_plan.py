@@ -10,6 +10,7 @@ from gate.app.execution.run import Ready
 from gate.app.preflight import memory_warnings, replicas, return_target
 from gate.app.preflight import plan as preflight
 from gate.app.preflight.check_trial import try_checks
+from gate.app.preflight.comparison_warnings import warn_of_comparisons
 from gate.app.preflight.guards import refuse_protected_plan
 from gate.app.preflight.manifest_guard import created_namespaces
 from gate.app.preflight.manifest_rights import read_with_rights
@@ -69,6 +70,7 @@ def plan_apply(context: CommandContext, manifest: Manifest) -> Ready:
 
     # Ask each check once, of the version that serves.
     try_checks(context, plan.targets)
+    warn_of_comparisons(settings, items, trials, context.console.warn)
     return Ready(context, plan, watching)
 
 

@@ -5,12 +5,12 @@ What is not given is asked of Prometheus: what the version that runs has counted
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gate.app.command_context import connect
+from gate.app.commands.checks import print_checks
 from gate.app.commands.running_version import (
     choose_checks,
     list_refs,
@@ -38,7 +38,6 @@ from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.foreseen_check import ForeseenCheck
 from gate.report.check_report.power_document import power_document
 from gate.report.check_report.power_text import power_text
-from gate.report.schema.check_result import ChecksResult
 
 _SEED = 1
 
@@ -200,13 +199,7 @@ def _begin() -> Uniform:
 
 
 def _print_power(start: CommandStart, found: Sequence[ForeseenCheck | AskedCheck]) -> int:
-    console, settings = start.console, start.settings
     foreseen = [one for one in found if isinstance(one, ForeseenCheck)]
     unanswered = [one for one in found if isinstance(one, AskedCheck)]
-    made = power_document(foreseen, unanswered, console.clock.wall())
-    result: ChecksResult = start.world.secrets.mask_value(made)
-    if settings.output == "json":
-        console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
-    else:
-        console.write(power_text(result, console.style(settings)))
-    return result["exit_code"]
+    made = power_document(foreseen, unanswered, start.console.clock.wall())
+    return print_checks(start, made, power_text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gate.app.command_context import connect
@@ -25,20 +25,17 @@ from gate.app.preflight.check_subjects import (
 from gate.app.preflight.single_questions import Job, ask_all, job
 from gate.app.runtime import check_sources
 from gate.app.runtime.command_start import CommandStart
-from gate.app.runtime.console import Console
 from gate.app.runtime.live_state import read_live
 from gate.app.runtime.session import Session
 from gate.app.runtime.workload_names import argument_of
-from gate.app.runtime.world import World
-from gate.config import Settings
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.spec import Check
 from gate.core.model.objects import Ref
 from gate.errors import UsageError
-from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document
 from gate.report.check_report.text import checks_explained, checks_table
 from gate.report.schema.check_result import ChecksResult
+from gate.report.style.style import Style
 
 
 def checks(start: CommandStart, names: tuple[str, ...]) -> int:
@@ -59,13 +56,12 @@ def checks(start: CommandStart, names: tuple[str, ...]) -> int:
         sources = check_sources.open_sources(world.answering, settings, world.clock, start.stack)
         at, namespace = world.clock.now(), settings.namespace or ""
         jobs = [job(check, "", nobody(namespace, at), at) for check in wanted]
-        return _print_results(
-            world, settings, ask_all(sources, world.clock, jobs, math.inf), console
-        )
-    session = connect(start).session
-    jobs = _jobs_about(session, wanted, with_namespaces(refs, session.namespace))
-    asked = ask_all(session.sources, world.clock, jobs, math.inf)
-    return _print_results(world, settings, asked, console)
+    else:
+        session = connect(start).session
+        sources = session.sources
+        jobs = _jobs_about(session, wanted, with_namespaces(refs, session.namespace))
+    made = checks_document(ask_all(sources, world.clock, jobs, math.inf), console.clock.wall())
+    return print_checks(start, made, checks_explained if settings.explain else checks_table)
 
 
 def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) -> list[Job]:
@@ -86,14 +82,14 @@ def _jobs_about(session: Session, wanted: Sequence[Check], refs: Sequence[Ref]) 
     return jobs
 
 
-def _print_results(
-    world: World, settings: Settings, asked: Sequence[AskedCheck], console: Console
+def print_checks(
+    start: CommandStart, made: ChecksResult, render: Callable[[ChecksResult, Style], str]
 ) -> int:
-    result: ChecksResult = world.secrets.mask_value(checks_document(asked, console.clock.wall()))
+    """Print a document of checks without secrets, as JSON or for people; return its exit code."""
+    console, settings = start.console, start.settings
+    result: ChecksResult = start.world.secrets.mask_value(made)
     if settings.output == "json":
         console.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:
-        style = console.style(settings)
-        render = checks_explained if settings.explain else checks_table
-        console.write(render(result, style))
+        console.write(render(result, console.style(settings)))
     return result["exit_code"]

@@ -28,8 +28,8 @@ def choose_checks(settings: Settings, names: Sequence[str]) -> tuple[Check, ...]
     everything = share_alpha(all_checks(settings))
     if not names or settings.file:
         return everything
-    bare = {name.rpartition("/")[2] for name in names}
-    return tuple(one for one in everything if one.deployment in ("", *bare))
+    refs = [workload_ref("", name) for name in names]
+    return tuple(one for one in everything if any(map(one.is_about, refs)))
 
 
 def list_refs(

@@ -32,6 +32,7 @@ from gate.config.limits import all_checks
 from gate.core.attempt.state import Attempt
 from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
+from gate.core.model.configuration_references import configuration_refs
 from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
@@ -161,6 +162,7 @@ def _target_set(
 ) -> TargetSet:
     """Return what an undo of each workload would lack or conflict with.
 
+    If no gate verified what it would return to, that is the pod template without its configuration.
     Warns of lacking objects that are immutable now. `lives` are in the order of the targets.
     """
     objects = tuple(PlannedObject(live.ref, Known(live)) for live in lives)
@@ -174,6 +176,9 @@ def _target_set(
     conflicts: dict[Ref, tuple[str, ...]] = {}
     for live, target in zip(lives, targets, strict=True):
         choice = choose_version(target.snapshot, histories[live.ref], digests)
+        if choice.version is None and choice.replica_set is not None:
+            refs = configuration_refs(choice.replica_set.template, live.ref.namespace)
+            lacks = lacks.put(live.ref, refs) if refs else lacks
         if managers := conflicting_managers(live, choice, histories[live.ref]):
             conflicts[live.ref] = managers
     return TargetSet(undo_lacks=lacks, undo_conflicts=FrozenMap(conflicts))

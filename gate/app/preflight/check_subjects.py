@@ -31,7 +31,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     UsageError if it names none of them, needs a single one and nothing says which, or names what
     one of its kind never has.
     """
-    found = [ref for ref in refs if check.deployment in ("", ref.name)]
+    found = [ref for ref in refs if check.is_about(ref)]
     if check.deployment and not found:
         there = f"there is {_join_refs(refs)}" if refs else "there is no workload"
         why = f"check {check.name}: no workload that is judged is called {check.deployment}"
@@ -45,7 +45,10 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     first = f"check {check.name}: ${{{variables[0]}}} is of one workload"
     if not found:
         raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
-    hint = f"say which by the check's key, whatever its kind: deployment: {found[0].name}"
+    first_ref = found[0]
+    is_unique = [ref.name for ref in found].count(first_ref.name) == 1
+    which = first_ref.name if is_unique else str(first_ref)
+    hint = f"say which by the check's key, whatever its kind: deployment: {which}"
     raise UsageError(f"{first}, and there are several: {_join_refs(found)}", hint=hint)
 
 
@@ -58,7 +61,7 @@ def _require_known_variables(check: Check, ref: Ref) -> None:
         names = " or ".join(f"${{{name}}}" for name in known.of_one_version)
         hint = (
             f"what tells versions of a {ref.kind} apart is {names}: select by a label of the series"
-            " that has it (a ready-made check is printed by --show, to be changed)"
+            " that has it (of a ready-made check by its key pods: docs/checks.md)"
         )
         raise UsageError(f"check {check.name}: {ref} has no ${{{foreign[0]}}}", hint=hint)
 
@@ -68,7 +71,7 @@ def namespace_of(check: Check, refs: Sequence[Ref], namespace: str) -> str:
 
     "" if there are several; UsageError if its query then uses `${namespace}`.
     """
-    found = {ref.namespace for ref in refs if check.deployment in ("", ref.name)} or {namespace}
+    found = {ref.namespace for ref in refs if check.is_about(ref)} or {namespace}
     if len(found) == 1:
         return next(iter(found))
     if "namespace" in named_by(check):

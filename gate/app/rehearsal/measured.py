@@ -1,14 +1,16 @@
 """Answers to health checks in a rehearsal: from the scenario, otherwise good ones.
 
 No source is asked and no command is run. Good and bad answers are derived from a check's bounds,
-which say how it would judge them.
+which say how it would judge them. A comparison is answered for versions whose pods serve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.core.checks.baseline_comparison import Ratio
 from gate.core.checks.questions import (
     Answer,
@@ -18,12 +20,15 @@ from gate.core.checks.questions import (
     Exit,
     Form,
     HttpReply,
+    MetricQuestion,
     NoReply,
+    Question,
     Questions,
     Samples,
     Series,
     Trouble,
 )
+from gate.core.checks.sample_spacing import lookback_seconds
 from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric
 from gate.core.checks.tick_measurement import TEMPORARY_FAILURE
 from gate.core.model.objects import CleanText
@@ -37,9 +42,8 @@ Scripts = Callable[[str], Measurement | None]
 
 BASELINE: Final = "{}:baseline"
 """The name under which a scenario has a check's measurements of the previous version."""
-_USUAL_SHARE: Final = 0.01
-_REQUESTS_A_LOOK: Final = 1000
-"""What each version serves from one look of a comparison by counts to the next."""
+_SCRAPE_SECONDS: Final = 30.0
+"""How often series are taken to be scraped, as `scrape-interval` has it where nothing is said."""
 _UNUSUAL_STATUS: Final = (500, 503, 404, 200)
 _SILENT: Final = CleanText("the scenario says that it is unreachable")
 
@@ -60,7 +64,7 @@ def good(check: Check) -> float:
         case Metric(bounds=bounds):
             return _within(bounds)
         case Counts():
-            return _USUAL_SHARE
+            return 0.0
         case Http(question=question, bounds=bounds, status=(least, _)):
             return _within(bounds) if question.json_path else float(least)
         case Command():
@@ -102,67 +106,99 @@ def _exceeding(metric: Metric, old: float) -> float:
     return old + abs(old) * ratio + delta + 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """The requests to both versions together, and which share of those to a good one is bad."""
+
+    per_second: float = 200.0
+    rate: float = 0.01
+
+
+USUAL_REQUESTS: Final = Requests()
+
+
 class Scripted(Sources):
     """Answers checks as a scenario says; called from several threads."""
 
-    def __init__(self, checks: Iterable[Check], scripts: Scripts) -> None:
+    def __init__(
+        self,
+        checks: Iterable[Check],
+        scripts: Scripts,
+        traffic: PodTraffic,
+        requests: Requests = USUAL_REQUESTS,
+    ) -> None:
         super().__init__({})
         self._checks = {check.name: check for check in checks}
         self._scripts = scripts
-        self._counted: dict[tuple[str, str], tuple[int, int]] = {}
+        self._traffic = traffic
+        self._requests = requests
+        self._counted: dict[tuple[str, str], tuple[int, float]] = {}
 
     def ask(self, questions: Questions, check: str = "") -> Answers | Errored:
         """Answer a tick; KeyError for a check that is not configured."""
         asked, said = self._checks[check], self._scripts(check)
-        if isinstance(asked.probe, Counts):
-            return self._count(questions, asked, said)
-        value = _answer(asked, good(asked) if said is None else said)
-        if isinstance(value, Errored) or not isinstance(asked.probe, Metric):
-            return value if isinstance(value, Errored) else Answers(value)
-        enough = asked.probe.min_samples.least if asked.probe.min_samples else 0.0
         old = self._scripts(BASELINE.format(check))
-        baseline = _metric(good(asked) if old is None else old)
+        value: Answer | Errored
+        baseline: Answer | Errored
+        if isinstance(asked.probe, Counts):
+            value = self._count(asked, questions.value, questions.baseline, said)
+            baseline = self._count(asked, questions.baseline, questions.value, old)
+        else:
+            value = _answer(asked, good(asked) if said is None else said)
+            baseline = _metric(good(asked) if old is None else old)
+        if isinstance(value, Errored) or not asked.queries:
+            return value if isinstance(value, Errored) else Answers(value)
+        if questions.baseline is None:
+            return self._qualify(asked, questions, value)
         if isinstance(baseline, Errored):
             return baseline
+        if isinstance(asked.probe, Metric):
+            value = self._seen(questions.value, value)
+            baseline = self._seen(questions.baseline, baseline)
+        return self._qualify(asked, questions, value, baseline)
+
+    def _qualify(
+        self, check: Check, questions: Questions, value: Answer, baseline: Answer | None = None
+    ) -> Answers:
+        """Return the answers to a query with those that say how good they are."""
+        metric = check.probe if isinstance(check.probe, Metric) else None
+        enough = metric.min_samples.least if metric and metric.min_samples else 0.0
         return Answers(
             value,
             samples=_vector(enough) if questions.samples else None,
             freshness=_vector(0.0) if questions.freshness else None,
-            baseline=baseline if questions.baseline else None,
+            baseline=baseline,
         )
+
+    def _seen(self, question: Question, answer: Answer) -> Answer:
+        """Return the answer to one side of a comparison, no series if no pod of it was scraped."""
+        if not isinstance(question, MetricQuestion):
+            raise TypeError("only queries are compared")
+        # A range needs two scrapes; a pod that is gone has its last one before.
+        reach = max(0.0, lookback_seconds(question.query) - _SCRAPE_SECONDS)
+        since = question.at - reach
+        answered = self._traffic.has_answered(question.query, since, question.at)
+        return answer if answered else Samples(Form.VECTOR)
 
     def _count(
-        self, questions: Questions, check: Check, said: Measurement | None
-    ) -> Answers | Errored:
-        """Answer with counters that have grown by a tick's requests, a share of them bad ones."""
-        old = self._scripts(BASELINE.format(check.name))
-        shares = {
-            "new": good(check) if said is None else said,
-            "old": good(check) if old is None else old,
-        }
-        answers = {side: self._grow(check.name, side, share) for side, share in shares.items()}
-        new, before = answers["new"], answers["old"]
-        if isinstance(new, Errored):
-            return new
-        if not questions.baseline:
-            return Answers(new)
-        return before if isinstance(before, Errored) else Answers(new, baseline=before)
-
-    def _grow(self, check: str, side: str, share: Measurement) -> Samples | Errored:
+        self, check: Check, asked: Question | None, other: Question | None, said: Measurement | None
+    ) -> Samples | Errored:
+        """Answer with the counters of the pods that a query names: each has grown by its part."""
+        share = self._requests.rate if said is None else said
         if isinstance(share, NoAnswer):
             return _metric(share)
-        bad, total = self._counted.get((check, side), (0, 0))
-        bad, total = bad + round(share * _REQUESTS_A_LOOK), total + _REQUESTS_A_LOOK
-        self._counted[check, side] = bad, total
-        counted = ((Counted.BAD, bad), (Counted.TOTAL, total))
-        return Samples(
-            Form.VECTOR,
-            tuple(
-                # The pods of a rehearsal are known to nobody's metrics: none of these is fresh.
-                Series(float(value), counted=kind, identity=side, pod=f"{side}-rehearsed")
-                for kind, value in counted
-            ),
-        )
+        if not isinstance(asked, MetricQuestion):
+            return Samples(Form.VECTOR)
+        beside = other.query if isinstance(other, MetricQuestion) else ""
+        series: list[Series] = []
+        for pod in self._traffic.list_served(asked.query, beside, asked.at):
+            total, bad = self._counted.get((check.name, pod.uid), (0, 0.0))
+            grown = max(total, int(pod.traffic_seconds * self._requests.per_second))
+            bad += (grown - total) * share
+            self._counted[check.name, pod.uid] = grown, bad
+            for kind, value in ((Counted.BAD, round(bad)), (Counted.TOTAL, grown)):
+                series.append(Series(float(value), counted=kind, identity=pod.uid, pod=pod.name))
+        return Samples(Form.VECTOR, tuple(series))
 
     def cancel(self) -> None:
         """Nothing is under way."""

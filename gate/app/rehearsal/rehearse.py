@@ -12,7 +12,7 @@ from gate.app.rehearsal.bound import longest_seconds
 from gate.app.rehearsal.measured import BASELINE
 from gate.app.rehearsal.misuse import as_usage_error
 from gate.app.rehearsal.row import at_fault, remarks, row_of
-from gate.app.rehearsal.stage import Stage, actors_of, unlucky
+from gate.app.rehearsal.stage import Stage, actors_of, requests_of, unlucky
 from gate.app.rehearsal.trouble import TROUBLES, Before, End, Trouble, asked_for
 from gate.app.rehearsal.virtual_world import Played
 from gate.app.runtime.command_end import run_query
@@ -20,12 +20,19 @@ from gate.app.runtime.command_start import CommandStart
 from gate.app.runtime.console import Console
 from gate.app.runtime.world import Streams, World
 from gate.config import Settings, all_checks
+from gate.core.checks.spec import Counts
 from gate.core.model.outcome import EXIT_CODES, Outcome
 from gate.errors import UsageError
 from gate.manifests.allowed import require_allowed
 from gate.manifests.images import with_images
 from gate.manifests.load import load
-from gate.report.views.rehearsals import RehearsalResult, Rehearsals, document, rehearsals_text
+from gate.report.views.rehearsals import (
+    RehearsalResult,
+    Rehearsals,
+    RequestsResult,
+    document,
+    rehearsals_text,
+)
 from gate.signals import SIGNAL_BASE, Signalled
 from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits, load_scenario
 
@@ -105,10 +112,19 @@ class Rehearsing:
             at_worst = longest_seconds(self._settings, stage.stored)
             missed = self._iter_missing(scenario) if scenario is not None else ()
             warnings = [*missed, *remarks(trouble, result, play), *result["warnings"]]
-            row = row_of(trouble, result)
+            comparisons = [check.name for check in self._checks if check.compares]
+            row = row_of(trouble, result, comparisons)
             return Rehearsed(row, warnings, at_worst, self._at_fault(trouble, result))
         finally:
             played.clock.end()
+
+    @property
+    def requests(self) -> RequestsResult | None:
+        """The requests that are taken to come, where a check counts them."""
+        if not any(isinstance(check.probe, Counts) for check in self._checks):
+            return None
+        taken = requests_of(self._settings)
+        return {"per_second": taken.per_second, "rate": taken.rate}
 
     def _at_fault(self, trouble: Trouble, result: dict[str, Any]) -> list[str]:
         """Return which of several workloads it went wrong in; empty if there is only one.
@@ -153,12 +169,28 @@ def rehearse(world: World, settings: Settings) -> int:
 
     def query(start: CommandStart) -> int:
         rehearsing = Rehearsing(world, settings)
-        document = _all(rehearsing) if settings.all_ else _one(rehearsing, settings, world)
-        _print(start.console, settings, document)
-        of_apply = 0 if settings.all_ else document["rehearsals"][0]["exit_code"]
-        return of_apply or _exit_code(document)
+        found = _rehearse(rehearsing, settings, world)
+        _print(start.console, settings, found)
+        is_alone = not settings.all_ and len(found["rehearsals"]) == 1
+        of_apply = found["rehearsals"][0]["exit_code"] if is_alone else 0
+        return of_apply or _exit_code(found)
 
     return run_query(world, "rehearse", settings, query)
+
+
+def _rehearse(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
+    if settings.all_:
+        return _all(rehearsing)
+    lines = io.StringIO() if settings.quiet else world.streams.stderr
+    if settings.scenario:
+        trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
+        with as_usage_error():
+            scenario = load_scenario(settings.scenario)
+        return _document(rehearsing, [rehearsing.of(trouble, lines, scenario)])
+    troubles = [asked_for(text) for text in settings.with_ or ("good",)]
+    if len(troubles) > 1:
+        lines = io.StringIO()
+    return _document(rehearsing, [rehearsing.of(trouble, lines) for trouble in troubles])
 
 
 def _all(rehearsing: Rehearsing) -> Rehearsals:
@@ -175,32 +207,24 @@ def _all(rehearsing: Rehearsing) -> Rehearsals:
             lacks = error.message
         if lacks not in ("", _UNCHECKED):
             left_out.append(f"{trouble} is left out: {lacks}")
+    return _document(rehearsing, found, [*left_out, *found[0].warnings])
+
+
+def _document(
+    rehearsing: Rehearsing, found: Sequence[Rehearsed], warnings: Sequence[str] | None = None
+) -> Rehearsals:
+    """Return the document of these rehearsals, with each of their warnings unless some are given.
+
+    It names each workload that it went wrong in during any of them.
+    """
+    said = [warning for each in found for warning in each.warnings]
     return document(
         [each.row for each in found],
-        [*left_out, *found[0].warnings],
+        list(dict.fromkeys(said)) if warnings is None else warnings,
         found[0].at_worst_seconds,
-        subject=_subject(found),
+        subject=", ".join(dict.fromkeys(name for each in found for name in each.at_fault)),
+        requests=rehearsing.requests,
     )
-
-
-def _subject(found: Sequence[Rehearsed]) -> str:
-    """Name each workload that it went wrong in during any of these."""
-    return ", ".join(dict.fromkeys(name for each in found for name in each.at_fault))
-
-
-def _one(rehearsing: Rehearsing, settings: Settings, world: World) -> Rehearsals:
-    """Rehearse what is asked for; the run's lines are shown unless quiet."""
-    lines = io.StringIO() if settings.quiet else world.streams.stderr
-    if settings.scenario:
-        trouble = Trouble(settings.scenario, "what the scenario file says", end=End.EITHER)
-        with as_usage_error():
-            scenario = load_scenario(settings.scenario)
-        found = rehearsing.of(trouble, lines, scenario)
-        return document([found.row], found.warnings, found.at_worst_seconds)
-    trouble = asked_for(settings.with_ or "good")
-    found = rehearsing.of(trouble, lines)
-    subject = ", ".join(found.at_fault)
-    return document([found.row], found.warnings, found.at_worst_seconds, subject=subject)
 
 
 def _print(console: Console, settings: Settings, document: Rehearsals) -> None:

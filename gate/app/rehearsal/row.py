@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from gate.app.rehearsal.mending import setting_for
@@ -25,11 +25,16 @@ _AGAINST: Final[dict[str, ConclusionKind]] = {
     Reason.CHECK_ERROR: ConclusionKind.INCONCLUSIVE,
 }
 _DOUBTED: Final = (Reason.CHECK_INCONCLUSIVE, Reason.CHECK_ERROR)
-_GOOD: Final = (Reason.COMPLETE, Reason.NO_CHANGE, Reason.VACUOUS)
+_GOOD: Final = frozenset({Reason.COMPLETE, Reason.NO_CHANGE}) | registry.ENDS
 
 
-def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
-    """Return the row for a result document (`rollout-gate/result/v1`) of a rehearsal."""
+def row_of(
+    trouble: Trouble, result: dict[str, Any], comparisons: Collection[str] = ()
+) -> RehearsalResult:
+    """Return the row for a result document (`rollout-gate/result/v1`) of a rehearsal.
+
+    `comparisons` are the names of the checks that compare with the old version.
+    """
     fine = _as_expected(trouble, result)
     return {
         "kind": str(trouble),
@@ -42,18 +47,27 @@ def row_of(trouble: Trouble, result: dict[str, Any]) -> RehearsalResult:
         "duration_seconds": result["duration_seconds"],
         "returned_to": _returned_to(result),
         "as_expected": fine,
-        "mend": "" if fine else setting_for(trouble, result),
+        "mend": "" if fine else setting_for(trouble, result, comparisons),
     }
 
 
 def at_fault(result: dict[str, Any]) -> list[str]:
     """Return the workloads that it went wrong in, by their own results."""
-    found = (one for one in result["workloads"] if not _is_good(one) and not is_innocent(one))
-    return [registry.of_entry(one).call(one["name"]) for one in found]
+    return [_call(one) for one in _list_guilty(result)]
 
 
-def _is_good(deployment: dict[str, Any]) -> bool:
-    return deployment["outcome"] == Outcome.VERIFIED and deployment["reason"] in _GOOD
+def _list_guilty(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in result["workloads"] if not _is_good(one) and not is_innocent(one)]
+
+
+def _call(workload: dict[str, Any]) -> str:
+    name: str = registry.of_entry(workload).call(workload["name"])
+    return name
+
+
+def _is_good(workload: dict[str, Any]) -> bool:
+    is_well = workload["outcome"] in (Outcome.VERIFIED, Outcome.APPLIED)
+    return is_well and workload["reason"] in _GOOD
 
 
 def remarks(trouble: Trouble, result: dict[str, Any], play: Play) -> Iterator[str]:
@@ -88,10 +102,16 @@ def _as_expected(trouble: Trouble, result: dict[str, Any]) -> bool:
 
 
 def _why(result: dict[str, Any]) -> str:
-    """Return the first cause, else the deciding check; the message if it ended before any write."""
-    causes = [cause for each in result["workloads"] for cause in each["causes"]]
-    if causes:
-        return f"{causes[0]['reason']}: {causes[0]['message']}"
+    """Return what decided, and the first cause of the first workload that is at fault.
+
+    Without a cause it is the deciding check, or the message if it ended before any write. Of
+    several workloads the one at fault is named.
+    """
+    for one in _list_guilty(result):
+        for cause in one["causes"][:1]:
+            reasons = ", ".join(dict.fromkeys((one["reason"], cause["reason"])))
+            about = f"{_call(one)}: " if len(result["workloads"]) > 1 else ""
+            return f"{about}{reasons}: {cause['message']}"
     summary = _of_check(result) if result["workloads"] else result["message"]
     return f"{result['reason']}: {summary}" if summary else str(result["reason"])
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.app.commands.apply import apply
-from gate.app.rehearsal.measured import Scripted, Scripts
+from gate.app.rehearsal.measured import USUAL_REQUESTS, Requests, Scripted, Scripts
+from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.app.rehearsal.trouble import Before, Trouble
 from gate.app.rehearsal.virtual_world import Played, Running
 from gate.app.runtime.console import NO_ENVIRONMENT, Environment
 from gate.app.runtime.world import Streams, World
 from gate.clock import Clock
 from gate.config import Settings, all_checks
+from gate.core.checks.old_pods import FRESH_SECONDS
 from gate.core.checks.spec import Check
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.errors import UsageError
@@ -41,6 +43,9 @@ from sandbox.face import (
 
 PATIENCE_SECONDS: Final = 7 * 86_400.0
 """How long the versions before may take to roll out: `minReadySeconds` may be hours, per step."""
+
+OLD_SECONDS: Final = 2 * FRESH_SECONDS
+"""How long what was there before has served: no pod of it is as young as those of the rollout."""
 
 NO_DEADLINE: Final = 2**31 - 1
 """The `progressDeadlineSeconds` that never ends (Deployment controller, HasProgressDeadline)."""
@@ -120,6 +125,7 @@ class Stage:
         self._played = played
         self._actors = tuple(actors)
         self._scripts: Scripts = lambda _: None
+        self._traffic = PodTraffic(played.cluster.api)
 
     @property
     def workloads(self) -> tuple[Actor, ...]:
@@ -148,6 +154,7 @@ class Stage:
         for actor in there:
             self._apply(actor.key, actor.of_version(_BEFORE))
         self._wait([actor for actor in there if actor.is_workload], _complete, "get ready")
+        self._played.clock.wait(OLD_SECONDS)
         if before is Before.TIMED_OUT:
             self.time_out()
 
@@ -221,7 +228,8 @@ class Stage:
 
     def _sources(self, settings: Settings, _: Clock, __: SecretValues) -> Scripted:
         """Return the answers to a run's checks: from the current play, else good ones."""
-        return Scripted(all_checks(settings), self._scripts)
+        requests = requests_of(settings)
+        return Scripted(all_checks(settings), self._scripts, self._traffic, requests)
 
     def _make_namespace(self, name: str) -> None:
         key = Key("namespaces", "", name)
@@ -245,6 +253,15 @@ class Stage:
             problem = f"{next(still())} as it is to be before does not {what}"
             hint = "does the manifest ask for it: a ResourceQuota, a behaviour annotation?"
             raise UsageError(problem, hint=hint)
+
+
+def requests_of(settings: Settings) -> Requests:
+    """Return the requests for which comparisons are answered."""
+    usual = USUAL_REQUESTS
+    return Requests(
+        usual.per_second if settings.traffic is None else settings.traffic,
+        usual.rate if settings.rate is None else settings.rate,
+    )
 
 
 def unlucky(workloads: Sequence[Actor]) -> Actor:

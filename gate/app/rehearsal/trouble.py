@@ -121,7 +121,7 @@ _ALL: Final = (
         "stale-deadline",
         "the deadline condition of a failed version before still stands",
         before=Before.TIMED_OUT,
-        end=End.KEPT,
+        end=End.VERIFIED,
     ),
     Trouble(
         "bad-checks",

@@ -54,6 +54,8 @@ def key(about: str, **more: Any) -> Any:
     return Field(default=None, description=about, **more)
 
 
+_ABOUT_PODS: Final = "label matchers for the series of the new version's pods, instead of by name"
+
 EITHER_TOLERANCE: Final[JSON] = {
     "not": {
         "required": ["allowed-failures", "consecutive-failures"],
@@ -73,7 +75,8 @@ class AnyCheckKeys(Keys):
     required: values.Switch = key("false: it reports and never decides")
     dry_run: values.Switch = key("true: it reports and never decides")
     deployment: values.DeploymentName = key(
-        "the name of the workload that it is about, of several, whatever its kind"
+        "the name of the workload that it is about, of several; of two kinds with one name as"
+        " statefulset/db"
     )
 
 
@@ -260,6 +263,7 @@ class ReadyMadeKeys(MetricKeys):
 
     use: values.ReadyMadeName = Field(description="a ready-made check")
     metrics: values.MetricsKind = key("whose metrics it asks for")
+    pods: values.TextIfSaid = key(_ABOUT_PODS)
     name: values.NameIfSaid = key("what the check is called; as the ready-made one")
     min_samples: Annotated[ChangedMinSamplesKeys | None, values.NOT_NULL] = key(
         "how much evidence a value needs"
@@ -321,6 +325,7 @@ class ReadyMadeCountKeys(AnyCountKeys):
 
     use: values.ReadyMadeCountName = Field(description="a ready-made comparison by counts")
     metrics: values.MetricsKind = key("whose metrics it asks for")
+    pods: values.TextIfSaid = key(_ABOUT_PODS)
     name: values.NameIfSaid = key("what the check is called; as the ready-made one")
 
 

@@ -114,7 +114,7 @@ def complete_keys(made: ReadyMade, given: Mapping[str, Any]) -> dict[str, Any]:
 
     `min-samples` and `variables` are overridden key by key, a comparison as a whole.
     """
-    changed = {key: value for key, value in given.items() if key not in ("use", "metrics")}
+    changed = {key: value for key, value in given.items() if key not in ("use", "metrics", "pods")}
     for key in ("min-samples", "variables"):
         if key in changed:
             changed[key] = {**made.keys.get(key, {}), **changed[key]}

@@ -24,7 +24,7 @@ from gate.config.checks.mapping import read_mapping, unknown_key
 from gate.config.checks.scalars import quote_value
 from gate.config.taking import BadValueError, Fault, Path, inside
 from gate.core.checks.spec import Check
-from gate.core.kinds.check_variables import BUILT_IN
+from gate.core.kinds.check_variables import BUILT_IN, OF_ONE_VERSION
 from gate.errors import UsageError
 from gate.manifests.source import escape_line
 from gate.sources.ready_made import ReadyMade, find
@@ -153,6 +153,8 @@ def _complete_keys(
         made = find(keys.use, keys.metrics)
     except UsageError as error:
         raise BadValueError([Fault(("metrics",), error.message, error.hint)]) from error
+    if keys.pods is not None:
+        made = _with_pods(made, keys.pods)
     missing = [*making.missing_variables(made, keys)]
     if missing:
         hint = f"as in variables: {{{missing[0]}: web}}"
@@ -162,6 +164,19 @@ def _complete_keys(
         return _keys(form, making.complete_keys(made, given), _variables(given))
     except BadValueError as error:
         raise BadValueError([_at_given(fault, given) for fault in error.faults]) from error
+
+
+def _with_pods(made: ReadyMade, selector: str) -> ReadyMade:
+    """Return a ready-made check with a selector for the pods of a version."""
+    if not made.selects_pods:
+        text = f"{made.name} for {made.metrics} selects no pods"
+        raise BadValueError([Fault(("pods",), text, "leave it out")])
+    if not any(f"${{{name}}}" in selector for name in OF_ONE_VERSION):
+        names = " or ".join(f"${{{name}}}" for name in OF_ONE_VERSION)
+        text = f"has to name {names}: it is about one version"
+        hint = """as in pods: 'controller_revision_hash="${controller_revision_hash}"'"""
+        raise BadValueError([Fault(("pods",), text, hint)])
+    return made.with_pods(selector)
 
 
 def _at_given(fault: Fault, given: Mapping[str, Any]) -> Fault:

@@ -21,6 +21,9 @@ from gate.sources.address import SERVICE, Address
 
 STATUS: Final = re.compile(r"([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?", re.ASCII)
 
+WORKLOAD_NAME: Final = re.compile(rf"(?:[a-z]+/)?{SUBDOMAIN.pattern}", re.ASCII)
+"""A workload as `web`, or with its kind as `statefulset/web`."""
+
 
 def quote_value(value: object) -> str:
     """Return a value as a message shows it: one short line, without the contents of a mapping."""
@@ -58,10 +61,11 @@ def interval(value: object) -> float:
 
 
 def deployment(value: object) -> str:
-    """Take the bare name of a workload."""
+    """Take the name of a workload, with its kind where two have that name."""
     word = parse_text(value)
-    if SUBDOMAIN.fullmatch(word) is None:
-        raise UsageError(f"not the name of a workload: {quote_value(word)}", hint="as in web")
+    if WORKLOAD_NAME.fullmatch(word) is None:
+        hint = "as in web, or statefulset/web"
+        raise UsageError(f"not the name of a workload: {quote_value(word)}", hint=hint)
     return word
 
 

@@ -19,7 +19,6 @@ from gate.core.checks.query_template import Query
 from gate.core.checks.spec import SHORTEST_INTERVAL_SECONDS, ComparedPods, During, Reduce
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.core.model.body import FrozenMap
-from gate.core.model.objects import SUBDOMAIN
 from gate.duration import MOST_SECONDS
 from gate.errors import UsageError
 from gate.sources.ready_made import READY_MADE, names
@@ -146,7 +145,9 @@ Words = Annotated[
     ),
 ]
 DeploymentName = Annotated[
-    str | None, by(scalars.deployment), schema_of("string", pattern=_whole(SUBDOMAIN.pattern))
+    str | None,
+    by(scalars.deployment),
+    schema_of("string", pattern=_whole(scalars.WORKLOAD_NAME.pattern)),
 ]
 _BY_COUNTS: Final = tuple(dict.fromkeys(made.name for made in READY_MADE if made.is_by_counts))
 _BY_QUERY_NAMES: Final = tuple(name for name in names() if name not in _BY_COUNTS)

@@ -137,7 +137,7 @@ def _with_run(attempt: Attempt, run: CheckRun) -> Attempt:
 def about(attempt: Attempt, check: Check) -> tuple[Ref, ...]:
     """Return the workloads that a check is about, out of those followed and still ours."""
     refs = (ref for ref in attempt.workloads.rollouts if ref not in attempt.interference.departures)
-    return tuple(ref for ref in refs if is_measured(ref) and check.deployment in ("", ref.name))
+    return tuple(ref for ref in refs if is_measured(ref) and check.is_about(ref))
 
 
 def _is_about_any(attempt: Attempt, check: Check) -> bool:

@@ -86,11 +86,10 @@ class CountRun:
             new, more_new = self.new.plus(_series(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
+        after = replace(self, new=new, old=old, old_pods=known)
         if self.begins:
             seen = _count_series(_series(answers.value))
-            after = replace(self, new=new, old=old, old_pods=known)
             return after, no_data(f"counting starts here: {seen}")
-        after = replace(self, new=new, old=old, old_pods=known)
         return self._judge(after, _tick(more_new, more_old))
 
     @property

@@ -16,6 +16,8 @@ from gate.core.model.objects import Workload
 from gate.core.statistics.count_decision import LEAST_TICKS, CountRule
 from gate.core.statistics.simulated_looks import PlannedTraffic
 
+MOST_LOOKS: Final = 2160
+"""The longest phase that is simulated: six hours at 10 s, which takes about half a minute."""
 _LEAST_SHARE: Final = 0.01
 """A rolling update is taken to begin and to end with so little of the traffic on one side."""
 
@@ -132,6 +134,9 @@ class PowerPlan:
         if self.looks < LEAST_TICKS:
             why = f"{self.looks} looks decide nothing: {LEAST_TICKS} are needed"
             return Obstacle(why, "a longer --bake, or a shorter interval")
+        if self.looks > MOST_LOOKS:
+            why = f"{self.looks:,} looks are more than the {MOST_LOOKS:,} that are simulated"
+            return Obstacle(why, "a shorter --bake, or a longer interval")
         return None
 
 

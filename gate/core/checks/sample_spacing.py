@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.checks.baseline_comparison import LEAST_SAMPLES, MannWhitney
-from gate.core.checks.query_template import Query, strip_text
+from gate.core.checks.query_template import strip_text
 from gate.core.checks.spec import Check, Metric
 
 _ROUNDING_SECONDS: Final = 1e-6
@@ -42,7 +42,10 @@ def sample_spacing_seconds(check: Check) -> float:
         return 0.0
     metric = check.probe
     known = {**check.user_variables, "window": f"{metric.window_seconds:g}s"}
-    return max(metric.window_seconds, _lookback_seconds(metric.query, known))
+    text = "".join(
+        part if isinstance(part, str) else known.get(part.name, "") for part in metric.query.parts
+    )
+    return max(metric.window_seconds, lookback_seconds(text))
 
 
 def overlaps(check: Check, sampled_at: float, at: float) -> bool:
@@ -63,13 +66,10 @@ def least_sampling_seconds(check: Check) -> float:
     return check.schedule.initial_delay_seconds + (LEAST_SAMPLES - 1) * max(1, ticks) * step
 
 
-def _lookback_seconds(query: Query, known: dict[str, str]) -> float:
+def lookback_seconds(query: str) -> float:
     """Return how far a query looks back: its longest range, within its longest subquery."""
-    text = "".join(
-        part if isinstance(part, str) else known.get(part.name, "") for part in query.parts
-    )
     plain, subqueries = [0.0], [0.0]
-    for match in _RANGE.finditer(strip_text(text)):
+    for match in _RANGE.finditer(strip_text(query)):
         (subqueries if match[2] else plain).append(sum(_durations(match[1])))
     return max(plain) + max(subqueries)
 

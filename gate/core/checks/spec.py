@@ -16,6 +16,7 @@ from gate.core.checks.baseline_comparison import MannWhitney, Ratio
 from gate.core.checks.query_template import Query, strip_text
 from gate.core.checks.questions import HttpQuestion
 from gate.core.model.body import FrozenMap
+from gate.core.model.objects import Ref
 from gate.core.statistics.count_decision import CountRule
 
 RETRY_SECONDS: Final = 10.0
@@ -212,7 +213,8 @@ class Tolerances:
 class Check:
     """One check: `required` and not `dry_run` ones decide, the others only report.
 
-    `deployment` is the name of the workload that it is about, "" for all.
+    `deployment` is the workload that it is about, as `db` or, of two kinds with one name,
+    `statefulset/db`; "" for all.
     """
 
     name: str
@@ -223,6 +225,10 @@ class Check:
     dry_run: bool = False
     user_variables: FrozenMap[str, str] = field(default_factory=FrozenMap)
     deployment: str = ""
+
+    def is_about(self, ref: Ref) -> bool:
+        """Tell whether it may be about a workload."""
+        return self.deployment in ("", ref.name, str(ref))
 
     @property
     def decides(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gate.core.model.objects import Template
+from gate.core.model.objects import Ref, Template
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _KINDS: Final = (
@@ -16,6 +16,7 @@ _KINDS: Final = (
     ("secretRef", "secret"),
     ("secretKeyRef", "secret"),
 )
+_API_KINDS: Final = {"configmap": "ConfigMap", "secret": "Secret"}
 
 
 def configuration_names(template: Template) -> tuple[str, ...]:
@@ -23,6 +24,12 @@ def configuration_names(template: Template) -> tuple[str, ...]:
     spec = template.body.thaw().get("spec") or {}
     found = (name for source in _sources(spec) for name in _names(source))
     return tuple(sorted(set(found)))
+
+
+def configuration_refs(template: Template, namespace: str) -> tuple[Ref, ...]:
+    """Return what `configuration_names` names, in a namespace."""
+    named = (name.partition("/") for name in configuration_names(template))
+    return tuple(Ref("v1", _API_KINDS[word], namespace, name) for word, _, name in named)
 
 
 def _sources(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

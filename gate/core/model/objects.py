@@ -125,6 +125,11 @@ class Workload:
         return self.replicas if self.leaves_old_pods else 0
 
     @property
+    def overlaps_versions(self) -> bool:
+        """Whether pods of the old version serve beside those of the new one while it rolls."""
+        return True
+
+    @property
     def goes_after_end(self) -> bool:
         """Whether it is deleted some time after its end, without anybody asking for it."""
         return False

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gate.core.attempt.following import applied_found, applied_of, start_following
-from gate.core.attempt.last_look import LeftObject
 from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Ending, Rejection, Undecided
 from gate.core.checks.spec import OnInconclusive
@@ -25,6 +24,7 @@ from gate.core.plan.leg import Leg
 from gate.core.plan.plan import Plan, PlannedObject, Target, plan_to_take_back
 from gate.core.plan.rollback_plan import WrittenObject, writes_back
 from gate.core.recovery.gone_after_end import find_gone_after_end
+from gate.core.recovery.left_objects import collect_left
 from gate.core.recovery.object_state import ObjectState, classify_member, classify_object, trial
 from gate.core.recovery.own_deletions import find_deleted
 from gate.core.recovery.reasons import find_refusal
@@ -337,7 +337,7 @@ def taken_up(attempt: Attempt, resumed: Resumed) -> Attempt:
             attempt.ledger,
             live=FrozenMap({**attempt.ledger.live, **resumed.written}),
             written=written,
-            left=FrozenMap(_collect_left(written, resumed.restored)),
+            left=FrozenMap(collect_left(resumed, written)),
             restored=resumed.restored,
             left_alone=resumed.left_alone,
         ),
@@ -376,17 +376,6 @@ def _removals_of(attempt: Attempt, resumed: Resumed) -> FrozenMap[str, Replaceme
         for one in resumed.record.followed
         for pod in one.removed
     )
-
-
-def _collect_left(
-    written: Mapping[Ref, WrittenObject], restored: Mapping[Ref, LiveObject]
-) -> dict[Ref, LeftObject]:
-    """Return what the attempt has left so far, as found live: the restoring bodies are not kept."""
-    went_out = {
-        ref: LeftObject(one.after, None, one.field_manager, one.autoscaled)
-        for ref, one in written.items()
-    }
-    return {**went_out, **{ref: LeftObject(live) for ref, live in restored.items()}}
 
 
 def _follow_target(attempt: Attempt, target: Target, written: WrittenObject | None) -> Attempt:

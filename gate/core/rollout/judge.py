@@ -20,7 +20,7 @@ from gate.core.rollout.applied import Applied
 from gate.core.rollout.blind_time import Blindness
 from gate.core.rollout.causes import Cause, Trouble, order_causes, sum_up_troubles
 from gate.core.rollout.controller_faults import Fault, Hindrances
-from gate.core.rollout.dead_end import dead_end_at, find_dead_end
+from gate.core.rollout.dead_end import DEAD_END_SECONDS, find_dead_end
 from gate.core.rollout.deadlines import (
     condition_believed_at,
     condition_exceeded,
@@ -395,6 +395,6 @@ class Rollout:
             yield from availability.times()
         if live is not None:
             yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
-            yield dead_end_at(self.snapshot, self.progress.last_clock)
+            yield self.progress.last_clock + DEAD_END_SECONDS
             seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
             yield stalled_at(self.progress, live, seconds, busy_until)

@@ -38,9 +38,8 @@ class MissingFacts:
 
     def seconds(self, start: float, now: float) -> float:
         """Return for how long facts were missing between two moments."""
-        present = () if self.since is None else ((self.since, now),)
-        spans = (*self.spans, *present)
-        return sum(max(0.0, min(end, now) - max(begin, start)) for begin, end in spans)
+        spans = self.spans if self.since is None else (*self.spans, (self.since, now))
+        return sum((max(0.0, min(end, now) - max(begin, start)) for begin, end in spans), 0.0)
 
     def causes(
         self, now: float, leg_at: float, progress_at: float, deadline_seconds: float

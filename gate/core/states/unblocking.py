@@ -97,12 +97,30 @@ def fold_removal(attempt: Attempt, effect: RemovePod, answer: PodRemoval) -> Att
     stage = _STAGES[answer.removal]
     after = replace(known, stage=stage, at=attempt.now, message=answer.message)
     attempt = _with(attempt, after)
-    if stage in (Stage.ACCEPTED, Stage.UNANSWERED) or known.progress is None:
+    if stage is Stage.REFUSED:
+        attempt = _leave_to_people(attempt, effect.workload)
+    if stage in (Stage.ACCEPTED, Stage.UNANSWERED):
         return attempt
-    rollout = attempt.workloads.rollouts.get(effect.workload)
-    if rollout is None or rollout.progress.last_at > known.at:
+    return _give_clock_back(attempt, known)
+
+
+def _give_clock_back(attempt: Attempt, known: Replacement) -> Attempt:
+    """Return the attempt with the progress of before a removal that does not come about."""
+    rollout = attempt.workloads.rollouts.get(known.workload)
+    if known.progress is None or rollout is None or rollout.progress.last_at > known.at:
         return attempt
     return _with_rollout(attempt, replace(rollout, progress=known.progress))
+
+
+def _leave_to_people(attempt: Attempt, ref: Ref) -> Attempt:
+    """Return the attempt with a workload of which it replaces no pod any more: it was refused."""
+    rollout = attempt.workloads.rollouts.get(ref)
+    if rollout is None:
+        return attempt
+    response = replace(rollout.policy.response, blocked_pods=BlockedPods.NEVER)
+    return _with_rollout(
+        attempt, replace(rollout, policy=replace(rollout.policy, response=response))
+    )
 
 
 def _decide(attempt: Attempt, ref: Ref, blocking: BlockingPod) -> Step:
@@ -144,7 +162,10 @@ def _send(attempt: Attempt, decided: Replacement) -> Step:
     blocking = _find_blocking_pod(attempt, ref)
     if blocking is None or blocking.obstacle or blocking.pod.uid != decided.uid:
         gone = attempt.workloads.replacements.drop(decided.uid)
-        return replace(attempt, workloads=replace(attempt.workloads, replacements=gone)), ()
+        attempt = replace(attempt, workloads=replace(attempt.workloads, replacements=gone))
+        attempt = _give_clock_back(attempt, decided)
+        save = SaveRecord(attempt.requests.next_id, record_now(attempt))
+        return attempt.with_effect(save), (save,)
     how = attempt.plan.policy.response.blocked_pods
     effect = RemovePod(attempt.requests.next_id, ref, decided.pod, decided.uid, how)
     sent = _with(attempt, replace(decided, stage=Stage.SENT, at=attempt.now))

@@ -145,6 +145,9 @@ def _enough(power: PowerResult) -> str:
         return "without a bad event there is no ratio: say by --rate which share is usual"
     if found is None:
         return "there is no rate twice as bad"
+    if 1 + power["tolerance"] >= SOUGHT:
+        tolerated = f"tolerance: {power['tolerance']:g}"
+        return f"twice as bad is tolerated ({tolerated}): it is meant to run on, and is not found"
     if found >= POWER:
         return "as it is: twice as bad is found at least four times in five"
     phase, traffic = power["enough_phase_seconds"], power["enough_traffic_per_second"]

@@ -30,6 +30,9 @@ LIMITS: Final[Mapping[str, str]] = {
 }
 """The classes of `--fail-fast` that decide the reasons of kinds."""
 
+ENDS: Final = frozenset().union(*(one.ends for one in WORKLOADS))
+"""The reasons of kinds with which a rollout has come to the end that was asked for."""
+
 _BY_NAME: Final = {one.name: one for one in WORKLOADS}
 
 

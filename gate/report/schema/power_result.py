@@ -56,6 +56,9 @@ class PowerResult(TypedDict):
     phase_origin: Literal["bake", "usual"]
     interval_seconds: float
     looks: int
+    tolerance: Annotated[
+        float, Meta(description="How much worse may run on, as a share of the old rate.")
+    ]
     alpha: Annotated[float, Meta(description="This check's part of it.")]
     chances: list[ChanceResult]
     equal_passes: Annotated[

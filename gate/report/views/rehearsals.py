@@ -31,16 +31,25 @@ class RehearsalResult(TypedDict):
     mend: str
 
 
+class RequestsResult(TypedDict):
+    """The requests that are taken to come to both versions together, and the share of bad ones."""
+
+    per_second: float
+    rate: float
+
+
 class Rehearsals(TypedDict):
     """All rehearsals of one manifest; seconds are those of the played cluster.
 
     `subject` names those of several workloads in which it goes wrong, "" if there is only one.
+    `requests` are None where no check counts any.
     """
 
     schema: str
     subject: str
     rehearsals: list[RehearsalResult]
     at_worst_seconds: float
+    requests: RequestsResult | None
     warnings: list[str]
 
 
@@ -50,6 +59,7 @@ def document(
     at_worst_seconds: float,
     *,
     subject: str = "",
+    requests: RequestsResult | None = None,
 ) -> Rehearsals:
     """Return rehearsals of one manifest as a document; `warnings` are those of its run."""
     return {
@@ -57,6 +67,7 @@ def document(
         "subject": subject,
         "rehearsals": rehearsals,
         "at_worst_seconds": at_worst_seconds,
+        "requests": requests,
         "warnings": [*warnings],
     }
 
@@ -66,10 +77,11 @@ def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> 
     rows = [_HEAD, *(_row(each) for each in found["rehearsals"])]
     lines = table(rows, style, whole=whole)
     at_worst = format_seconds(found["at_worst_seconds"])
-    lines += ["", f"at worst, by its budgets, a run takes {at_worst}"]
+    lines += ["", *_LEGEND, f"at worst, by its budgets, a run takes {at_worst}"]
+    if found["requests"]:
+        lines.append(_describe_requests(found["requests"]))
     if found["subject"]:
-        alone = "" if ", " in found["subject"] else " alone"
-        lines.append(f"it goes wrong in {found['subject']}{alone}")
+        lines.append(f"what goes wrong does so in {found['subject']}")
     wrong = [each for each in found["rehearsals"] if not each["as_expected"]]
     if wrong:
         lines.append(f"not as it should be: {', '.join(each['kind'] for each in wrong)}")
@@ -78,7 +90,19 @@ def rehearsals_text(found: Rehearsals, style: Style, *, whole: bool = False) -> 
     return "\n".join(lines) + "\n"
 
 
+def _describe_requests(taken: RequestsResult) -> str:
+    rate = f"{100 * taken['rate']:.3g}%"
+    return (
+        f"comparisons: as if ready pods shared {taken['per_second']:,g} requests/s, {rate} of those"
+        " to a good version bad (--traffic, --rate)"
+    )
+
+
 _HEAD: Final = ("", "what goes wrong", "outcome", "exit", "decided", "over", "returns to", "why")
+_LEGEND: Final = (
+    "ok: a failure was caught, or a harmless change passed; !!: not so",
+    "exit: apply's; decided: when the verdict came; over: when apply ended",
+)
 
 
 def _row(result: RehearsalResult) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from gate.report.words.attempt_advice import (
     WITHOUT_A_WORKLOAD,
     Step,
     after_interruption,
-    managers_in,
     parse_hint,
 )
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
@@ -31,7 +30,7 @@ from gate.report.words.half_applied import find_unready_need, is_innocent, is_le
 from gate.report.words.image_advice import advise_on_image
 from gate.report.words.interrupt_advice import after_interrupt
 from gate.report.words.kind_advice import advise_on_left_runs, kind_advice
-from gate.report.words.object_advice import object_advice, writers_of
+from gate.report.words.object_advice import object_advice
 from gate.report.words.object_names import list_own_objects, workload_name
 from gate.report.words.options import has_option
 from gate.report.words.return_advice import (
@@ -47,9 +46,9 @@ from gate.report.words.steps import (
     place_of,
     recovery_step,
     step_about,
-    taking_step,
 )
-from gate.report.words.undo_advice import undo_steps, was_never_left
+from gate.report.words.superseded_advice import advise_if_superseded, looking_at
+from gate.report.words.undo_advice import text_of_return, undo_steps, was_never_left
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -174,7 +173,7 @@ def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
-        yield from undo_steps(result, worst, "to return to what served before:")
+        yield from undo_steps(result, worst, text_of_return(result))
 
 
 def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -297,7 +296,7 @@ def _advise_if_deleted(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     called = kind.call(worst["name"])
     if is_made_again(result, worst):
         text = "somebody deleted it and made it again: look, and apply again if yours should win:"
-        yield step_about(result, worst, text, _looking_at(worst))
+        yield step_about(result, worst, text, looking_at(worst))
         return
     if seen is not None and not seen["done"]:
         words = ["kubectl", "wait", "--for=delete", called, *place]
@@ -348,25 +347,6 @@ def _checks(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         )
 
 
-def _looking_at(workload: WorkloadResult) -> str:
-    """Return the command that shows what there is: what runs once has no history."""
-    return "status" if registry.of_entry(workload).runs_once else "history"
-
-
-def _advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Point to what runs, and to an apply that takes over the fields of whoever changed it."""
-    yield from kind_advice(Reason.BLOCKED_BY_POD, result, worst)
-    items = list_own_objects(result, worst)
-    said = managers_in(" ".join(cause["message"] for cause in worst["causes"]))
-    managers = dict.fromkeys(name for item in items for name in writers_of(item)) or said
-    if not managers:
-        text = "see what runs, and apply again if yours should win:"
-        yield step_about(result, worst, text, _looking_at(worst))
-        return
-    yield step_about(result, worst, "see what runs:", _looking_at(worst))
-    yield taking_step(result, "if yours should win", managers)
-
-
 def _unreachable(_: Result, worst: WorkloadResult) -> Iterator[Step]:
     if worst["outcome"] == Outcome.REFUSED:
         yield from WITHOUT_A_WORKLOAD[Reason.UNREACHABLE]
@@ -383,7 +363,7 @@ _DERIVED: dict[str, Callable[[Result, WorkloadResult], Iterator[Step]]] = {
     Reason.APPLY_REJECTED: _advise_if_rejected,
     Reason.DELETED: _advise_if_deleted,
     Reason.UNREACHABLE: _unreachable,
-    Reason.SUPERSEDED: _advise_if_superseded,
+    Reason.SUPERSEDED: advise_if_superseded,
     Reason.CHECK_FAILED: _checks,
     Reason.CHECK_INCONCLUSIVE: _checks,
     Reason.CHECK_ERROR: _checks,

@@ -25,7 +25,9 @@ CHANGED_MEANWHILE: Final = (
 WITHOUT_A_WORKLOAD: Final[Mapping[str, tuple[Step, ...]]] = {
     Reason.INTERNAL_ERROR: (Step("this is a bug in rollout-gate: report it, with this run's log"),),
     Reason.USAGE: (Step("correct the command, the configuration or the manifest"),),
-    Reason.LOCKED: (Step("wait until the other attempt ends, then apply again"),),
+    Reason.LOCKED: (
+        Step("once `rollout-gate locks` shows that the other attempt has ended, apply again"),
+    ),
     Reason.FORBIDDEN: (
         Step(
             "ask for the missing rights; this prints the Role that a manifest needs:",

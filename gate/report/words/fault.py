@@ -68,3 +68,13 @@ def has_no_new_pod(workload: WorkloadResult) -> bool:
     judged = [tree for tree in workload["trees"] if tree["moment"] == "verdict"]
     revisions = [one for tree in judged for one in tree["revisions"]]
     return bool(judged) and not any(one["pods"] for one in revisions if one["role"] == "new")
+
+
+def has_one_version(workload: WorkloadResult) -> bool:
+    """Tell whether its pods were of one version all along, as where configuration alone changed."""
+    baseline = workload["baseline"]
+    return (
+        baseline is not None
+        and bool(baseline["name"])
+        and baseline["name"] == workload["new"]["name"]
+    )

@@ -18,6 +18,7 @@ from gate.report.words.half_applied import is_innocent
 from gate.report.words.options import has_option
 
 RESUME: Final = "ask whoever paused it, then resume it:"
+_ONCE_UNLOCKED: Final = "once this shows that the other attempt has ended, apply again:"
 _STATUS: Final = "rollout-gate status {name} {place}"
 FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
     Reason.OUT_OF_MEMORY: ("raise that container's memory limit, or find what made it grow", ""),
@@ -90,8 +91,8 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "another tool applies the failed version: revert it in that tool's source",
         "",
     ),
-    Reason.LOCKED: ("wait until the other attempt ends, then apply again", ""),
-    Reason.SIBLING_LOCKED: ("wait until the other attempt ends, then apply again", ""),
+    Reason.LOCKED: (_ONCE_UNLOCKED, "rollout-gate locks {place}"),
+    Reason.SIBLING_LOCKED: (_ONCE_UNLOCKED, "rollout-gate locks {place}"),
     Reason.NOT_RESTORED: (
         "find out which webhook changes it:",
         "kubectl get mutatingwebhookconfigurations {cluster}",

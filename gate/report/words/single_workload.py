@@ -14,7 +14,7 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
-from gate.report.words.fault import OF_CHECKS, has_no_new_pod, verb_of
+from gate.report.words.fault import OF_CHECKS, has_no_new_pod, has_one_version, verb_of
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import (
     is_left_alone,
@@ -87,7 +87,8 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
         return f"{why}; it went back, verified: {pods_by_version(workload)}"
     if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
         return f"{why}; {back} serves as before"
-    return f"{why}; {back} serves again, {verified_words(result, 1)}"
+    how = "as before" if has_one_version(workload) else "again"
+    return f"{why}; {back} serves {how}, {verified_words(result, 1)}"
 
 
 def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:

@@ -29,6 +29,13 @@ def was_never_left(result: Result, workload: WorkloadResult) -> bool:
     return is_itself and has_changed_nothing(result)
 
 
+def text_of_return(result: Result) -> str:
+    """Return what an undo is for; of what others applied `verify` knows the pod templates alone."""
+    if result["command"] != "verify":
+        return "to return to what served before:"
+    return "to return to the version that served before (undo says first what goes back with it):"
+
+
 def undo_advice(
     result: Result, worst: WorkloadResult, text: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -256,6 +256,7 @@ POD: Final = WatchedKind(
         entered=frozenset(
             {
                 "affinity",
+                "finalizers",
                 "nodeAffinity",
                 "requiredDuringSchedulingIgnoredDuringExecution",
                 "nodeSelectorTerms",

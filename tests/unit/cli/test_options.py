@@ -23,6 +23,7 @@ IN_FILES = [item for item in SETTINGS if item.option.in_file]
 ARGUMENTS = {"status": ["web"], "history": ["web"], "undo": ["web"], "pause": ["web"]}
 ARGUMENTS |= {"resume": ["web"], "restart": ["web"], "replay": ["trace.jsonl"]}
 ARGUMENTS |= {"apply": ["-f", "x.yaml"], "preflight": ["-f", "x.yaml"], "verify": ["web"]}
+ARGUMENTS |= {"rehearse": ["-f", "x.yaml"]}
 SAMPLES = {
     "KIND:NAME": "user:jane",
     "DURATION": "7m",

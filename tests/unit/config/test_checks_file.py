@@ -382,6 +382,12 @@ WRONG: list[tuple[str, str, bool]] = [
     ("use: error-rate\nquery: up", "both query and use", BY_SCHEMA),
     ("use: error-rate\nfreshness: 'up{a=\"${b}\"}'", "unknown variable ${b}", BY_LOADER),
     ("use: error-share\nmetrics: nginx", "no error-share for the metrics", BY_SCHEMA),
+    ('use: error-share\npods: app="db"', "pods: has to name ${replicaset}", BY_LOADER),
+    (
+        "{use: error-rate, metrics: nginx, variables: {service: a}, pods: 'a=\"${replicaset}\"'}",
+        "pods: error-rate for nginx selects no pods",
+        BY_LOADER,
+    ),
     ("use: error-share\nmax: 1", "max: goes with query alone", BY_SCHEMA),
     ("use: error-share\ncompare: {test: counts, max-ratio: 2}", "unknown key", BY_SCHEMA),
     ("use: error-rate\nwarm-up: 1m", "warm-up: goes with bad alone", BY_SCHEMA),

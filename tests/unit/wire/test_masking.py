@@ -157,7 +157,7 @@ def test_what_our_apply_owned_is_kept_and_fits_the_masked_values() -> None:
                 ],
             }
         },
-        "finalizers": [CANARY, "theirs"],
+        "loadBalancerSourceRanges": [CANARY, "theirs"],
     }
     alias = "k:" + json.dumps({"ip": CANARY})
     variable: dict[str, Any] = {".": {}, "f:name": {}, "f:value": {}}
@@ -171,7 +171,7 @@ def test_what_our_apply_owned_is_kept_and_fits_the_masked_values() -> None:
                     },
                 }
             },
-            "f:finalizers": {f'v:"{CANARY}"': {}},
+            "f:loadBalancerSourceRanges": {f'v:"{CANARY}"': {}},
         }
     }
     entry = {"manager": "rollout-gate", "operation": "Apply", "fieldsV1": fields}
@@ -184,8 +184,8 @@ def test_what_our_apply_owned_is_kept_and_fits_the_masked_values() -> None:
         len(managed_fields.extract(masked, owned)["spec"]["template"]["spec"]["hostAliases"]) == 1
     )
     assert (
-        managed_fields.extract(masked, owned)["spec"]["finalizers"]
-        == masked["spec"]["finalizers"][:1]
+        managed_fields.extract(masked, owned)["spec"]["loadBalancerSourceRanges"]
+        == masked["spec"]["loadBalancerSourceRanges"][:1]
     )
     changed = json.loads(json.dumps(masked))
     changed["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "masked:else"

@@ -56,6 +56,11 @@ class Deployment(Workload):
         return True
 
     @property
+    def overlaps_versions(self) -> bool:
+        """Whether pods of both versions serve side by side: with Recreate all old ones go first."""
+        return not self.recreate
+
+    @property
     def available(self) -> bool:
         """`Available=True`; with maxUnavailable 100 % true even without any pod."""
         found = self.condition("Available")

@@ -95,7 +95,7 @@ def _blocking(
     is_left = left_behind.is_left(view, live, track.pod)
     obstacle = left_behind.find_obstacle(live, track.pod, is_taken_back=is_left)
     trouble = _trouble_of(view, live, limits, track)
-    is_last = is_left and left_behind.are_others_done(view, live)
+    is_last = left_behind.are_others_done(view, live, track.pod)
     return BlockingPod(track.pod, trouble, obstacle, is_left, is_last)
 
 

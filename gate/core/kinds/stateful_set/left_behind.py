@@ -55,14 +55,18 @@ def are_replaced(view: View[ControllerRevision], live: StatefulSet) -> bool:
     return sum(pod.ready and not pod.deleting for pod in there) >= live.replicas
 
 
-def are_others_done(view: View[ControllerRevision], live: StatefulSet) -> bool:
-    """Tell whether all pods are there, and none but those left behind has anything to become."""
+def are_others_done(view: View[ControllerRevision], live: StatefulSet, pod: Pod) -> bool:
+    """Tell whether all pods are there, and none but those left behind has anything to become.
+
+    Nor have those that are held at the version of `pod`, which is in the way.
+    """
     own = {live.index_of(track.pod): track for track in live.own_pods(view.pods.values())}
     for index in range(live.replicas):
         track = own.get(index)
         if track is None or not track.counts:
             return False
-        if is_left(view, live, track.pod):
+        is_alike = live.holds(index) and track.pod.revision_label == pod.revision_label
+        if track.pod.uid == pod.uid or is_alike or is_left(view, live, track.pod):
             continue
         is_new = track.pod.revision_label == live.update_revision
         if not track.pod.ready or not (is_new or live.holds(index)):

@@ -59,6 +59,11 @@ class StatefulSet(Workload):
         return 0 if self.on_delete else max(0, self.replicas - self.partition)
 
     @property
+    def overlaps_versions(self) -> bool:
+        """Whether pods of both versions serve side by side: a single one goes before it is new."""
+        return self.replicas > 1
+
+    @property
     def leaves_old_pods(self) -> bool:
         """Whether its controller replaces no pod of an older version by itself."""
         return self.on_delete

@@ -142,6 +142,16 @@ def test_a_check_has_its_part_of_alpha(here: Gate) -> None:
     assert alone["chances"][1]["failed"] > found["chances"][1]["failed"]
 
 
+@pytest.mark.contract("B1296")
+def test_what_is_tolerated_is_not_said_to_be_out_of_reach(here: Gate) -> None:
+    """Twice as bad is meant to run on where the tolerance is 1 or more."""
+    wide = {**ERRORS, "compare": {"test": "counts", "tolerance": 1, "harm": 4}}
+    ended = foreseen(here, check=wide, output="text", **GIVEN, bake="3m")
+    said = " ".join(ended.out.split())
+    assert "twice as bad is tolerated (tolerance: 1): it is meant to run on" in said
+    assert "within reason" not in said
+
+
 # -- what cannot be --------------------------------------------------------------------------------
 
 

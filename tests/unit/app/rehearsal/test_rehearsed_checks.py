@@ -12,6 +12,7 @@ import pytest
 from gate.app.rehearsal import rehearse as rehearsing
 from gate.app.rehearsal.demo import demo
 from gate.app.rehearsal.measured import Scripted, bad, good
+from gate.app.rehearsal.pod_traffic import PodTraffic
 from gate.app.rehearsal.rehearse import rehearse
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.config import load
@@ -30,7 +31,7 @@ from gate.core.checks.spec import Bounds, Check, Command, Counts, Http, Metric, 
 from gate.core.checks.tick_measurement import measure
 from gate.core.kinds.check_variables import BUILT_IN
 from gate.report.views.rehearsals import RehearsalResult
-from sandbox.face import Measurement, NoAnswer
+from sandbox.face import Api, Key, Measurement, Names, NoAnswer, Timers
 from tests.unit.app.rehearsal.conftest import Played
 
 Write = Callable[..., str]
@@ -41,7 +42,7 @@ checks:
     query: 'errors{pod=~"${replicaset}-.*"}'
     max: 0.1
   - name: slower
-    query: 'latency{pod=~"${replicaset}-.*"}'
+    query: 'avg_over_time(latency{pod=~"${replicaset}-.*"}[5m])'
     compare: {max-ratio: 1.5, min-delta: 0.1}
   - name: smoke
     command: [touch, MARK]
@@ -107,40 +108,119 @@ def test_bad_checks_are_caught_from_their_second_on(
 COUNTS = """\
 checks:
   - name: errors
-    bad: 'requests{pod=~"${replicaset}-.*",code=~"5.."}'
-    total: 'requests{pod=~"${replicaset}-.*"}'
+    bad: 'requests{revision="${controller_revision_hash}",code=~"5.."}'
+    total: 'requests{revision="${controller_revision_hash}"}'
     during: bake
+"""
+CANARY = """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 4
+  updateStrategy: {rollingUpdate: {partition: 2}}
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: "shop/db:2"}]}
 """
 
 
-@pytest.mark.contract("B1151", "B1161")
+@pytest.mark.contract("B1151", "B1161", "B1290")
 @pytest.mark.parametrize(
-    ("shares", "code", "why"),
+    ("shares", "per_second", "code", "why"),
     [
-        pytest.param((0.01, 0.01), 0, "Complete", id="equal"),
-        pytest.param((0.05, 0.01), 4, "CheckFailed", id="worse"),
-        pytest.param((0.003, 0.002), 7, "CheckInconclusive", id="neither"),
+        pytest.param((0.01, 0.01), "200", 0, "Partitioned", id="equal"),
+        pytest.param((0.05, 0.01), "200", 4, "CheckFailed", id="worse"),
+        pytest.param((0.003, 0.002), "200", 7, "CheckInconclusive", id="neither"),
+        pytest.param((0.01, 0.01), "2", 7, "CheckInconclusive", id="too-little"),
     ],
 )
 def test_counters_are_compared(
     played: Played,
-    manifest: Write,
     tmp_path: Path,
     shares: tuple[float, float],
+    per_second: str,
     code: int,
     why: str,
 ) -> None:
     """An equal version passes early, a worse one fails, and what is neither is inconclusive.
 
-    At 1,000 requests a look.
+    Half of the pods stay old, so each version gets half of the requests.
     """
     (tmp_path / "gate.yaml").write_text(COUNTS)
+    (tmp_path / "db.yaml").write_text(CANARY)
     day = scenario(tmp_path, "checks:\n  errors: {}\n  errors:baseline: {}\n".format(*shares))
-    file = manifest()
-    ended, (row,), _ = rehearsed(played, file, config=[str(tmp_path / "gate.yaml")], scenario=day)
+    options = {"config": [str(tmp_path / "gate.yaml")], "scenario": day, "traffic": per_second}
+    ended, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
     assert (ended, row["reason"]) == (code, why)
-    assert row["decided_at_seconds"] is not None
     assert (row["decided_at_seconds"] > 600) == (why == "CheckInconclusive")
+    if why != "CheckInconclusive":
+        return
+    of_each = 60 * 10 * float(per_second) / 2
+    new = float(row["why"].partition(" bad")[0].rpartition(" of ")[2].replace(",", ""))
+    assert new == pytest.approx(of_each, rel=0.05)
+
+
+@pytest.mark.contract("B1207", "B1290")
+def test_pods_that_serve_are_as_old_as_before_any_rollout(played: Played, tmp_path: Path) -> None:
+    """None of them is fresh, as none is in a rollout that starts no old pod."""
+    fresh = f"{COUNTS}    compare: {{test: counts, baseline: fresh}}\n"
+    (tmp_path / "gate.yaml").write_text(fresh)
+    (tmp_path / "db.yaml").write_text(CANARY)
+    options = {"config": [str(tmp_path / "gate.yaml")]}
+    code, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
+    assert (code, row["reason"]) == (7, "CheckInconclusive")
+    assert row["why"].endswith("no old pod was started within 60s of a new one")
+
+
+ALONE = """\
+checks:
+  - {use: error-share, during: DURING}
+  - name: ratio
+    query: 'latency{pod=~"${replicaset}-.*"}'
+    compare: {max-ratio: 1.5}
+    during: DURING
+    required: false
+"""
+
+
+@pytest.mark.contract("B1290", "B1291", "B315")
+@pytest.mark.parametrize(
+    ("strategy", "during", "warned"),
+    [
+        ("RollingUpdate", "bake", "keeps none of its pods for the bake window"),
+        ("RollingUpdate", "both", ""),
+        ("Recreate", "both", "stops it before the new one serves"),
+    ],
+)
+def test_without_old_pods_nothing_is_compared(
+    played: Played, manifest: Write, tmp_path: Path, strategy: str, during: str, warned: str
+) -> None:
+    """As in a real rollout, 7: the row names the check, the advice no policy that hides it."""
+    (tmp_path / "gate.yaml").write_text(ALONE.replace("DURING", during))
+    file = manifest(changes={"replicas: 3": f"replicas: 3\n  strategy: {{type: {strategy}}}"})
+    for trouble in ("good", "stale-deadline"):
+        played.out.truncate(0)
+        played.out.seek(0)
+        options = {"config": [str(tmp_path / "gate.yaml")], "with_": trouble}
+        code, (row,), warnings = rehearsed(played, file, **options)
+        assert (code, row["reason"], row["as_expected"]) == (7, "CheckInconclusive", False)
+        gone = "served nothing meanwhile" if during == "bake" else "no longer serves"
+        assert row["why"].startswith("CheckInconclusive: error-share: ")
+        assert trouble != "good" or row["why"].endswith(gone)
+        assert row["mend"].startswith("error-share saw too little of both versions side by side")
+        ends = {
+            "error-share": "it passes if the new version's bad events prove negligible, and is"
+            " inconclusive otherwise",
+            "ratio": "it will be inconclusive",
+        }
+        said = [line for line in warnings if "compares with the old version" in line]
+        assert said == [
+            f"check {name} compares with the old version, and deployment/web {warned}: {end}"
+            for name, end in ends.items()
+            if warned
+        ]
 
 
 @pytest.mark.long
@@ -264,14 +344,24 @@ def questions_of(check: Check) -> Questions:
             return Questions(CommandQuestion(arguments))
 
 
+def serving(*versions: str) -> tuple[PodTraffic, Api]:
+    """Return the traffic of a cluster with a ready pod of each version, named by its hash."""
+    api = Api(Timers(), Names())
+    traffic = PodTraffic(api)
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    for name in versions:
+        metadata = {"name": name, "uid": name, "labels": {"pod-template-hash": name}}
+        api.store.put(Key("pods", "default", name), {"metadata": metadata, "status": ready})
+    return traffic, api
+
+
 def measured(check: Check, said: Measurement | None, earlier: int = 0) -> Kind:
     """Measure what a check is answered."""
     pairs = Pairs()
     for _ in range(earlier):
         pairs = pairs.plus(said, good(check))  # type: ignore[arg-type]
-    answers = Scripted([check], lambda name: said if name == "c" else None).ask(
-        questions_of(check), "c"
-    )
+    scripted = Scripted([check], lambda name: said if name == "c" else None, serving("q")[0])
+    answers = scripted.ask(questions_of(check), "c")
     if isinstance(answers, Errored):
         return Kind.ERROR
     assert isinstance(answers, Answers)
@@ -304,3 +394,30 @@ def test_what_says_nothing_says_it_as_its_source_does(
     """A service that does not answer fails; a server of metrics, or a command, cannot tell."""
     assert measured(check, NoAnswer.NO_DATA) is no_data
     assert measured(check, NoAnswer.UNREACHABLE) is silent
+
+
+@pytest.mark.contract("B1290")
+@pytest.mark.parametrize(
+    ("query", "since_gone_seconds", "kind"),
+    [
+        ("latency", -1.0, Kind.PASS),
+        ("latency", 1.0, Kind.NO_DATA),
+        ("rate(latency[2m])", 80.0, Kind.PASS),
+        ("rate(latency[2m])", 100.0, Kind.NO_DATA),
+    ],
+)
+def test_a_version_has_data_until_its_pods_are_gone(
+    query: str, since_gone_seconds: float, kind: Kind
+) -> None:
+    """A range sees them for as long as it has two scrapes of theirs, half a minute apart."""
+    check = metric(compare=Ratio(2.0))
+    traffic, api = serving("new", "old")
+    api.timers.run_due(300.0)
+    api.store.remove(Key("pods", "default", "old"))
+    at = 300.0 + since_gone_seconds
+    asked = Questions(
+        MetricQuestion(f"{query} # new", at), baseline=MetricQuestion(f"{query} # old", at)
+    )
+    answers = Scripted([check], lambda _: None, traffic).ask(asked, "c")
+    assert isinstance(answers, Answers)
+    assert measure(check, answers).kind is kind

@@ -86,12 +86,13 @@ def test_shares_are_those_of_the_pods_that_a_strategy_leaves(
 FRESH = counts(compared_pods=ComparedPods.FRESH)
 
 
-@pytest.mark.contract("B1204")
+@pytest.mark.contract("B1204", "B1296")
 @each(
     ("check", "exposure", "seconds", "obstacle"),
     [
         (counts(), ROLLING, 640.0, "a rolling update leaves no pod of the old version in the bake"),
         (counts(), ONE_TO_NINE, 100.0, "6 looks decide nothing: 9 are needed"),
+        (counts(), ONE_TO_NINE, 86_400.0, "8,636 looks are more than the 2,160 that are sim"),
         (counts(), Exposure(0, 3, ExposureOrigin.STRATEGY), 640.0, "no pod of the new version"),
         (
             FRESH,

@@ -68,7 +68,7 @@ def test_a_rehearsal_that_does_not_fit_has_two_lines(width: int) -> None:
     found = rehearsals.document(rows, (), 600.0)
     lines = rehearsals_text(found, Style(width=width)).splitlines()
     assert all(columns(line) <= width for line in lines)
-    assert len(lines) == (6 if width == 80 else 5)
+    assert len(lines) == (8 if width == 80 else 7)
     assert "ImagePull: registry.ex" in lines[3 if width == 80 else 2]
     assert lines[1].endswith("Complete")
     assert rehearsals_text(found, Style(), whole=True).splitlines()[2].endswith(WHY)

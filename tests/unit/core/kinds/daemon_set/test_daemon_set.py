@@ -175,7 +175,7 @@ A_AND_B = ALL_NEW[:2]
 OLD_ON_C = pod("c", 1, ready=False)
 
 
-GOING = {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
 @pytest.mark.contract("B941", "B942", "B943", "B1315")
@@ -186,8 +186,8 @@ GOING = {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
         (agent(), ALL_NEW, True, True),  # nodes may not be read
         (agent(available=2), (*NODES, *ALL_NEW), False, False),
         # The status counts a pod that terminates: it stays on no node, unless another one does.
-        (agent(), (*NODES, *A_AND_B, pod("c", **GOING)), False, False),
-        (agent(), (*NODES, *ALL_NEW, pod("c", name="before", **GOING)), True, True),
+        (agent(), (*NODES, *A_AND_B, pod("c", meta=GOING)), False, False),
+        (agent(), (*NODES, *ALL_NEW, pod("c", name="before", meta=GOING)), True, True),
         (agent(updated=2), (*NODES, *A_AND_B, pod("c", 1)), False, False),
         # One node is dead: with its old pod, a new one that never starts, or none that is counted.
         (agent(updated=2, available=2), (*DEAD_C, *A_AND_B, OLD_ON_C), True, False),

@@ -1,0 +1,52 @@
+"""What to do where somebody else has taken a workload over: an apply that is to win."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
+from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.attempt_advice import Step, managers_in
+from gate.report.words.kind_advice import kind_advice
+from gate.report.words.object_advice import writers_of
+from gate.report.words.object_names import list_own_objects
+from gate.report.words.steps import step_about, taking_step
+
+
+def looking_at(workload: WorkloadResult) -> str:
+    """Return the command that shows what there is: what runs once has no history."""
+    return "status" if registry.of_entry(workload).runs_once else "history"
+
+
+def advise_if_superseded(result: Result, worst: WorkloadResult) -> Iterator[Step]:
+    """Point to what runs, and to an apply that takes over the fields of whoever changed it.
+
+    One apply is to win over all of them: it is refused while it leaves out one.
+    """
+    yield from kind_advice(Reason.BLOCKED_BY_POD, result, worst)
+    theirs = [one for one in result["workloads"] if one["outcome"] == Outcome.SUPERSEDED]
+    found = [_find_managers(result, one) for one in theirs or [worst]]
+    managers = dict.fromkeys(name for names in found for name in names)
+    if not managers:
+        rest = "; a refusal names the --take-over that it takes"
+        text = f"see what runs, and apply again if yours should win{rest}:"
+        yield step_about(result, worst, text, looking_at(worst))
+        return
+    yield step_about(result, worst, "see what runs:", looking_at(worst))
+    yield taking_step(result, "if yours should win", managers)
+    if not all(found):
+        yield Step("if that is refused, the refusal names whose fields it takes over besides")
+
+
+def _find_managers(result: Result, workload: WorkloadResult) -> list[str]:
+    """Return the field managers that changed a workload, and that an apply conflicts with.
+
+    A refused write of another workload ends all of them, and is a cause of each.
+    """
+    items = list_own_objects(result, workload)
+    named = [one for one in result["workloads"] if one is not workload]
+    others = tuple(f"{registry.of_entry(one).call(one['name'])}: " for one in named)
+    messages = (cause["message"] for cause in workload["causes"])
+    said = managers_in(" ".join(one for one in messages if not one.startswith(others)))
+    return [name for item in items for name in writers_of(item)] or said

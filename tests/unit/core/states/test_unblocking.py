@@ -1,0 +1,44 @@
+"""The removal of a pod that is in the way: what is left of one that does not come about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.core.attempt.replacement import Replacement, Stage
+from gate.core.attempt.transitions import State
+from gate.core.model.body import FrozenMap
+from gate.core.protocol.effects import SaveRecord
+from gate.core.states.unblocking import ask_to_remove
+from tests.unit.core.leaves import manifest
+from tests.unit.core.player import Player, planned
+from tests.unit.core.server import Server
+
+
+@pytest.mark.contract("B1308")
+def test_a_removal_that_is_not_sent_gives_the_clock_back_and_leaves_the_record() -> None:
+    """The pod is in the way no more when it was read again."""
+    server = Server(v2="slow")
+    web = server.put(manifest("v1"))
+    player = Player(server, planned(server, manifest("v2")))
+    player.news()
+    player.run_to(State.FOLLOWING)
+    attempt = player.attempt
+    rollout = attempt.workloads.rollouts[web]
+    restarted = rollout.restart_clock(attempt.now + 7)
+    assert restarted.progress != rollout.progress
+    decided = Replacement(
+        web, "web-1", "u1", Stage.REREAD, attempt.now + 7, progress=rollout.progress
+    )
+    workloads = replace(
+        attempt.workloads,
+        rollouts=attempt.workloads.rollouts.put(web, restarted),
+        replacements=FrozenMap({"u1": decided}),
+    )
+    requests = replace(attempt.requests, outstanding=FrozenMap())
+    after, effects = ask_to_remove(replace(attempt, workloads=workloads, requests=requests))
+    assert not after.workloads.replacements
+    assert after.workloads.rollouts[web].progress == rollout.progress
+    (saved,) = (one for one in effects if isinstance(one, SaveRecord))
+    assert [one.removed for one in saved.record.followed] == [()]

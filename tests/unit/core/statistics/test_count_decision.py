@@ -153,6 +153,17 @@ def test_nothing_fails_before_the_ninth_tick(rule: CountRule) -> None:
     assert judge(rule, few) is End.UNDECIDED
 
 
+@pytest.mark.contract("B1152")
+@each("rule", [BAKE, ROLLOUT])
+def test_ticks_of_one_version_alone_do_not_make_the_other_known(rule: CountRule) -> None:
+    """The old one serves alone while a new pod starts, the new one once old pods are gone."""
+    old_alone, new_alone = [(0, 0, 1, 100)] * 12, [(50, 100, 0, 0)] * 12
+    both = (50, 100, 1, 100)
+    for alone in (old_alone, new_alone):
+        assert judge(rule, gathered(rule, *alone, *[both] * 8)) is End.UNDECIDED
+        assert judge(rule, gathered(rule, *alone, *[both] * 9)) is End.WORSE
+
+
 @pytest.mark.contract("B1151")
 @each("rule", [BAKE, ROLLOUT])
 def test_a_difference_below_min_delta_does_not_fail(rule: CountRule) -> None:

@@ -3,6 +3,7 @@
 __all__ = [
     "check_subjects",
     "check_trial",
+    "comparison_warnings",
     "first_questions",
     "guards",
     "manifest_guard",

@@ -153,8 +153,8 @@ class Scripted(Sources):
         if isinstance(baseline, Errored):
             return baseline
         if isinstance(asked.probe, Metric):
-            value = self._seen(questions.value, value)
-            baseline = self._seen(questions.baseline, baseline)
+            value = self._drop_unseen(questions.value, value)
+            baseline = self._drop_unseen(questions.baseline, baseline)
         return self._qualify(asked, questions, value, baseline)
 
     def _qualify(
@@ -170,7 +170,7 @@ class Scripted(Sources):
             baseline=baseline,
         )
 
-    def _seen(self, question: Question, answer: Answer) -> Answer:
+    def _drop_unseen(self, question: Question, answer: Answer) -> Answer:
         """Return the answer to one side of a comparison, no series if no pod of it was scraped."""
         if not isinstance(question, MetricQuestion):
             raise TypeError("only queries are compared")

@@ -19,8 +19,7 @@ from tests.played.bed import sandbox_bed, scene_through
 
 GONE = (
     "job/migrate: the failed one was deleted so that it could run again, and no new one was"
-    " created:"
-    " it runs with the next apply"
+    " created: the next apply runs it"
 )
 
 

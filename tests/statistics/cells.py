@@ -114,6 +114,10 @@ def _equal(rule: CountRule) -> Iterator[Cell]:
     )
     yield cell("an hour: 360 ticks", Traffic(ticks=360))
     yield from _missing_intervals(rule)
+    late = Traffic(100, 100, burst_variance=0.5, late_ticks=12)
+    yield cell("the new version serves two minutes late, in bursts, 100 requests/s", late)
+    cold = Traffic(100, 100, late_ticks=12, cold_factors=(4, 2))
+    yield cell("the same without bursts, its first tick 4 times as bad, its second twice", cold)
     yield cell("three pods with an effect of sd 0.2", Traffic(pod_effect=0.2), _PODS)
     yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
     if not rule.known_length:

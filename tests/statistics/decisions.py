@@ -63,14 +63,12 @@ def decide(rule: CountRule, counts: Counts, early_share: float = EARLY_SHARE) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         delta = bad_new / total_new - bad_old / total_old > rule.min_delta
     worse &= delta & (bad_new > 0)
-    enough = _served_ticks(counts) >= LEAST_TICKS
-    return Ends(_first(worse & enough), _first((harmless & seen | below) & enough))
-
-
-def _served_ticks(counts: Counts) -> Numbers:
-    """Return how many ticks so far had requests, of the version that had more of them."""
-    served = [np.cumsum(total > 0, axis=1) for total in (counts.total_new, counts.total_old)]
-    return np.maximum(*served).astype(float)
+    new_served, old_served = (
+        np.cumsum(total > 0, axis=1) >= LEAST_TICKS
+        for total in (counts.total_new, counts.total_old)
+    )
+    comparable = harmless & seen & old_served
+    return Ends(_first(worse & new_served & old_served), _first((comparable | below) & new_served))
 
 
 def _first(flags: Flags) -> NDArray[np.int64]:

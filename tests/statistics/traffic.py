@@ -21,6 +21,8 @@ class Traffic:
     `burst_variance` is the variance of a gamma factor of each tick and version, `pod_effect` the
     standard deviation of a normal effect on the logarithm of each pod's rate. With `shifting` the
     new version's share of the traffic goes from a tenth to nine tenths while both rates treble.
+    The new version serves from the tick after `late_ticks` on; its rate at the first of them is
+    multiplied by the first factor of `cold_factors`, and so on.
     """
 
     new_per_second: float = 10
@@ -31,6 +33,8 @@ class Traffic:
     burst_variance: float = 0
     pod_effect: float = 0
     shifting: bool = False
+    late_ticks: int = 0
+    cold_factors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,14 @@ def draw(traffic: Traffic, runs: int, source: np.random.Generator) -> Counts:
     if traffic.shifting:
         share, factor = np.linspace(0.1, 0.9, traffic.ticks), np.linspace(1, 3, traffic.ticks)
     total_new = source.poisson(traffic.new_per_second * TICK_SECONDS * 2 * share, shape)
+    total_new[:, : traffic.late_ticks] = 0
     total_old = source.poisson(traffic.old_per_second * TICK_SECONDS * 2 * (1 - share), shape)
     rates = [
         traffic.rate * ratio * factor * _effects(traffic, shape, source)
         for ratio in (traffic.ratio, 1)
     ]
+    served = slice(traffic.late_ticks, traffic.late_ticks + len(traffic.cold_factors))
+    rates[0][:, served] *= traffic.cold_factors
     bad_new, bad_old = (
         source.binomial(total, np.minimum(1, rate))
         for total, rate in zip((total_new, total_old), rates, strict=True)

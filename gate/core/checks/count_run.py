@@ -22,6 +22,9 @@ NO_COMPUTED_BAD: Final = (
     " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
 )
 
+NOTHING_BEFORE: Final = "with no version before it to compare with: only a negligible rate passes"
+"""What is said of a version that serves alone from the beginning, as the first one does."""
+
 
 @dataclass(frozen=True, slots=True)
 class CountRun:
@@ -82,7 +85,9 @@ class CountRun:
         try:
             counted = known.fresh if self.compares_fresh else None
             usual = self.new.most_grown
-            old, more_old = self.old.plus(_series(answers.baseline), counted, usual)
+            old, more_old = self.old, Increase()
+            if answers.baseline is not None:
+                old, more_old = self.old.plus(_series(answers.baseline), counted, usual)
             new, more_new = self.new.plus(_series(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
@@ -156,7 +161,10 @@ class CountRun:
         """Say what was counted."""
         new, old, ratio = self.evidence.new, self.evidence.old, self.evidence.ratio
         times = "" if ratio is None else f", {ratio:.3g} times the rate"
-        return f"{_of(new)} bad, of {self._old_words} {_of(old)}{times}{self._describe_missing()}"
+        compared = (
+            f"of {self._old_words} {_of(old)}{times}" if self.old.readings else NOTHING_BEFORE
+        )
+        return f"{_of(new)} bad, {compared}{self._describe_missing()}"
 
     @property
     def _gone_words(self) -> str:
@@ -184,6 +192,8 @@ class CountRun:
     def describe_figures(self, *, at_the_end: bool) -> str:
         """Say the interval, and what could have been shown; where nothing could, why."""
         new, old = self.evidence.new, self.evidence.old
+        if not self.old.readings:
+            return ""
         if self.compares_fresh and not self.old_pods.fresh:
             return f"; no old pod was started within {FRESH_SECONDS:.0f}s of a new one"
         if not new.total or not old.total:
@@ -200,9 +210,10 @@ class CountRun:
 
     def _describe_reach(self, found: Estimate) -> str:
         """Say which ratio could have been shown: none in less than the least looks."""
-        looks = self.evidence.served_ticks
+        looks = min(self.evidence.new.ticks, self.evidence.old.ticks)
         if looks < LEAST_TICKS:
-            return f"{looks} looks saw requests, and nothing is decided before {LEAST_TICKS} have"
+            saw = "1 look saw" if looks == 1 else f"{looks} looks saw"
+            return f"{saw} requests of both, which are not compared before {LEAST_TICKS} have"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
         return f"this traffic could show {detectable}"
 

@@ -80,7 +80,10 @@ def _metric_questions(
 def _count_questions(
     counts: Counts, at: float, subject: Subject, user: Mapping[str, str], *, begins: bool
 ) -> Questions | Unaskable:
-    """Return one question a side: both kinds of counters, told from each other by a label."""
+    """Return one question a side: both kinds of counters, told from each other by a label.
+
+    Where no version served before there is none of it: a negligible rate passes without one.
+    """
     read_at = at - counts.scrape_seconds
     query = _counters(counts)
     if begins:
@@ -94,9 +97,11 @@ def _count_questions(
     if not counts.compares:
         return Questions(value)
     old = query_variables.values(subject.as_baseline(), read_at, 0.0, user)
-    if query.missing(old) is not None:
-        return Unaskable(subject.variables.of_baseline[0])
-    return Questions(value, baseline=MetricQuestion(query.resolve(old), read_at))
+    if query.missing(old) is None:
+        return Questions(value, baseline=MetricQuestion(query.resolve(old), read_at))
+    if subject.baseline is None:
+        return Questions(value)
+    return Unaskable(subject.variables.of_baseline[0])
 
 
 def _counters(counts: Counts) -> Query:

@@ -17,7 +17,8 @@ from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
 
 LEAST_TICKS: Final = 9
-"""Before that many ticks with requests nothing is decided: only they show whether events burst."""
+"""Before a version had requests at so many ticks, nothing is decided about it: only they show
+whether its events burst, or were those of a cold start."""
 EARLY_SHARE: Final = 2 / 15
 """Of alpha, at each look before the end of a phase of known length."""
 PASS_ALPHA: Final = 0.001
@@ -71,7 +72,7 @@ class CountRule:
 
 
 class Evidence(Protocol):
-    """What a decision goes by: the counts of both sides over so many ticks."""
+    """What a decision goes by: the counts of both sides, tick by tick."""
 
     @property
     def new(self) -> SideCounts:
@@ -80,10 +81,6 @@ class Evidence(Protocol):
     @property
     def old(self) -> SideCounts:
         """What the old version counted."""
-
-    @property
-    def served_ticks(self) -> int:
-        """How many of their ticks saw requests."""
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -96,11 +93,14 @@ class Evidence(Protocol):
 
 def judge(rule: CountRule, evidence: Evidence, *, at_the_end: bool = False) -> End:
     """Judge all ticks so far; `at_the_end` if there will be no more."""
-    if evidence.served_ticks < LEAST_TICKS:
+    if evidence.new.ticks < LEAST_TICKS:
         return End.UNDECIDED
-    if is_worse(rule, evidence, at_the_end=at_the_end):
+    is_comparable = evidence.old.ticks >= LEAST_TICKS
+    if is_comparable and is_worse(rule, evidence, at_the_end=at_the_end):
         return End.WORSE
-    if is_negligible(rule, evidence, at_the_end=at_the_end) or _is_below_harm(rule, evidence):
+    if is_negligible(rule, evidence, at_the_end=at_the_end):
+        return End.NOT_HARMFUL
+    if is_comparable and _is_below_harm(rule, evidence):
         return End.NOT_HARMFUL
     return End.UNDECIDED
 

@@ -79,11 +79,6 @@ class CountEvidence:
         return self.new.rate / self.old.rate if self.old.rate and self.new.total else None
 
     @property
-    def served_ticks(self) -> int:
-        """How many ticks saw requests: between two scrapes there are none to see."""
-        return max(self.new.ticks, self.old.ticks)
-
-    @property
     def dispersion(self) -> float:
         """By how much the counts of ticks vary more than independent events; 1 if they do not.
 

@@ -110,11 +110,6 @@ class SimulatedRollout:
         return self.old_side.counts()
 
     @property
-    def served_ticks(self) -> int:
-        """How many looks saw requests."""
-        return max(self.new_side.ticks, self.old_side.ticks)
-
-    @property
     def dispersion(self) -> float:
         """By how much the counts of looks vary more than independent events."""
         return dispersion_of(self.new, self.old)

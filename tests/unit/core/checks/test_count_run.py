@@ -12,6 +12,7 @@ from gate.core.checks.count_run import look_once
 from gate.core.checks.measurement import Kind
 from gate.core.checks.old_pods import OldPods
 from gate.core.checks.query_template import Query
+from gate.core.checks.query_variables import Version
 from gate.core.checks.questions import (
     Answers,
     Counted,
@@ -136,10 +137,12 @@ def test_counting_starts_from_what_was_there_within_the_last_hour() -> None:
 
 @pytest.mark.contract("B1158")
 def test_a_version_that_is_not_known_is_not_asked_about() -> None:
-    """Neither the new one, before it exists, nor an old one, where none served."""
-    assert ask(counts(), 9.0, replace(SUBJECT, baseline=None), During.BAKE) == Unaskable(
-        "baseline_replicaset"
-    )
+    """The new one, before it exists; of an old one its label alone may be known."""
+    for unknown, missing in (
+        (replace(SUBJECT, new=Version()), "replicaset"),
+        (replace(SUBJECT, baseline=Version(label_value="old")), "baseline_replicaset"),
+    ):
+        assert ask(counts(), 9.0, unknown, During.BAKE) == Unaskable(missing)
     alone = without_comparison(counts())
     questions = ask(alone, 100.0, replace(SUBJECT, baseline=None), During.BAKE)
     assert not isinstance(questions, Unaskable)
@@ -199,7 +202,9 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
     assert said.reason is Reason.CHECK_INCONCLUSIVE
     early = conclude(steady(started(), 7, (9, 100), (1, 100)))
     assert early.kind is INCONCLUSIVE
-    assert early.message.endswith("; 6 looks saw requests, and nothing is decided before 9 have")
+    assert early.message.endswith(
+        "; 6 looks saw requests of both, which are not compared before 9 have"
+    )
 
 
 @pytest.mark.contract("B1151")
@@ -226,6 +231,25 @@ def test_without_traffic_on_both_sides_it_is_inconclusive(
     said = conclude(steady(started(), 40, new, old))
     assert (said.kind, said.reason) == (INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE)
     assert why in said.message
+
+
+@pytest.mark.contract("B423", "B1152")
+@each(("bad", "kind"), [(0, PASS), (0.01, PASS), (2, INCONCLUSIVE)])
+def test_with_no_version_before_it_a_negligible_rate_alone_passes(
+    bad: float, kind: ConclusionKind
+) -> None:
+    """It is the first version, or a complete one that `verify` judges: asked of by itself."""
+    asked = ask(counts(), 100.0, replace(SUBJECT, baseline=None), During.BAKE)
+    assert isinstance(asked, Questions)
+    assert asked.baseline is None
+    run = started()
+    for look in range(30):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        run = run.after_answer(tick, now, Answers(samples(round(bad * look), 1000 * look)))
+    said = conclude(run)
+    assert said.kind is kind
+    assert "with no version before it to compare with" in said.message
 
 
 @pytest.mark.contract("B1165")

@@ -14,6 +14,10 @@ from gate.core.versions.judged_version import is_failure
 
 _STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
 _NOT_TRIED: Final = (Reason.UNREACHABLE, Reason.BLOCKED_BY_FINALIZER)
+_KEPT_FROM_STARTING: Final = frozenset(
+    {Reason.POD_CREATE_DENIED, Reason.BLOCKED_BY_POD, Reason.CONTROLLER_NOT_OBSERVING}
+)
+"""What keeps any version from starting: where nothing else was found, no pod speaks against it."""
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
@@ -35,7 +39,7 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
 
     It is no failure that nobody has replaced its pods where the controller leaves that to people,
     or that no node could run them: `NoRollout` then. Where too little of it could be seen, or a
-    finalizer held it up, nobody knows.
+    finalizer, a quota, a pod in the way or idle controllers held it up, nobody knows.
     """
     if why.reason not in _STANDSTILLS:
         return why
@@ -43,8 +47,9 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
     first = why.causes[0].reason if why.causes else None
-    if first in _NOT_TRIED:
-        return replace(why, reason=first)
+    found = {cause.reason for cause in why.causes}
+    if first in _NOT_TRIED or (found and found <= _KEPT_FROM_STARTING):
+        return replace(why, reason=why.causes[0].reason)
     if attempt.plan.resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)

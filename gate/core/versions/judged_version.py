@@ -22,6 +22,9 @@ _NO_FAILURES: Final = (
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
     Reason.BLOCKED_BY_FINALIZER,
+    Reason.BLOCKED_BY_POD,
+    Reason.POD_CREATE_DENIED,
+    Reason.CONTROLLER_NOT_OBSERVING,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (

@@ -170,7 +170,7 @@ def test_an_undo_passes_the_promotion_that_failed_on_all_pods(scene: Scene) -> N
 BARRED = ("--progress-deadline", "12s", "--timeout", "25s", "--rollback-timeout", "15s")
 
 
-@pytest.mark.contract("B1353", "B1354")
+@pytest.mark.contract("B1353")
 def test_an_undo_that_a_budget_holds_up_leaves_its_version_to_the_next_one(scene: Scene) -> None:
     """No pod of it was made: it has not failed, nothing is wanted of a pod, and it may go again."""
     scene.apply(stateful_set(image="shop/db:1", **ON_DELETE))

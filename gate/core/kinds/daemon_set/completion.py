@@ -58,8 +58,9 @@ def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
 
 
 def _terminates(view: View[ControllerRevision], live: DaemonSet, placement: Placement) -> bool:
-    """Tell whether a pod is still terminating; nobody says so of one whose node is dead."""
-    return any(pod.deleting and pod.node not in placement.dead for pod in own_pods(view, live))
+    """Tell whether a pod terminates since the attempt; nobody says so of one of a dead node."""
+    alive = (pod for pod in own_pods(view, live) if pod.node not in placement.dead)
+    return any(map(view.starts_to_go, alive))
 
 
 def _follow_all(view: View[ControllerRevision], live: DaemonSet) -> bool:

@@ -67,12 +67,16 @@ def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
 
 
 def _terminating(view: View[ReplicaSet], live: Deployment) -> bool:
-    """Tell whether pods are still terminating; servers before 1.33 do not count them themselves."""
-    if live.terminating_replicas is not None:
-        return live.terminating_replicas > 0
+    """Tell whether pods terminate that did not before the attempt.
+
+    Servers before 1.33 do not count them themselves.
+    """
     owned = {replica_set.uid for replica_set in view.list_owned()}
-    pods = (track.pod for track in view.pods.values())
-    return any(pod.deleting and pod.owner_uid in owned for pod in pods)
+    pods = (track.pod for track in view.pods.values() if track.pod.owner_uid in owned)
+    going = [view.starts_to_go(pod) for pod in pods if pod.deleting]
+    if live.terminating_replicas is not None:
+        return live.terminating_replicas > going.count(False)
+    return any(going)
 
 
 def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:

@@ -57,6 +57,24 @@ def test_an_undo_is_held_against_the_revision_that_it_left_alone(scene: Scene, k
     )
 
 
+@pytest.mark.contract("B1304", "B705")
+def test_an_undo_of_a_version_that_somebody_restarted_leaves_all_of_it(scene: Scene) -> None:
+    """The next one does not go forward to it again; to name it takes the undo back."""
+    at = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T01:00:00Z"}
+    assert_verified(scene.apply(web()))
+    assert_verified(scene.apply(web(2)))
+    restarted = {"spec": {"template": {"metadata": {"annotations": at}}}}
+    scene.objects.patch("deployments", "web", restarted)
+    scene.wait_done("deployments", "web")
+    assert_verified(undo(scene))
+    again = scene.gate("undo", "web")
+    assert_refused(again, "NoBaseline")
+    assert len(re.findall("an undo left it at", again.stderr)) == 2
+    assert_verified(scene.gate("undo", "web", "--to-revision", "2", *DOCUMENT))
+    assert_verified(undo(scene))
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B1017", "B1253")
 def test_undo_of_a_restart_does_not_say_that_nothing_changes(scene: Scene) -> None:
     """It takes the annotation over and away: pods are replaced, and a failure returns to them."""

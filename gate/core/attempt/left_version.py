@@ -24,6 +24,18 @@ def find_left_version(
         return None
     digests = ((one, applied_digest(object_)) for one, object_ in before.items())
     members = FrozenMap((one, digest) for one, digest in digests if digest)
-    made = None if attempt.plan.resumed is not None else attempt.plan.target(ref).snapshot.current()
-    name = made.name if made is not None else ""
-    return LeftVersion(template_digest(live.workload.template), members, replica_set=name)
+    template = template_digest(live.workload.template)
+    return LeftVersion(template, members, replica_set=_find_restart(attempt, ref, template))
+
+
+def _find_restart(attempt: Attempt, ref: Ref, template: str) -> str:
+    """Return the revision that was left where an undo took a restart back, "" otherwise.
+
+    Between two templates all revisions of the one that was left count as left, restarts of it too.
+    """
+    after = attempt.workloads.rollouts[ref].snapshot.live
+    if attempt.plan.resumed is not None or after is None:
+        return ""
+    made = attempt.plan.target(ref).snapshot.current()
+    is_restart = template_digest(after.template) == template
+    return made.name if is_restart and made is not None else ""

@@ -216,24 +216,23 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         for one in held[:_MOST_RESUMED]:
             yield step_about(result, one, RESUME, "resume")
         return
-    if _is_undo_held_up(result, worst):
-        yield Step("once its pods may be replaced, run the same command again; nothing else is due")
-    elif worst["outcome"] in WELL:
+    if worst["outcome"] in WELL:
         if reason == Reason.VACUOUS and has_option(result, "--require-pods"):
             yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
         for one in result["workloads"]:
             yield from kind_advice(one["reason"], result, one)
+    elif reason == Reason.BLOCKED_BY_POD and worst["outcome"] == Outcome.ROLLED_BACK:
+        yield _leave_pod(worst)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
 
 
-def _is_undo_held_up(result: Result, worst: WorkloadResult) -> bool:
-    """Tell whether an undo is back at what it was to undo, as pods of that could not be replaced.
-
-    Those pods are of the version that serves again: nothing is wrong with them.
-    """
-    is_back = worst["outcome"] == Outcome.ROLLED_BACK and result["command"] == "undo"
-    return is_back and telling_reason(worst) == Reason.BLOCKED_BY_POD
+def _leave_pod(worst: WorkloadResult) -> Step:
+    """Say that nothing is wanted any more of a pod that was in the way of what was taken back."""
+    found = (one["subject"] for one in worst["causes"] if one["reason"] == Reason.BLOCKED_BY_POD)
+    pod = next(found, "") or "the pod in its way"
+    text = f"leave {pod}: it runs what serves again; once nothing keeps it from being replaced"
+    return Step(f"{text}, run the same again")
 
 
 def _is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:

@@ -327,6 +327,49 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     assert "not written job/migrate" not in text
 
 
+@pytest.mark.contract("B1346")
+def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
+    scene: Scene,
+) -> None:
+    """It completed in the bake window and is gone, as the Job before it, which is known to be."""
+    scene.serve(settings("one"), web())
+    before = job("first", ttlSecondsAfterFinished=0)
+    after = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), before, web(2), after)
+    with scene.gate.start("apply", "-f", path, "--bake", "20s") as running:
+        running.wait_for_line("baking")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "it was not written" not in text
+    assert "runs unknown: whether it was written" in text
+    assert "in-doubt job/smoke" in text
+    assert "gone job/first" in text
+    assert "the next apply runs job/smoke" in text
+
+
+@pytest.mark.contract("B1346", "B1277")
+def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene) -> None:
+    """The gate died on its way back: what it had recorded is why."""
+    scene.serve(settings("one"), web())
+    after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
+    after["spec"]["ttlSecondsAfterFinished"] = 0
+    with scene.gate.start("apply", "-f", scene.manifest(settings("two"), web(2), after)) as running:
+        running.wait_for_line("restored ")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "it was not written" not in text
+    assert "JobFailed ran" in text
+    assert "gone job/smoke" in text
+    assert "kubectl logs" not in text
+    assert "the next apply runs it again" in text
+
+
 @pytest.mark.contract("B1252")
 @pytest.mark.sandbox_only("what is said of an end that other scenarios play there")
 def test_a_signal_names_every_rollout_that_it_left(scene: Scene) -> None:

@@ -149,6 +149,24 @@ def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
     scene.objects.patch("pods", "db-2", RELEASED)
 
 
+@pytest.mark.contract("B1314")
+def test_a_held_pod_excuses_no_version_whose_own_pods_ran(scene: Scene) -> None:
+    """The new db-2 is never ready: the version failed, and the held db-0 is named after that."""
+    scene.serve(db(1, podManagementPolicy="Parallel"))
+    hold(scene, 0)
+    bad = db(2, podManagementPolicy="Parallel", behaviour="never-ready")
+    result = scene.apply(bad, flags=KEPT)
+    ended = assert_ended(result, 6, "failed", "ProgressDeadlineExceeded", cause="NotReady")
+    assert [cause["reason"] for cause in ended["causes"]] == ["NotReady", "BlockedByFinalizer"]
+    text = verdict_text(result.document, Style(width=200))
+    assert "statefulset/db failed" in text
+    assert "their readiness probe does not pass" in text
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
+    assert (new["verdict"], new["reason"]) == ("failed", "ProgressDeadlineExceeded")
+    scene.objects.patch("pods", "db-0", RELEASED)
+
+
 def test_behind_an_unready_pod_of_the_new_version_nothing_is_replaced(
     scene: Scene, audit: Trail
 ) -> None:

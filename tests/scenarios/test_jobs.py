@@ -132,15 +132,20 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 
-@pytest.mark.contract("B957", "B1071")
+@pytest.mark.contract("B957", "B1071", "B1340")
 def test_a_job_that_no_pod_runs_for_is_not_said_to_have_run(scene: Scene) -> None:
     """One is asked for no completions, another one for no pods at a time."""
     asked = scene.apply(job(completions=0))
     assert ended(asked) == (0, "verified", "Vacuous")
     assert warned(asked, "no completions were asked for, and no pod ran")
     path = scene.manifest(job("held", parallelism=0))
-    said = scene.gate("apply", "-f", path, "--timeout", "12s").stdout
+    result = scene.gate("apply", "-f", path, "--timeout", "12s")
+    said, warning = result.stdout, "its parallelism is 0: no pod is created"
+    assert result.stderr.index(warning) < result.stderr.index("applied ")
     assert "job/held did not start, and may yet" in said
+    assert f"NoParallelism: {warning}" in " ".join(said.split())
+    assert "raise spec.parallelism" in said
+    assert "raise --timeout" not in said
     assert "kubectl delete job/held" in said
     assert not re.search(r"\bran\b|\bstays\b", said)
 
@@ -233,6 +238,18 @@ def test_a_quota_that_denies_the_pods_of_a_job_is_the_cause(scene: Scene) -> Non
     assert "the quota has no room for these pods: raise it, or ask for less" in text
     assert "raise --timeout" not in text
     assert "PodCreateDenied: pods " in scene.gate("status", "job/migrate").stdout
+
+
+@pytest.mark.sandbox_only("its pods run for minutes")
+@pytest.mark.contract("B1316")
+def test_a_job_that_works_with_fewer_pods_than_it_may_have_is_not_failed(scene: Scene) -> None:
+    """The quota has room for two of three: the third one comes when they have ended."""
+    enforce(scene.objects, quota({"pods": "2"}))
+    slow = job(behaviour="complete=200", parallelism=3, completions=3)
+    with scene.applying(slow, flags=["--timeout", "900s"]) as running:
+        result = running.wait(600.0)
+    assert ended(result) == (0, "verified", "Complete")
+    assert "PodCreateDenied" in result.stderr
 
 
 @pytest.mark.contract("B1316")

@@ -6,14 +6,21 @@ import json
 
 import pytest
 
-from tests.bed.expectations import assert_ended, assert_refused, assert_verified, changes
+from tests.bed.expectations import (
+    assert_ended,
+    assert_refused,
+    assert_rolled_back,
+    assert_verified,
+    changes,
+)
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
-from tests.bed.scene import Scene, settings
+from tests.bed.quotas import enforce
+from tests.bed.scene import Scene, quota, settings
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
-from tests.cluster.workloads import daemon_set, stateful_set
+from tests.cluster.workloads import daemon_set, disruption_budget, stateful_set
 
 UNDO = ("undo", "sts/db", "--output", "json")
 ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
@@ -153,5 +160,61 @@ def test_an_undo_passes_the_promotion_that_failed_on_all_pods(scene: Scene) -> N
         one for one in scene.gate("history", "sts/db").stdout.splitlines() if "undo would" in one
     ]
     assert [one.split()[0] for one in marked] == ["1"], marked
+    assert_verified(scene.gate(*UNDO))
+    assert versions(scene) == ["1", "1", "1"]
+
+
+def marked(scene: Scene) -> list[list[str]]:
+    """Return each marked revision of `history` with the ways that return to it."""
+    lines = scene.gate("history", "sts/db").stdout.splitlines()
+    return [
+        [line.split()[0], line.partition("<- a ")[2].partition(" would")[0]]
+        for line in lines
+        if "<- a " in line
+    ]
+
+
+@pytest.mark.contract("B1345")
+@pytest.mark.parametrize("theirs", [None, 0, 3], ids=["restored", "lowered", "raised"])
+def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: int | None) -> None:
+    """The canary was verified, and its pods failed since, whatever its partition is by now."""
+    apply_db(scene, 1)
+    apply_db(scene, 2, partition=2)
+    body = stateful_set(image="shop/db:2", partition=0)
+    assert scene.apply(body, flags=("--smoke-test", "false")).exit_code == 5
+    flags: tuple[str, ...] = ("--progress-deadline", "20s")
+    if theirs is not None:
+        strategy = {"rollingUpdate": {"partition": theirs}}
+        scene.objects.patch("statefulsets", "db", {"spec": {"updateStrategy": strategy}})
+        flags = (*flags, "--take-over", "tests")
+    assert marked(scene) == [["1", "failure or undo"]]
+    bad = stateful_set(image="shop/db:3", partition=0, behaviour="crash=0.1")
+    assert_rolled_back(scene.apply(bad, flags=flags), "CrashLoop")
+    assert versions(scene) == ["1", "1", "1"]
+
+
+@pytest.mark.contract("B1347")
+@pytest.mark.parametrize("held_by", ["budget", "quota"])
+def test_a_version_of_which_no_pod_was_made_is_not_remembered_as_failed(
+    scene: Scene, held_by: str
+) -> None:
+    """Once what held it up is gone, the same undo works."""
+    over = ON_DELETE if held_by == "budget" else {}
+    apply_db(scene, 1)
+    if over:
+        assert scene.apply(stateful_set(image="shop/db:1", **ON_DELETE)).exit_code == 0
+    apply_db(scene, 2, **ROLLING)
+    resource = "poddisruptionbudgets" if held_by == "budget" else "resourcequotas"
+    if held_by == "budget":
+        scene.objects.create(resource, disruption_budget(minAvailable=3))
+    else:
+        enforce(scene.objects, quota({"pods": "2"}))
+    result = scene.gate(*UNDO, "--progress-deadline", "10s", "--rollback-timeout", "20s")
+    assert result.exit_code in (4, 5), str(result)
+    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
+    (first,) = (one for one in shown if one["images"] == ["shop/db:1"])
+    reason = "BlockedByPod" if held_by == "budget" else "PodCreateDenied"
+    assert (first["verdict"], first["reason"]) == ("not judged", reason)
+    scene.objects.delete(resource, "db" if held_by == "budget" else "full")
     assert_verified(scene.gate(*UNDO))
     assert versions(scene) == ["1", "1", "1"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt, Ending, Rejection
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
 from gate.core.plan.leg import Leg
@@ -69,15 +70,24 @@ def may_have_gone(attempt: Attempt, ref: Ref) -> bool:
     It wrote one object after the other: not if one of those before it is as it was.
     """
     resumed = attempt.plan.resumed
-    if resumed is None or ref in attempt.ledger.live:
+    passed = find_awaited(attempt)
+    if resumed is None or ref in attempt.ledger.live or ref in passed:
         return False
     for kept in resumed.record.objects:
         if kept.ref == ref:
             is_known = resumed.record.leg is Leg.BACK and not kept.reach.is_open
             return kept.goes_after_end and not is_known
-        if kept.changes and kept.ref not in attempt.ledger.written:
+        if kept.changes and kept.ref not in attempt.ledger.written and kept.ref not in passed:
             return False
     return False
+
+
+def has_gone(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what a dead gate saw at its end, complete or failed, is there no more."""
+    resumed = attempt.plan.resumed
+    if resumed is None or has_way_back(ref) or ref in attempt.ledger.live:
+        return False
+    return ref in find_awaited(attempt) or ref in attempt.result.failures
 
 
 def is_in_doubt(attempt: Attempt, ref: Ref) -> bool:

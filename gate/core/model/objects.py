@@ -230,7 +230,8 @@ class ContainerStatus:
 class PodDeletion:
     """How a pod is being deleted: it may take `grace_seconds` to end, and stays for `finalizers`.
 
-    Its kubelet sets the first to 0 once its containers have ended.
+    Its kubelet sets the first to 0 once its containers have ended; with a forced deletion it is 0
+    at once, and they run on.
     """
 
     grace_seconds: float = 0.0

@@ -139,7 +139,6 @@ MORE_TELLING: Final = (
     Reason.CONTAINER_CONFIG,
     Reason.POD_CREATE_DENIED,
     Reason.BLOCKED_BY_POD,
-    Reason.BLOCKED_BY_FINALIZER,
 )
 """What may be wrong underneath, in the order in which a reader sees it, before what a kind of
 workload gives."""
@@ -152,9 +151,13 @@ LESS_TELLING: Final = (
     Reason.CONFLICT,
     Reason.UNREACHABLE,
     Reason.NOT_READY,
+    Reason.BLOCKED_BY_FINALIZER,
     Reason.NOT_STARTED,
 )
-"""What comes after that, in the same order."""
+"""What comes after that, in the same order.
+
+A finalizer that keeps a pod excuses a version of which no container has run.
+"""
 
 
 ON_THEIR_WAY: Final = (Reason.NOT_READY, Reason.NOT_STARTED)

@@ -50,14 +50,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Hindrances:
-    """Since when each fault holds whose object does not tell that itself, by reason."""
+    """Since when each fault with a grace holds whose object does not tell it, by reason."""
 
     seen_since: FrozenMap[AnyReason, float] = field(default_factory=FrozenMap)
 
     def fold(self, at: float, faults: Iterable[Fault]) -> Hindrances:
         """Return what hinders after `faults` were seen."""
         known = self.seen_since
-        reasons = {fault.reason for fault in faults if fault.since is None}
+        counting = (one for one in faults if one.grace_seconds is not None and one.since is None)
+        reasons = {fault.reason for fault in counting}
         if reasons == known.keys():
             return self
         return Hindrances(FrozenMap((reason, known.get(reason, at)) for reason in reasons))
@@ -107,10 +108,18 @@ def describe_deletion(pod: Pod) -> str:
     return f"being deleted, and stays until {what} removed"
 
 
-def find_denial(events: Iterable[ClusterEvent], uid: str) -> ClusterEvent | None:
-    """Return the latest event that pods of an owner could not be created, None without one."""
+def find_denial(
+    events: Iterable[ClusterEvent], uid: str, pods: Iterable[PodTrack]
+) -> ClusterEvent | None:
+    """Return the latest event that a pod of an owner could not be created, None without one.
+
+    Events outlive what they report: none counts once a pod of the owner was created, of its `pods`.
+    """
     about = (one for one in events if one.about_uid == uid and one.reason == "FailedCreate")
-    return max(about, key=lambda event: event.at, default=None)
+    latest = max(about, key=lambda event: event.at, default=None)
+    if latest is None or any(track.pod.created_at >= latest.at for track in pods):
+        return None
+    return latest
 
 
 def denial_of_pods(message: str, since: float | None, limits: FailFast) -> Fault:

@@ -149,8 +149,8 @@ class Rollout:
         match event:
             case Observed(_, Pod() as pod):
                 return self._after_pod(event.at, snapshot, pod.uid)
-            case Observed(_, ClusterEvent() as reported):
-                return self._after_pod(event.at, snapshot, reported.about_uid)
+            case Observed(_, ClusterEvent(about_uid=uid)) if uid in snapshot.pods:
+                return self._after_pod(event.at, snapshot, uid)
             case Vanished(_, Kind.POD, uid):
                 return self._after_pod(event.at, snapshot, uid)
             case Listed(_, Kind.POD | Kind.EVENT):
@@ -395,6 +395,6 @@ class Rollout:
             yield from availability.times()
         if live is not None:
             yield from self.hindrances.ripe_times(self._faults(live), self.progress.last_clock)
-            yield self.progress.last_clock + DEAD_END_SECONDS
+            yield math.inf if self.deadline_decides else self.progress.last_clock + DEAD_END_SECONDS
             seconds, busy_until = self._deadline_seconds(live), self._busy_until(live)
             yield stalled_at(self.progress, live, seconds, busy_until)

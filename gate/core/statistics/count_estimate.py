@@ -30,7 +30,8 @@ class Estimate:
 
     `ratio` is None if old has had no bad event; `low` is 0 and `high` infinite where the counts say
     nothing. `detectable` is the least ratio that would have failed four times in five at the end of
-    a phase with this traffic, None without events or if not even a hundredfold rate would have.
+    a phase with this traffic, None without events or if not even a hundredfold rate would have, or
+    all requests being bad.
     """
 
     ratio: float | None
@@ -72,9 +73,11 @@ def find_interval(
 
 
 def _smallest_detectable(rule: CountRule, evidence: CountEvidence) -> float | None:
-    """Search at the rate of both versions together."""
+    """Search at the rate of both versions together; no rate is above 1."""
     new, old = evidence.new, evidence.old
-    rate = (new.bad + old.bad) / (new.total + old.total) / evidence.dispersion
+    share = (new.bad + old.bad) / (new.total + old.total)
+    rate = share / evidence.dispersion
+    most = min(MOST_RATIO, 1 / share) if share else 0.0
 
     def is_found(ratio: float) -> bool:
         events = rate * (ratio * new.total + old.total)
@@ -84,7 +87,7 @@ def _smallest_detectable(rule: CountRule, evidence: CountEvidence) -> float | No
             return False
         return beta_probability(least, events - least + 1, share) >= POWER
 
-    return _first(is_found, rule.tolerated, MOST_RATIO) if rate else None
+    return _first(is_found, rule.tolerated, most) if most > rule.tolerated else None
 
 
 def _fewest_that_fail(rule: CountRule, evidence: CountEvidence, events: float) -> float | None:

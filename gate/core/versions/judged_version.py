@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from gate.core.kinds.registry import is_workload
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
@@ -22,6 +23,9 @@ _NO_FAILURES: Final = (
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
     Reason.BLOCKED_BY_FINALIZER,
+    Reason.BLOCKED_BY_POD,
+    Reason.POD_CREATE_DENIED,
+    Reason.CONTROLLER_NOT_OBSERVING,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
@@ -135,9 +139,20 @@ class JudgedVersion:
         return self.failed and other.verified and self.is_part_of(other)
 
     def is_part_of(self, other: JudgedVersion) -> bool:
-        """Tell whether another version has its pod template, if it has one, and all its objects."""
-        is_same = self.template in ("", other.template)
-        return is_same and self.members.items() <= other.members.items()
+        """Tell whether another version has its pod template, if it has one, and all its objects.
+
+        With the same pod template the workloads may differ: by a partition or by replicas, which
+        say how a version is rolled out, and not what runs.
+        """
+        if not self.template:
+            return self.members.items() <= other.members.items()
+        return self.template == other.template and not any(self.iter_changed(other.members))
+
+    def iter_changed(self, digests: Mapping[Ref, str]) -> Iterator[Ref]:
+        """Yield the objects beside the workloads that are not as this version had them."""
+        for ref, digest in self.members.items():
+            if not is_workload(ref) and digests.get(ref) != digest:
+                yield ref
 
     def replica_set_in(self, owned: Iterable[Revision]) -> Revision | None:
         """Return the newest of a workload's revisions that has its template, None for none."""

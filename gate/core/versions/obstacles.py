@@ -11,7 +11,7 @@ from typing import Final
 
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.objects import CleanText, Ref
+from gate.core.model.objects import CleanText, Ref, Template
 from gate.core.plan.plan import Target
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
@@ -67,17 +67,30 @@ def left_unverified(
 
     An object that was verified with any version counts as verified, except with an earlier
     verification of this same version, unless that is still the last one. If somebody has since
-    changed the workload of an unverified version to another template, it is theirs.
+    changed the workload of an unverified version to another template, it is theirs. One that
+    failed stands as long as its template and its configuration do, however it is rolled out.
     """
     live = target.snapshot.live
     runs = template_digest(live.template) if live is not None else ""
     for version in reversed(history.versions):
-        if version.verified or not _stands(version, digests, _verified_pairs(version, history)):
+        if version.verified:
+            continue
+        if live is not None and _has_failed_as_live(version, live.template, history, digests):
+            return version
+        if not _stands(version, digests, _verified_pairs(version, history)):
             continue
         is_own = version.members.get(target.ref) == digests.get(target.ref)
         if not is_own or version.template in ("", runs):
             return version
     return None
+
+
+def _has_failed_as_live(
+    version: JudgedVersion, template: Template, history: History, digests: Mapping[Ref, str]
+) -> bool:
+    """Tell whether the last word on the live pods and their configuration is this failure."""
+    is_last_word = version.failed and history.of_template(template) == version
+    return is_last_word and not any(version.iter_changed(digests))
 
 
 def _verified_pairs(unverified: JudgedVersion, history: History) -> set[tuple[Ref, str]]:

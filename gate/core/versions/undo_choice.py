@@ -201,33 +201,15 @@ def _newest_verified(
     live, own = snapshot.live, snapshot.ref
     runs = template_digest(live.template) if live is not None else ""
     for version in history.verified:
-        if _has_failed_as_it_runs(version, snapshot, history, digests):
-            continue
         if version.template != runs or version.members.get(own) != digests.get(own):
             return version
         missed = [ref for ref in gone if _is_missed(ref, version, snapshot, history)]
         if any(
             history.has_written(ref, digests.get(ref)) or ref in missed
-            for ref in _iter_changed(version, digests)
+            for ref in version.iter_changed(digests)
         ):
             return version
     return None
-
-
-def _has_failed_as_it_runs(
-    version: JudgedVersion, snapshot: Snapshot, history: History, digests: Mapping[Ref, str]
-) -> bool:
-    """Tell whether a version is what has failed since on all pods, but for how it is rolled out.
-
-    That is its partition, or its replicas: to return to these changes no pod.
-    """
-    live, current = snapshot.live, snapshot.current()
-    if live is None or current is None or template_digest(live.template) != version.template:
-        return False
-    latest = history.of_template(live.template)
-    if latest is None or not latest.failed or any(True for _ in _iter_changed(version, digests)):
-        return False
-    return snapshot.count_pods(current).created >= live.replicas
 
 
 def _is_missed(ref: Ref, version: JudgedVersion, snapshot: Snapshot, history: History) -> bool:
@@ -253,16 +235,9 @@ def _left_configurations(
         left_at = history.left_at(version)
         if left_at is None or current is None or version.template != runs:
             continue
-        if any(True for _ in _iter_changed(version, digests)):
+        if any(True for _ in version.iter_changed(digests)):
             name = f"{revision_name(current)} with its configuration of {version.judged_at}"
             yield f"{name}: an undo left it at {left_at}"
-
-
-def _iter_changed(version: JudgedVersion, digests: Mapping[Ref, str]) -> Iterator[Ref]:
-    """Yield the objects beside the workloads that are not as a version had them."""
-    for ref, digest in version.members.items():
-        if not is_workload(ref) and digests.get(ref) != digest:
-            yield ref
 
 
 def _older(snapshot: Snapshot, current: Revision | None) -> list[Revision]:

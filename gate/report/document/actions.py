@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.core.attempt.last_look import FindingKind
 from gate.core.attempt.state import Attempt
 from gate.core.endings.coverage import Coverage, coverage_of
-from gate.core.endings.unwritten import may_have_gone
+from gate.core.endings.unwritten import has_gone, may_have_gone
 from gate.core.model.field_manager import Verb
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason
@@ -98,7 +98,7 @@ def _action(attempt: Attempt, ref: Ref) -> Action:
     found = attempt.ledger.findings.get(ref)
     if ref in attempt.ledger.deleted:
         return "deleted" if found is None or found.kind in _GONE else "deleting"
-    if found is not None and found.kind is FindingKind.DELETED:
+    if (found is not None and found.kind is FindingKind.DELETED) or has_gone(attempt, ref):
         return "gone"
     if ref in attempt.ledger.left_alone:
         return "left"

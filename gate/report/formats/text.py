@@ -313,7 +313,7 @@ def _nothing(result: Result, workload: WorkloadResult) -> str:
     if not is_unwritten(workload):
         return "no pod"
     if not actions.isdisjoint({"created", "changed", "in-doubt"}):
-        return "unknown: no answer to its write was seen"
+        return "unknown: whether it was written is not known"
     return "nothing: it was not written"
 
 

@@ -22,8 +22,9 @@ JOB: Final = WorkloadWords(
             "did not start, and may yet",
             steps=(
                 Advice(
-                    "{called} is left, and runs as soon as it can, with the configuration that is"
-                    " there then; to prevent that, or to change its template, delete it:",
+                    "{called} is left, and runs once nothing keeps it from that, with the"
+                    " configuration that is there then; to prevent that, or to change its"
+                    " template, delete it:",
                     "kubectl delete {called} {place}",
                 ),
             ),
@@ -57,6 +58,7 @@ JOB: Final = WorkloadWords(
         ),
         Stage.ENDED: StageWords("{did}", "what {it} did stays"),
     },
+    hindrances=frozenset({JobReason.NO_PARALLELISM}),
     failures=frozenset({"JobFailed"}),
     end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
@@ -79,6 +81,9 @@ JOB: Final = WorkloadWords(
         ),
         JobReason.POD_FAILED: (
             Advice("mend what its pods say, and look at what they had done by then"),
+        ),
+        JobReason.NO_PARALLELISM: (
+            Advice("raise spec.parallelism, and apply again: a longer timeout would not help"),
         ),
         Reason.TIMEOUT: (
             Advice(

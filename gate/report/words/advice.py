@@ -17,6 +17,7 @@ from gate.report.words.attempt_advice import (
     CHANGED_MEANWHILE,
     WITHOUT_A_WORKLOAD,
     Step,
+    advise_on_perhaps_gone,
     after_interruption,
     parse_hint,
 )
@@ -78,6 +79,7 @@ def next_steps(result: Result) -> tuple[Step, ...]:
             steps = [*_of_attempt(result)]
     if not steps:
         steps += after_interruption(result)
+    steps += advise_on_perhaps_gone(result)
     steps = [*_for_left_unserved(result), *steps]
     return (*steps, *(Step(text, command) for text, command in object_advice(result)))
 

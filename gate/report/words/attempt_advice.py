@@ -9,6 +9,8 @@ from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
 from gate.report.schema.result import Result
+from gate.report.words.half_applied import is_in_doubt
+from gate.report.words.object_names import workload_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,19 @@ def after_interruption(result: Result) -> Iterator[Step]:
         yield Step(
             "what was applied was not judged to the end, but nothing was found against it: apply"
             " it again if it should run"
+        )
+
+
+def advise_on_perhaps_gone(result: Result) -> Iterator[Step]:
+    """Say what becomes of what a dead gate may have run, and what is not there."""
+    for one in result["workloads"]:
+        ended = (one["outcome"], one["reason"])
+        if ended != (Outcome.INCONCLUSIVE, Reason.INTERRUPTED) or not is_in_doubt(result, one):
+            continue
+        name = workload_name(result, one)
+        yield Step(
+            f"whether {name} ran, the log of the run that was killed may say; the next apply runs"
+            f" {name} unless it is there"
         )
 
 

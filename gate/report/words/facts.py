@@ -91,7 +91,8 @@ def runs_now(workload: WorkloadResult) -> str:
         return deletion_words(workload)
     if registry.of_entry(workload).runs_once:
         if is_unwritten(workload):
-            return "nothing: it was not written"
+            is_known = workload["outcome"] != Outcome.INCONCLUSIVE
+            return "nothing: it was not written" if is_known else "not known: it may have run"
         now = {Stage.RUNNING: "", None: "not known; "}.get(stage_of(workload), "nothing; ")
         return f"{now}it {verb_of_run(workload)} {version_words(workload['new'])}"
     running = workload["running"]

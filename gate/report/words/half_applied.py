@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gate.core.model.outcome import Outcome, Reason
+from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.object_names import list_own_objects
 
@@ -60,8 +61,11 @@ def has_failed_itself(workload: WorkloadResult) -> bool:
 
 
 def is_unwritten(workload: WorkloadResult) -> bool:
-    """Tell whether an attempt with writes never reached a workload."""
-    if workload["outcome"] == Outcome.VERIFIED:
+    """Tell whether an attempt with writes never reached a workload, as far as is known.
+
+    A Job that failed was written, also where a recovery finds it gone.
+    """
+    if workload["outcome"] == Outcome.VERIFIED or workload["reason"] in registry.FAILURES:
         return False
     return not (workload["changed"] or workload["new"]["name"])
 

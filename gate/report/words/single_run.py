@@ -43,7 +43,8 @@ def stage_of(workload: WorkloadResult) -> Stage | None:
     is_gone = workload["deletion"] is not None or workload["outcome"] == Outcome.SUPERSEDED
     if is_gone or workload["running"] == "unknown":
         return None
-    if workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
+    has_failed = workload["reason"] in of_entry(workload).failures
+    if has_failed or workload["running"] == "none" or workload["outcome"] == Outcome.VERIFIED:
         return Stage.ENDED
     if Reason.PAUSED in (workload["reason"], *(cause["reason"] for cause in workload["causes"])):
         return Stage.SUSPENDED

@@ -208,3 +208,19 @@ def test_a_version_without_traffic_is_inconclusive_by_its_counters(trial: Trial)
     said = row(result, "errors")
     assert said["verdict"] == "inconclusive"
     assert "the new version served nothing meanwhile" in said["message"]
+
+
+@pytest.mark.contract("B423", "B1152")
+def test_a_version_that_serves_alone_passes_by_a_negligible_rate(
+    trial_of: TrialOf, prometheus: Engine
+) -> None:
+    """As `verify` judges a complete one, with no old pod left."""
+    trial = trial_of(prometheus.url)
+    trial.direct(1, Load(requests_per_second=5000))
+    trial.scene.serve(web())
+    trial.configure(by_counts(during="bake"), bake="10m", **{"bake-early": True})
+    result = trial.scene.gate("verify", "web", "--output", "json")
+    assert_verified(result)
+    said = row(result, "errors")
+    assert said["verdict"] == "pass"
+    assert "with no version before it to compare with" in said["message"]

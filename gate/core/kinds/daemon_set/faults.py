@@ -16,6 +16,7 @@ from gate.core.rollout.controller_faults import (
     find_denial,
     find_held_pods,
 )
+from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
 
@@ -26,7 +27,7 @@ def faults(view: View[ControllerRevision], live: DaemonSet, limits: FailFast) ->
     left = left_behind.find_blocking_pod(view, live, limits)
     if left is not None:
         yield left_behind.fault_of(left)
-    yield from find_held_pods(one for one in view.pods.values() if one.pod.owner_uid == live.uid)
+    yield from find_held_pods(_list_awaited(view, live))
     blocked = _describe_block(view, live)
     if blocked:
         dead = Placement.of(view, live).dead
@@ -39,13 +40,24 @@ def _find_denial(
 ) -> Iterator[Fault]:
     """Yield that pods are denied: an Event says why, as a DaemonSet has no condition for it.
 
-    Only while a node lacks its pod, as Events outlive what they report.
+    Only while a node lacks its pod.
     """
     if live.current >= live.replicas:
         return
-    denied = find_denial(view.events.values(), live.uid)
+    denied = find_denial(view.events.values(), live.uid, _own(view, live))
     if denied is not None:
         yield denial_of_pods(denied.message, None, limits)
+
+
+def _list_awaited(view: View[ControllerRevision], live: DaemonSet) -> Iterator[PodTrack]:
+    """Yield its pods that finalizers keep, but on dead nodes, which nobody waits for."""
+    held = [track for track in _own(view, live) if track.is_held]
+    dead = Placement.of(view, live).dead if held else ()
+    return (track for track in held if track.pod.node not in dead)
+
+
+def _own(view: View[ControllerRevision], live: DaemonSet) -> Iterator[PodTrack]:
+    return (track for track in view.pods.values() if track.pod.owner_uid == live.uid)
 
 
 def _describe_block(view: View[ControllerRevision], live: DaemonSet) -> str:

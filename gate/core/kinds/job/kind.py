@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 from gate.core.checks.query_variables import WorkloadVariables
 from gate.core.kinds.job import outcome
+from gate.core.kinds.job.faults import faults
 from gate.core.kinds.job.objects import API_VERSION, JOB, SUSPEND_FIELD, Job
 from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.objects import Condition, Pod, Revision
@@ -145,7 +146,7 @@ class JobKind:
 
     def faults(self, view: View[Revision], live: Job, limits: FailFast) -> tuple[Fault, ...]:
         """Return that it has failed, or what keeps it from its end."""
-        return tuple(outcome.faults(view, live, limits))
+        return tuple(faults(view, live, limits))
 
     def last_words(self, view: View[Revision], live: Job) -> LastWords | None:
         """Return whose log explains its failure."""

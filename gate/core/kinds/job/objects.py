@@ -15,6 +15,7 @@ API_VERSION: Final = "batch/v1"
 JOB: Final = Kind("Job")
 SUSPEND_FIELD: Final = "suspend"
 """The job controller creates no pod while it is true, and deletes those that run."""
+PARKED: Final = "its parallelism is 0: no pod is created until somebody raises it"
 
 
 def job_ref(namespace: str, name: str) -> Ref:
@@ -49,6 +50,26 @@ class Job(Workload):
     def wanted(self) -> int:
         """How many pods have to succeed; at least one in a work queue."""
         return 1 if self.completions is None else self.completions
+
+    @property
+    def wanted_at_once(self) -> int:
+        """How many pods are to run now (`manageJob`): fewer than `replicas` near its end.
+
+        A work queue gets no more of them once one has succeeded.
+        """
+        if self.completions is None:
+            return self.active if self.succeeded else self.replicas
+        return min(self.replicas, self.completions - self.succeeded)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That nothing of it is to run."""
+        return (PARKED,) if self.is_parked else ()
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether it is to have no pod at a time, and so none at all (`parallelism` 0)."""
+        return not (self.replicas or self.paused)
 
     @property
     def when_empty(self) -> str:

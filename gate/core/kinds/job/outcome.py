@@ -1,55 +1,18 @@
-"""How a Job ended: why it failed, in the words of its pod, and how far it came."""
+"""How far a Job came, and how it ended: in the words of the pod that failed last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gate.core.kinds.job.objects import Job
-from gate.core.kinds.job.reasons import JobReason
 from gate.core.model.objects import CleanText, Condition, ContainerStatus, Revision, Termination
-from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_denial
 from gate.core.rollout.pod_history import PodTrack
-from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import LastWords, View
 
 _OVER = ("Failed", "Succeeded")
 
 
-def faults(view: View[Revision], live: Job, limits: FailFast) -> Iterator[Fault]:
-    """Yield that the Job has failed or, while it may go on, what keeps it from its end."""
-    if live.failure is not None:
-        said = _with_last_words(view, live, describe_condition(live.failure))
-        yield Fault(JobReason.JOB_FAILED, said, 0.0, is_evidence=True)
-    elif live.complete is None:
-        yield from _find_denial(view, live, limits)
-        yield from _describe_failed_pods(view, live)
-
-
-def _find_denial(view: View[Revision], live: Job, limits: FailFast) -> Iterator[Fault]:
-    """Yield that pods are denied: an Event says why, as a Job has no condition for it.
-
-    Events outlive what they report: only while a pod is lacking, and none was created since.
-    """
-    if live.paused or live.active >= live.replicas:
-        return
-    denied = find_denial(view.events.values(), live.uid)
-    created = max((track.pod.created_at for track in _pods_of(view, live)), default="")
-    if denied is not None and denied.at > created:
-        yield denial_of_pods(denied.message, None, limits)
-
-
-def _describe_failed_pods(view: View[Revision], live: Job) -> Iterator[Fault]:
-    """Yield that pods have failed, whether or not the Job's policy counts them; it goes on."""
-    failed = [track for track in _pods_of(view, live) if track.pod.phase == "Failed"]
-    if not failed:
-        return
-    pods = "1 pod has" if len(failed) == 1 else f"{len(failed)} pods have"
-    ignored = " (its podFailurePolicy ignores some failures)" if live.ignores_failures else ""
-    said = _with_last_words(view, live, f"{pods} failed{ignored}")
-    yield Fault(JobReason.POD_FAILED, said)
-
-
-def _with_last_words(view: View[Revision], live: Job, said: str) -> CleanText:
+def add_last_words(view: View[Revision], live: Job, said: str) -> CleanText:
     """Say as well how the container ended that failed last."""
     ended = _last_failure(view, live)
     if ended is None:
@@ -77,7 +40,7 @@ def last_words(view: View[Revision], live: Job) -> LastWords | None:
         return LastWords(ended[0].pod.name, ended[1].name)
     if live.failure is None:
         return None
-    running = [track for track in _pods_of(view, live) if track.pod.phase not in _OVER]
+    running = [track for track in own_pods(view, live) if track.pod.phase not in _OVER]
     for track in sorted(running, key=lambda track: (-track.seen_at, track.pod.name)):
         main = next((one for one in track.pod.containers if not one.init), None)
         if main is not None:
@@ -91,7 +54,7 @@ def may_have_run(view: View[Revision], live: Job) -> bool:
     Pods that are deleted while it is suspended, or whose failures its policy ignores, are counted
     nowhere.
     """
-    pods = [track.pod for track in _pods_of(view, live)]
+    pods = [track.pod for track in own_pods(view, live)]
     if live.succeeded or live.failed or live.terminating or live.active > len(pods):
         return True
     if live.ignores_failures or live.condition("Suspended") is not None:
@@ -132,12 +95,13 @@ def _last_failure(
 def _failures(
     view: View[Revision], live: Job
 ) -> Iterator[tuple[PodTrack, ContainerStatus, Termination]]:
-    for track in _pods_of(view, live):
+    for track in own_pods(view, live):
         for status in track.pod.containers:
             ended = status.terminated or status.last_terminated
             if ended is not None and ended.exit_code != 0:
                 yield track, status, ended
 
 
-def _pods_of(view: View[Revision], live: Job) -> list[PodTrack]:
+def own_pods(view: View[Revision], live: Job) -> list[PodTrack]:
+    """Return its pods, those that have ended or are on their way out too."""
     return [track for track in view.pods.values() if track.pod.owner_uid == live.uid]

@@ -6,7 +6,8 @@ from gate.core.model.outcome import AnyReason
 
 
 class JobReason(AnyReason):
-    """Why a Job did not complete: it failed, or pods of it did while it went on."""
+    """Why a Job did not complete: it failed, pods of it did, or it is to have none."""
 
     JOB_FAILED = "JobFailed"
     POD_FAILED = "PodFailed"
+    NO_PARALLELISM = "NoParallelism"

@@ -71,17 +71,16 @@ def count_new_available(view: View[ControllerRevision], live: StatefulSet) -> in
     """Return how many pods of the new revision are available.
 
     The status counts available pods of all revisions together; which of the others are among them
-    only the pods tell. Whether it counts one that only finalizers keep, depends on its kubelet.
+    only the pods tell. Where it is late, no more are available than are ready.
     """
     own = live.own_pods(view.pods.values())
     others = live.status_replicas - live.updated_replicas
+    most = live.updated_replicas
     if own:
-        others = sum(
-            track.pod.ready and track.pod.revision_label != live.update_revision
-            for track in own
-            if not track.is_held
-        )
-    return max(0, min(live.updated_replicas, live.available_replicas - others))
+        is_other = (track.pod.revision_label != live.update_revision for track in own)
+        others = sum(track.pod.ready and other for track, other in zip(own, is_other, strict=True))
+        most = min(most, len(_find_new(view, live)))
+    return max(0, min(most, live.available_replicas - others))
 
 
 def describe_counts(view: View[ControllerRevision], live: StatefulSet, which: str = "new") -> str:
@@ -197,13 +196,14 @@ def _is_whole(view: View[ControllerRevision], live: StatefulSet) -> bool:
 
     The status may still count a pod that has stopped being ready, one that terminates, or one
     beyond the range that is to go: the pods know better, where any were seen. One that the
-    controller leaves at its version, and that only its finalizers keep, is not waited for.
+    controller leaves at its version, and that only its finalizers keep, is not waited for: while it
+    is ready the status counts it, as after a forced deletion.
     """
-    own = live.own_pods(view.pods.values())
-    held = len(find_held(view, live))
-    if own and len(live.find_places(own, lambda pod: pod.ready)) + held < live.replicas:
+    own, held = live.own_pods(view.pods.values()), find_held(view, live)
+    if own and len(live.find_places(own, lambda pod: pod.ready)) + len(held) < live.replicas:
         return False
-    return live.available_replicas + held >= live.replicas == live.status_replicas
+    uncounted = sum(not pod.ready for pod in held)
+    return live.available_replicas + uncounted >= live.replicas == live.status_replicas
 
 
 def find_held(view: View[ControllerRevision], live: StatefulSet) -> list[Pod]:

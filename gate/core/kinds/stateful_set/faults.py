@@ -9,7 +9,7 @@ from typing import Final
 from gate.core.kinds.controller_revision import ControllerRevision
 from gate.core.kinds.stateful_set import blocking
 from gate.core.kinds.stateful_set.objects import StatefulSet
-from gate.core.model.objects import ClusterEvent
+from gate.core.model.objects import ClusterEvent, Pod
 from gate.core.rollout.controller_faults import Fault, denial_of_pods, find_held_pods
 from gate.core.rollout.policy import FailFast
 from gate.core.rollout.workload_kind import View
@@ -33,8 +33,19 @@ def faults(
     return (
         *(() if found is None else (found,)),
         *(() if blocked is None else (blocking.fault_of(blocked, live),)),
-        *find_held_pods(live.own_pods(view.pods.values())),
+        *find_held_pods(
+            track for track in live.own_pods(view.pods.values()) if _is_awaited(live, track.pod)
+        ),
     )
+
+
+def _is_awaited(live: StatefulSet, pod: Pod) -> bool:
+    """Tell whether anything waits for a pod that is being deleted to be gone.
+
+    Nothing does below the partition, unless its pods wait for each other (`OrderedReady`).
+    """
+    index = live.index_of(pod)
+    return not (live.is_parallel and index is not None and index < live.partition)
 
 
 def _denials(view: View[ControllerRevision], live: StatefulSet) -> Iterator[ClusterEvent]:

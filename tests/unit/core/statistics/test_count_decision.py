@@ -15,6 +15,7 @@ from scipy.stats import binom, chi2, norm
 from gate.core.statistics.count_decision import LEAST_TICKS, CountRule, End, judge
 from gate.core.statistics.count_estimate import POWER, estimate
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
+from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP
 from tests.table import each
 
 BAKE = CountRule(known_length=True)
@@ -276,6 +277,46 @@ def test_the_interval_says_what_the_decision_says(rule: CountRule) -> None:
         assert found.ratio is not None
         assert found.low <= found.ratio <= found.high
     assert seen == {*End}
+
+
+@pytest.mark.contract("B1156")
+@each("dispersion", [1.0, 3.7])
+@each("bad", [3, 4000])
+def test_an_interval_ends_at_the_first_ratio_that_the_evidence_refutes(
+    bad: int, dispersion: float
+) -> None:
+    """Of evidence that is just enough for a step, and just not enough.
+
+    Also where likelihoods are too small for a number (4,000 events a tick).
+    """
+    known = steady(ROLLOUT, 40, (bad, 1_000_000), (bad, 1_000_000)).likelihoods
+    known_evidence = [
+        known.log_evidence_above(ROLLOUT.tolerated, steps, dispersion) for steps in (-24, -9, -2)
+    ]
+    for close in (one * factor for one in known_evidence for factor in (1 - CLOSE, 1 + CLOSE)):
+        threshold = math.exp(min(close, 700))
+        evidence = math.log(threshold)
+        lower = (
+            ROLLOUT.tolerated * math.exp(steps * STEP)
+            for steps in range(ALTERNATIVES, -2 * ALTERNATIVES - 1, -1)
+            if known.log_evidence_above(ROLLOUT.tolerated, steps, dispersion) >= evidence
+        )
+        upper = (
+            ROLLOUT.harm * math.exp(steps * STEP)
+            for steps in range(-ALTERNATIVES, 2 * ALTERNATIVES + 1)
+            if known.log_evidence_below(ROLLOUT.harm, steps, dispersion) >= evidence
+        )
+        found = known.lower_end(ROLLOUT.tolerated, threshold, dispersion)
+        assert found == next(lower, 0.0)
+        assert known.upper_end(ROLLOUT.harm, threshold, dispersion) == next(upper, math.inf)
+
+
+@pytest.mark.contract("B1156")
+def test_no_ratio_is_shown_beyond_all_requests_being_bad() -> None:
+    """At 90 % bad requests hardly more can be, however many there are."""
+    evidence = steady(BAKE, 20, (900, 1000), (900, 1000))
+    assert estimate(BAKE, evidence).detectable is None
+    assert estimate(BAKE, steady(BAKE, 20, (400, 1000), (400, 1000))).detectable is not None
 
 
 @pytest.mark.contract("B1151")

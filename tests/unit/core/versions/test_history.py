@@ -110,8 +110,16 @@ def test_what_decided_nothing_leaves_a_verification_standing(why: Reason) -> Non
 @pytest.mark.contract("B762")
 def test_a_failure_with_another_configuration_is_of_another_version() -> None:
     """The same pods beside other objects."""
-    bad = replace(of_template("1", Reason.CRASH_LOOP), members=FrozenMap({WEB: "another"}))
-    assert remembered(of_template("1"), bad).verified
+    assert remembered(beside("one"), beside("two", why=Reason.CRASH_LOOP)).verified
+
+
+@pytest.mark.contract("B1345")
+def test_a_version_that_was_rolled_out_otherwise_has_failed_with_its_template() -> None:
+    """By another partition, or with other replicas, its pods and what they read are the same."""
+    bad = replace(beside("one", why=Reason.CHECK_FAILED), members=FrozenMap({WEB: "another"}))
+    for failed in (bad, replace(bad, members=FrozenMap({WEB: "another", SETTINGS: "one"}))):
+        assert not remembered(beside("one"), failed).verified
+        assert remembered(beside("one"), failed, beside("one")).verified
 
 
 @pytest.mark.contract("B703")

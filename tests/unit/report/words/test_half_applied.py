@@ -168,7 +168,7 @@ CASES: dict[str, tuple[Ended, int, str, str, str]] = {
         143,
         "by SIGTERM; the rollback was written, not verified",
         "web other",
-        "runs unknown: no answer to its write was seen; wanted shop/web:v2",
+        "runs unknown: whether it was written is not known; wanted shop/web:v2",
     ),
 }
 

@@ -268,7 +268,7 @@ def test_a_lone_pod_condemns_only_where_another_revision_worked(
     assert KIND.may_fail_fast(snapshot, pods, len(after)) is condemned
 
 
-@pytest.mark.contract("B949")
+@pytest.mark.contract("B949", "B1341")
 def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None:
     """A DaemonSet has no condition for it: an Event says why, and outlives what it reports."""
     event = decode.decode_watched(
@@ -279,30 +279,30 @@ def test_pods_that_may_not_be_created_are_named_while_a_node_lacks_one() -> None
             "involvedObject": {"kind": "DaemonSet", "name": "agent", "uid": "ds"},
             "type": "Warning",
             "reason": "FailedCreate",
+            "lastTimestamp": "2026-01-01T02:00:00Z",
             "message": 'Error creating: pods "agent-1" is forbidden: no privileged pods',
         }
     )
-    for current, found in ((2, [Reason.POD_CREATE_DENIED]), (3, [])):
+    for current, hour, found in ((2, 1, True), (3, 1, False), (2, 3, False)):
         live = agent(current=current)
-        faults = KIND.faults(seen(live, *REVISIONS, event), live, FailFast())
-        assert [fault.reason for fault in faults] == found
+        created = pod("a", meta={"creationTimestamp": f"2026-01-01T0{hour}:00:00Z"})
+        faults = KIND.faults(seen(live, *REVISIONS, event, created), live, FailFast())
+        assert [fault.reason for fault in faults] == [Reason.POD_CREATE_DENIED] * found
         assert all(fault.message.startswith("pods ") for fault in faults)
 
 
 @pytest.mark.contract("B1314")
 def test_a_pod_that_its_finalizers_keep_holds_its_node() -> None:
-    """Nothing else has to be wrong with it; one that may still take its time is not named."""
+    """Nothing else has to be wrong. One that takes its time, or on a dead node, is not named."""
     going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.test/a", "x.test/b"]}
     live, found = agent(), []
-    for grace_seconds in (0, 30):
+    for grace_seconds, status in ((0, "True"), (30, "True"), (0, "False")):
         held = pod("n1", 1, meta={**going, "deletionGracePeriodSeconds": grace_seconds})
-        found.append(KIND.faults(seen(live, *REVISIONS, held), live, FailFast()))
-    ((fault,), nothing) = found
-    assert (fault.reason, fault.subject, nothing) == (
-        Reason.BLOCKED_BY_FINALIZER,
-        "pod/n1-1",
-        (),
-    )
+        snapshot = seen(live, *REVISIONS, *NODES, node("n1", status), held)
+        found.append(KIND.faults(snapshot, live, FailFast()))
+    ((fault,), *nothing) = found
+    assert (fault.reason, fault.subject) == (Reason.BLOCKED_BY_FINALIZER, "pod/n1-1")
+    assert [one.reason for faults in nothing for one in faults] == []
     said = (
         "pod/n1-1 is being deleted, and stays until its finalizers x.test/a, x.test/b are removed"
     )

@@ -17,9 +17,11 @@ from gate.core.model.objects import CleanText, Condition, Pod
 from gate.core.model.outcome import Reason
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.observations import Observed, Vanished
-from gate.core.rollout.policy import Policy
+from gate.core.rollout.policy import FailFast, Policy
 from gate.core.rollout.verdict import VerdictKind
 from gate.wire import trace as traces
+from tests.table import each
+from tests.unit.core.world import pod, warning
 
 TRACES = Path(__file__).parents[4] / "traces"
 
@@ -168,3 +170,77 @@ def test_only_a_job_none_of_whose_pods_can_have_run_has_done_nothing() -> None:
     assert said == sorted(said)  # nothing until its container runs
     assert said[-1] == "what the Job does"
     assert kind.lasting_effect(played("job-good").snapshot, last("job-good")) == "what the Job did"
+
+
+BEFORE, DENIED_AT, AFTER = (f"2026-11-21T1{hour}:00:00Z" for hour in (1, 2, 3))
+QUOTA = "Error creating: pods is forbidden: exceeded quota: full"
+POLICY = "Error creating: admission webhook denied the request"
+
+
+def at_work(**changes: object) -> Job:
+    """Return a Job that is to run three pods at once, and has none yet."""
+    begun = {"conditions": (), "succeeded": 0, "active": 0, "replicas": 3, "completions": 3}
+    return replace(last("job-good"), **{**begun, **changes})  # type: ignore[arg-type]
+
+
+def denial(live: Job, said: str) -> Observed:
+    """Return that the controller was denied a pod, at `DENIED_AT` and after 1 s."""
+    about = pod(name=live.ref.name, uid=live.uid)
+    return Observed(1.0, replace(warning(about, "FailedCreate", said), at=DENIED_AT))
+
+
+@pytest.mark.contract("B1316", "B1341")
+@each(
+    ("live", "created", "is_denied"),
+    [
+        (at_work(), "", True),
+        (at_work(), BEFORE, True),
+        (at_work(), AFTER, False),
+        (at_work(active=2), BEFORE, True),
+        (at_work(active=3), BEFORE, False),
+        (at_work(active=1, succeeded=2), BEFORE, False),
+        (at_work(active=1, succeeded=1), BEFORE, True),
+        (at_work(active=1, completions=None), BEFORE, True),
+        (at_work(active=1, completions=None, succeeded=1), BEFORE, False),
+        (at_work(paused=True), "", False),
+    ],
+)
+def test_a_denial_counts_while_a_pod_is_lacking_and_none_came_since(
+    live: Job, created: str, *, is_denied: bool
+) -> None:
+    """Near its end a Job wants fewer at once, and a work queue none after its first success."""
+    snapshot = unseen(live.ref).fold(Observed(0.0, live)).fold(denial(live, POLICY))
+    if created:
+        own = pod(owner_uid=live.uid, created_at=created, namespace=live.ref.namespace)
+        snapshot = snapshot.fold(Observed(0.0, own))
+    found = snapshot.kind.faults(snapshot, live, FailFast())
+    assert [one.reason for one in found] == [Reason.POD_CREATE_DENIED] * is_denied
+    assert any(one.is_evidence for one in found) is (is_denied and not live.active)
+
+
+@pytest.mark.contract("B1316", "B95")
+@each(
+    ("said", "later", "fails_at"),
+    [
+        (QUOTA, None, 121.0),
+        (QUOTA, {"active": 1}, None),
+        (POLICY, None, 16.0),
+        (POLICY, {"active": 1}, None),
+        (POLICY, {"active": 0, "failed": 1}, 215.0),
+    ],
+)
+def test_a_denied_job_fails_after_the_grace_unless_a_pod_of_it_runs(
+    said: str, later: dict[str, int] | None, fails_at: float | None
+) -> None:
+    """The event alone starts the grace, and so does the end of the last pod that ran."""
+    live = at_work(active=0 if later is None else 1)
+    applied = followed("job-good")[0].applied
+    snapshot = unseen(live.ref).fold(Observed(0.0, live))
+    rollout = Rollout.start(applied, snapshot, Policy(), total_seconds=600.0)
+    rollout = rollout.observe(denial(live, said))
+    assert [one.reason for one in rollout.causes(1.0)] == [Reason.POD_CREATE_DENIED]
+    if later is not None:
+        now = replace(live, **later, resource_version="9999")  # type: ignore[arg-type]
+        rollout = rollout.observe(Observed(200.0, now))
+    times = (15.9, 16.0, 120.9, 121.0, 214.9, 215.0, 599.0)
+    assert next((at for at in times if rollout.ruling(at) is not None), None) == fails_at

@@ -15,7 +15,7 @@ from gate.core.model.objects import CleanText, Pod, PodDeletion, Template
 from gate.core.model.outcome import AnyReason, Reason
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.observations import Observed
-from gate.core.rollout.policy import Policy, Requirement
+from gate.core.rollout.policy import FailFast, Policy, Requirement
 from tests.table import each
 from tests.unit.core.kinds.stateful_set.test_blocking import DB, NEW, OLD, member, stateful_set
 from tests.unit.core.world import NAMESPACE, template
@@ -109,6 +109,9 @@ ONE_IS_ENOUGH = Policy(requirement=Requirement(require=Share.parse("1")))
 
 
 HELD = PodDeletion(finalizers=(CleanText("x.test/hold"),))
+HELD_READY = member(1, OLD, deleting=True, deletion=HELD)
+"""As after a forced deletion: its containers run on, and the status counts it."""
+HELD_UNREADY = member(1, OLD, deleting=True, ready=False, deletion=HELD)
 
 
 @pytest.mark.contract("B1265", "B1313")
@@ -131,9 +134,10 @@ HELD = PodDeletion(finalizers=(CleanText("x.test/hold"),))
         ),
         (
             replace(CANARY_TAKEN_BACK, available_replicas=2),
-            (ALL_NEW[0], member(1, OLD, deleting=True, ready=False, deletion=HELD), ALL_NEW[2]),
+            (ALL_NEW[0], HELD_UNREADY, ALL_NEW[2]),
             StatefulSetReason.PARTITIONED,
         ),
+        (CANARY_TAKEN_BACK, (ALL_NEW[0], HELD_READY, ALL_NEW[2]), StatefulSetReason.PARTITIONED),
         (
             CANARY_TAKEN_BACK,
             (*ALL_NEW[:2], member(2, NEW, deleting=True, deletion=HELD)),
@@ -141,7 +145,7 @@ HELD = PodDeletion(finalizers=(CleanText("x.test/hold"),))
         ),
         (
             replace(CANARY_TAKEN_BACK, available_replicas=1),
-            (ALL_OLD[0], member(1, OLD, deleting=True, ready=False, deletion=HELD), ALL_NEW[2]),
+            (ALL_OLD[0], HELD_UNREADY, ALL_NEW[2]),
             None,
         ),
         (
@@ -169,3 +173,55 @@ def test_the_pods_that_a_partition_leaves_to_update_are_counted_one_by_one(
         snapshot = snapshot.fold(Observed(0.0, pod))
     assert snapshot.kind.completion(snapshot, live, Policy()) is reason
     assert snapshot.kind.completion(snapshot, live, ONE_IS_ENOUGH) is reason
+
+
+CANARY = stateful_set(partition=2, updated_replicas=1, is_parallel=True)
+NOT_YET = member(2, NEW, ready=False)
+
+
+@pytest.mark.contract("B1313")
+@each(
+    ("live", "pods", "reason", "available"),
+    [
+        # The canary is ready, and not yet available: the status counts the held pod instead of it.
+        (CANARY, (ALL_OLD[0], HELD_READY, ALL_NEW[2]), None, 0),
+        (CANARY, (ALL_OLD[0], HELD_READY, NOT_YET), None, 0),
+        (replace(CANARY, available_replicas=3), (ALL_OLD[0], HELD_READY, ALL_NEW[2]),
+         StatefulSetReason.PARTITIONED, 1),
+        # The status is late, and counts what stopped being ready.
+        (CANARY, (ALL_OLD[0], HELD_UNREADY, NOT_YET), None, 0),
+        (CANARY, (ALL_OLD[0], HELD_UNREADY, ALL_NEW[2]), StatefulSetReason.PARTITIONED, 1),
+    ],
+)  # fmt: skip
+def test_a_held_pod_stands_for_no_pod_of_a_canary(
+    live: StatefulSet, pods: tuple[Pod, ...], reason: AnyReason | None, available: int
+) -> None:
+    """The status counts one that is ready as any pod, and one that is not, no more."""
+    snapshot = unseen(DB).fold(Observed(0.0, live))
+    for pod in pods:
+        snapshot = snapshot.fold(Observed(0.0, pod))
+    assert snapshot.kind.completion(snapshot, live, Policy()) is reason
+    counts = snapshot.kind.describe_counts(snapshot, live, "new")
+    assert counts.startswith(f"{available} of 1 new pods available")
+
+
+@pytest.mark.contract("B1314")
+@each(
+    ("live", "held", "is_cause"),
+    [
+        (CANARY, 1, False),
+        (replace(CANARY, is_parallel=False), 1, True),  # the controller stops at it
+        (CANARY, 2, True),
+        (CANARY, 3, True),  # to go by a scaling, which the controller waits for
+        (replace(CANARY, partition=0, on_delete=True), 1, True),
+    ],
+)
+def test_only_a_held_pod_that_is_waited_for_is_a_cause(
+    live: StatefulSet, held: int, *, is_cause: bool
+) -> None:
+    """Of pods that wait for none of each other, nobody waits for one below the partition."""
+    snapshot = unseen(DB).fold(Observed(0.0, live))
+    going = member(held, OLD, deleting=True, ready=False, deletion=HELD)
+    snapshot = snapshot.fold(Observed(0.0, going))
+    found = [one.reason for one in snapshot.kind.faults(snapshot, live, FailFast())]
+    assert found == [Reason.BLOCKED_BY_FINALIZER] * is_cause

@@ -267,7 +267,7 @@ def _pods_before(before: PodsBefore) -> dict[str, Any]:
     others: dict[str, list[str]] = {}
     for place, key in before.others.items():
         others.setdefault(key, []).append(place)
-    return {"usual": before.usual, "others": others}
+    return {"usual": before.usual, "others": others, "going": sorted(before.going)}
 
 
 def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
@@ -277,7 +277,8 @@ def _pods_before_of(value: Mapping[str, Any]) -> PodsBefore:
         for key, places in (value.get("others") or {}).items()
         for place in places
     )
-    return PodsBefore(clean_line(value.get("usual", "")), FrozenMap(others))
+    going = frozenset(map(clean_line, value.get("going") or ()))
+    return PodsBefore(clean_line(value.get("usual", "")), FrozenMap(others), going)
 
 
 def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:

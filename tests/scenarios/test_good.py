@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bed.expectations import assert_runs, assert_verified, is_going, warned
+from tests.bed.expectations import assert_ended, assert_runs, assert_verified, is_going, warned
 from tests.bed.history import version_of
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.audit import Requests, Trail
@@ -123,6 +123,30 @@ def test_old_pods_may_be_waited_for(scene: Scene, waits: bool) -> None:
     assert_verified(result)
     going = [pod for pod in scene.objects.list_all("pods") if is_going(pod)]
     assert bool(going) is not waits
+
+
+@pytest.mark.contract("B1354")
+def test_a_pod_that_was_going_before_is_not_waited_for(scene: Scene) -> None:
+    """Its finalizer keeps it; one that the run itself deletes is waited for, and named."""
+
+    def hold(held: bool) -> None:
+        """Let finalizers keep the pods that run, or none of them any more."""
+        patch = {"metadata": {"finalizers": ["example.com/hold"] if held else None}}
+        for pod in scene.objects.list_all("pods"):
+            if not (held and is_going(pod)):
+                scene.objects.patch("pods", pod["metadata"]["name"], patch)
+
+    scene.serve(web())
+    hold(True)
+    assert_verified(scene.apply(web(2)))
+    assert any(map(is_going, scene.objects.list_all("pods")))
+    assert_verified(scene.apply(web(3), flags=["--wait-for-termination"]))
+    hold(True)
+    flags = ["--wait-for-termination", "--timeout", "8s", "--rollback-timeout", "6s"]
+    result = scene.apply(web(4), flags=flags)
+    ended = assert_ended(result, 5, "rollback-failed", "Timeout", cause="BlockedByFinalizer")
+    assert "until its finalizer example.com/hold is removed" in ended["causes"][0]["message"]
+    hold(False)
 
 
 def _available(live: JSON) -> int:

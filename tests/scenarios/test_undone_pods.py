@@ -6,17 +6,20 @@ import json
 
 import pytest
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.expectations import (
     assert_ended,
     assert_refused,
     assert_rolled_back,
     assert_verified,
     changes,
+    images,
 )
 from tests.bed.nodes import Nodes
 from tests.bed.pods import image_of
 from tests.bed.quotas import enforce
-from tests.bed.scene import Scene, quota, settings
+from tests.bed.scene import Scene, quota, settings, web
 from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
@@ -193,28 +196,49 @@ def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: 
     assert versions(scene) == ["1", "1", "1"]
 
 
-@pytest.mark.contract("B1347")
-@pytest.mark.parametrize("held_by", ["budget", "quota"])
-def test_a_version_of_which_no_pod_was_made_is_not_remembered_as_failed(
-    scene: Scene, held_by: str
-) -> None:
-    """Once what held it up is gone, the same undo works."""
-    over = ON_DELETE if held_by == "budget" else {}
-    apply_db(scene, 1)
-    if over:
-        assert scene.apply(stateful_set(image="shop/db:1", **ON_DELETE)).exit_code == 0
+BARRED = ("--progress-deadline", "12s", "--timeout", "25s", "--rollback-timeout", "15s")
+
+
+@pytest.mark.contract("B1353")
+def test_an_undo_that_a_budget_holds_up_leaves_its_version_to_the_next_one(scene: Scene) -> None:
+    """No pod of it was made: it has not failed, nothing is wanted of a pod, and it may go again."""
+    scene.apply(stateful_set(image="shop/db:1", **ON_DELETE))
     apply_db(scene, 2, **ROLLING)
-    resource = "poddisruptionbudgets" if held_by == "budget" else "resourcequotas"
-    if held_by == "budget":
-        scene.objects.create(resource, disruption_budget(minAvailable=3))
-    else:
-        enforce(scene.objects, quota({"pods": "2"}))
-    result = scene.gate(*UNDO, "--progress-deadline", "10s", "--rollback-timeout", "20s")
-    assert result.exit_code in (4, 5), str(result)
-    shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
-    (first,) = (one for one in shown if one["images"] == ["shop/db:1"])
-    reason = "BlockedByPod" if held_by == "budget" else "PodCreateDenied"
-    assert (first["verdict"], first["reason"]) == ("not judged", reason)
-    scene.objects.delete(resource, "db" if held_by == "budget" else "full")
+    scene.objects.create("poddisruptionbudgets", disruption_budget(minAvailable=3))
+    result = scene.gate(*UNDO, *BARRED)
+    ended = assert_rolled_back(result, "ProgressDeadlineExceeded", cause="BlockedByPod")
+    assert ended["causes"][0]["subject"] == "pod/db-2"
+    text = verdict_text(result.document, Style(width=200))
+    assert "leave pod/db-2: it runs what serves again" in text
+    assert "kubectl delete" not in text
+    assert remembered(scene, "sts/db", "shop/db:1") == ("not judged", "BlockedByPod")
+    scene.objects.delete("poddisruptionbudgets", "db")
     assert_verified(scene.gate(*UNDO))
     assert versions(scene) == ["1", "1", "1"]
+
+
+@pytest.mark.contract("B1353")
+@pytest.mark.parametrize("kind", ["statefulset", "deployment"])
+def test_an_undo_that_a_quota_holds_up_leaves_its_version_to_the_next_one(
+    scene: Scene, kind: str
+) -> None:
+    """No pod of it could be created, and what was verified once is not barred for that."""
+    name, make = ("db", stateful_set) if kind == "statefulset" else ("web", web)
+    for version in (1, 2):
+        assert_verified(scene.apply(make(image=f"shop/{name}:{version}", replicas=2)))
+    enforce(scene.objects, quota({"pods": "1"}))
+    undo = ("undo", f"{kind}/{name}", "--output", "json")
+    result = scene.gate(*undo, *BARRED)
+    assert result.exit_code in (4, 5), str(result)
+    found = remembered(scene, f"{kind}/{name}", f"shop/{name}:1")
+    assert found == ("not judged", "PodCreateDenied")
+    scene.objects.delete("resourcequotas", "full")
+    assert_verified(scene.gate(*undo))
+    assert images(scene.objects.get(f"{kind}s", name)) == [f"shop/{name}:1"]
+
+
+def remembered(scene: Scene, workload: str, image: str) -> tuple[str, str]:
+    """Return what the history says of the version with an image, and why."""
+    shown = json.loads(scene.gate("history", workload, "--output", "json").stdout)
+    (found,) = (one for one in shown if one["images"] == [image])
+    return found["verdict"], found["reason"]

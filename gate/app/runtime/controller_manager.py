@@ -36,7 +36,7 @@ Put = Callable[[ControllersSilent | ControllersActed], None]
 
 
 class ControllerManagerWatch:
-    """Reads the Lease every 10 s while nothing moves; reports when it stays unchanged.
+    """Reads the Lease every 10 s while nothing moves, as in a bake window; reports its silence.
 
     Failures of these reads do not count as lost contact with the server.
     """
@@ -69,7 +69,7 @@ class ControllerManagerWatch:
                 self._leg, self._renewed, self._is_silent = attempt.course.leg, "", False
             if attempt.course.state not in _WATCHING:
                 continue
-            if attempt.course.state is State.BAKING or not _is_stalled(attempt, self._clock.now()):
+            if not _is_stalled(attempt, self._clock.now()):
                 self._tell(is_silent=False)
                 self._renewed = ""
             elif not self._look():
@@ -98,13 +98,13 @@ class ControllerManagerWatch:
 
 
 def _is_stalled(attempt: Attempt, now: float) -> bool:
-    """Tell whether a workload that is still followed has not moved for `STALLED_SECONDS`."""
+    """Tell whether a workload that is still followed has not moved for `STALLED_SECONDS`.
+
+    One that is complete counts: in a bake window none of them is to move.
+    """
     waited_for = (
         one
         for ref, one in attempt.workloads.rollouts.items()
         if ref not in attempt.interference.departures
     )
-    return any(
-        not one.progress.complete and now - one.progress.last_at >= STALLED_SECONDS
-        for one in waited_for
-    )
+    return any(now - one.progress.last_at >= STALLED_SECONDS for one in waited_for)

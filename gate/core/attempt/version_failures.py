@@ -10,16 +10,14 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.phases import Phase
-from gate.core.rollout.judge import Rollout
 from gate.core.versions.judged_version import is_failure
 
 _STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
 _NOT_TRIED: Final = (Reason.UNREACHABLE, Reason.BLOCKED_BY_FINALIZER)
-_KEPT_FROM_STARTING: Final = (
-    Reason.POD_CREATE_DENIED,
-    Reason.BLOCKED_BY_POD,
-    Reason.CONTROLLER_NOT_OBSERVING,
+_KEPT_FROM_STARTING: Final = frozenset(
+    {Reason.POD_CREATE_DENIED, Reason.BLOCKED_BY_POD, Reason.CONTROLLER_NOT_OBSERVING}
 )
+"""What keeps any version from starting: where nothing else was found, no pod speaks against it."""
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
@@ -40,8 +38,8 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
     """Return the end of a version, with another reason where the clocks blamed it for others.
 
     It is no failure that nobody has replaced its pods where the controller leaves that to people,
-    or that no node could run them: `NoRollout` then. Where too little of it could be seen, a
-    finalizer held it up, or no pod of it was ever made, nobody knows.
+    or that no node could run them: `NoRollout` then. Where too little of it could be seen, or a
+    finalizer, a quota, a pod in the way or idle controllers held it up, nobody knows.
     """
     if why.reason not in _STANDSTILLS:
         return why
@@ -49,11 +47,9 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
     first = why.causes[0].reason if why.causes else None
-    if first in _NOT_TRIED or (first in _KEPT_FROM_STARTING and _had_no_pod(attempt, ref)):
-        return replace(why, reason=first)
-    if first is None and _was_never_observed(attempt, ref):
-        message = CleanText(f"its controller never saw it: {why.message}")
-        return replace(why, reason=Reason.CONTROLLER_NOT_OBSERVING, message=message)
+    found = {cause.reason for cause in why.causes}
+    if first in _NOT_TRIED or (found and found <= _KEPT_FROM_STARTING):
+        return replace(why, reason=why.causes[0].reason)
     if attempt.plan.resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
@@ -81,32 +77,9 @@ def _is_left(attempt: Attempt, ref: Ref) -> bool:
     return workload is not None and workload.leaves_old_pods
 
 
-def _had_no_pod(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether no pod of the version that was tried was there at the verdict."""
-    tried = _find_tried(attempt, ref)
-    current = tried.snapshot.current() if tried is not None else None
-    return tried is not None and (current is None or not tried.snapshot.count_pods(current).created)
-
-
-def _was_never_observed(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether a version has no pod, and its controller has not read it."""
-    tried = _find_tried(attempt, ref)
-    live = tried.snapshot.live if tried is not None else None
-    return (
-        live is not None
-        and live.observed_generation < live.generation
-        and _had_no_pod(attempt, ref)
-    )
-
-
-def _find_tried(attempt: Attempt, ref: Ref) -> Rollout | None:
-    """Return the rollout of the version that was tried, also after the way back."""
-    return attempt.workloads.followed_before.get(ref) or attempt.workloads.rollouts.get(ref)
-
-
 def _had_no_ready_node(attempt: Attempt, ref: Ref) -> bool:
     """Tell whether no pod of it is evidence, where a kind looks at the nodes of its pods."""
-    followed = _find_tried(attempt, ref)
+    followed = attempt.workloads.followed_before.get(ref) or attempt.workloads.rollouts.get(ref)
     live = followed.snapshot.live if followed is not None else None
     if followed is None or live is None or not followed.kind.looks_at_nodes:
         return False

@@ -151,6 +151,10 @@ class Blindness:
         blind = self._with_blindness_begun(now).since is not None
         return clock + (self.limit_seconds if blind else self.seconds(now))
 
+    def is_silent(self, now: float) -> bool:
+        """Tell whether the controller manager is silent, and that still counts as blind time."""
+        return self.silent_since < math.inf and self.is_excusing(now)
+
     def is_excusing(self, now: float) -> bool:
         """Tell whether the time that passes now is deducted."""
         return (
@@ -168,30 +172,37 @@ class Blindness:
         return max(self.exceeded_since, self.ended_at) + CONDITION_STANDS_SECONDS
 
     def causes(
-        self, now: float, leg_at: float, progress_at: float, deadline_seconds: float
+        self,
+        now: float,
+        leg_at: float,
+        progress_at: float,
+        deadline_seconds: float,
+        *,
+        is_over: bool = False,
     ) -> Iterator[Cause]:
         """Yield why time was blind: facts were missing, or controllers do not act.
 
-        The leg began at `leg_at`, something last moved at `progress_at`.
+        The leg began at `leg_at`, something last moved at `progress_at`; `is_over`: its budget has
+        ended.
         """
         yield from self.missing.causes(now, leg_at, progress_at, deadline_seconds)
-        yield from self._describe_idleness(now)
+        yield from self._describe_idleness(now, is_over=is_over)
 
-    def _describe_idleness(self, now: float) -> Iterator[Cause]:
-        """Yield a cause if controllers do not act: after a while, or once the limit is used up."""
+    def _describe_idleness(self, now: float, *, is_over: bool) -> Iterator[Cause]:
+        """Yield a cause if controllers do not act: after a while, or once no time is left."""
         if self.silent_since < math.inf:
             seconds = now - self.silent_since
             text = f"the controller manager has not renewed its Lease for {seconds:.0f} s"
-        elif self.sign and self._is_named(now):
+        elif self.sign and self._is_named(now, is_over=is_over):
             text = f"{self.sign} for {now - self.sign_since:.0f} s"
         else:
             return
         yield Cause(Reason.CONTROLLER_NOT_OBSERVING, CleanText(text))
 
-    def _is_named(self, now: float) -> bool:
+    def _is_named(self, now: float, *, is_over: bool) -> bool:
         acts_late = now >= self.sign_since + CONTROLLER_LAG_SECONDS
-        spent = acts_late and self.seconds(now) >= self.limit_seconds
-        return spent or now >= self.sign_since + NOT_OBSERVING_SECONDS
+        is_spent = acts_late and (is_over or self.seconds(now) >= self.limit_seconds)
+        return is_spent or now >= self.sign_since + NOT_OBSERVING_SECONDS
 
     def times(self, now: float) -> Iterator[float]:
         """Iterate the times at which its meaning may change without an event."""

@@ -185,21 +185,13 @@ class Rollout:
         before, after = self.snapshot.pods.get(uid), snapshot.pods.get(uid)
         kind = snapshot.kind
         new = self.new.after(kind, before, after, live.template, self.fail_fast)
-        if self.policy.requirement.wait_for_termination or kind.pods_show_progress:
+        counts_more = (new.count, new.ready) != (self.new.count, self.new.ready)
+        is_asked = self.policy.requirement.wait_for_termination or kind.pods_show_progress
+        if is_asked or counts_more:
             return self._after_all(at, snapshot, new)
         limit = kind.deadline_seconds(live, self.policy)
-        return Rollout(
-            self.applied,
-            self.policy,
-            snapshot,
-            self.progress,
-            self.budget,
-            self.deadline_decides,
-            self.settled,
-            self.hindrances,
-            new,
-            self.blindness.fold(at, snapshot, live, limit, new.ready),
-        )
+        blindness = self.blindness.fold(at, snapshot, live, limit, new.ready)
+        return replace(self, snapshot=snapshot, new=new, blindness=blindness)
 
     def _after_all(self, at: float, snapshot: Snapshot, new: NewPods) -> Rollout:
         """Judge from all that is known: a workload, a revision or a list of pods was seen."""
@@ -266,7 +258,8 @@ class Rollout:
         live = self.snapshot.live
         hindering = (fault.cause() for fault in (self._faults(live) if live is not None else ()))
         clocks = now, self.applied.at, self.progress.last_at, self.deadline_seconds
-        return order_causes((*of_pods, *hindering, *self.blindness.causes(*clocks)))
+        unseen = self.blindness.causes(*clocks, is_over=now >= self.ends_at)
+        return order_causes((*of_pods, *hindering, *unseen))
 
     def _faults(self, live: Workload) -> tuple[Fault, ...]:
         return self.snapshot.kind.faults(self.snapshot, live, self.fail_fast)

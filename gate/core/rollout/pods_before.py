@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gate.core.model.body import FrozenMap
@@ -16,20 +16,20 @@ class PodsBefore:
     Versions are keys (`WorkloadKind.key_of_pod`), places what a pod's successor takes over from it
     (`WorkloadKind.place_of_pod`). `usual` is the version of most pods, "" if there were none, and
     `others` has the places of all other pods. A place where no pod was has the usual one.
+    `going` are the uids of those that were being deleted already.
     """
 
     usual: str = ""
     others: FrozenMap[str, str] = field(default_factory=FrozenMap)
+    going: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, versions: Mapping[str, str]) -> PodsBefore:
+    def of(cls, versions: Mapping[str, str], going: Iterable[str] = ()) -> PodsBefore:
         """Return them of versions by place."""
         counts = Counter(versions.values())
-        if not counts:
-            return cls()
-        ((usual, _),) = counts.most_common(1)
+        usual = counts.most_common(1)[0][0] if counts else ""
         others = {place: key for place, key in versions.items() if key != usual}
-        return cls(usual, FrozenMap(others))
+        return cls(usual, FrozenMap(others), frozenset(going))
 
     def ran(self, place: str, key: str) -> bool:
         """Tell whether the pod at a place ran that version."""

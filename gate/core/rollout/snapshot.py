@@ -131,7 +131,14 @@ class Snapshot:
         there.sort(key=lambda pod: (not pod.deleting, pod.ready))
         placed = {kind.place_of_pod(pod): kind.key_of_pod(pod) for pod in there}
         versions = {place: key for place, key in placed.items() if place and key}
-        return self.with_pods_before(PodsBefore.of(versions))
+        owners = {owner_uid, *(one.uid for one in self.list_owned())}
+        pods = (track.pod for track in self.pods.values() if track.pod.owner_uid in owners)
+        going = (pod.uid for pod in pods if pod.deleting)
+        return self.with_pods_before(PodsBefore.of(versions, going))
+
+    def starts_to_go(self, pod: Pod) -> bool:
+        """Tell whether a pod is being deleted, and was not yet as the attempt began."""
+        return pod.deleting and pod.uid not in self.own.before.going
 
     def with_pods_before(self, before: PodsBefore) -> Snapshot:
         """Return it with what the pods ran before the attempt."""

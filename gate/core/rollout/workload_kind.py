@@ -147,6 +147,9 @@ class View(Protocol[R_co]):
     def has_moved(self, pod: Pod, key: str) -> bool:
         """Tell whether a pod is of a version that its predecessor was not, before the attempt."""
 
+    def starts_to_go(self, pod: Pod) -> bool:
+        """Tell whether a pod is being deleted, and was not yet as the attempt began."""
+
 
 class WorkloadKind(Protocol[W, R_contra]):
     """One kind of workload, of which `gate.core.kinds` has the implementations."""

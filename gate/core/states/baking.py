@@ -15,7 +15,12 @@ from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Effect
 from gate.core.states.lines import Line
 from gate.core.states.object_reads import is_being_rechecked, recheck_objects, start_rechecks
-from gate.core.states.verdicts import Verdicts, are_all_complete, has_failed
+from gate.core.states.verdicts import (
+    Verdicts,
+    are_all_complete,
+    has_blind_window,
+    has_failed,
+)
 from gate.core.states.watching import WatchingState
 
 
@@ -45,6 +50,8 @@ class Baking(WatchingState):
             return Trigger.FAILED
         if not are_all_complete(attempt, verdicts) or find_unready(attempt):
             return Trigger.UNSETTLED
+        if has_blind_window(attempt):
+            return Trigger.UNSETTLED
         if attempt.now < attempt.bake_ends_at or health_checks.awaits(attempt):
             return None
         return None if is_being_rechecked(attempt) else Trigger.BAKED
@@ -62,7 +69,9 @@ class Baking(WatchingState):
     def describe_exit(
         self, attempt: Attempt, trigger: Trigger, _verdicts: Verdicts
     ) -> Iterator[Line]:
-        """Say which checks did not pass, at the end of the window of the way out."""
+        """Say why a window is no use, or which checks did not pass, at its end on the way out."""
+        if trigger is Trigger.UNSETTLED and has_blind_window(attempt):
+            yield "refuted", "the controller manager is silent; watching once more when it acts"
         if trigger is not Trigger.BAKED or attempt.course.leg is not Leg.FORWARD:
             return
         for said in health_checks.conclusions(attempt):

@@ -20,7 +20,14 @@ from gate.core.rollout.policy import OnFailure
 from gate.core.rollout.verdict import VerdictKind
 from gate.core.states import unblocking
 from gate.core.states.reads import read_all
-from gate.core.states.verdicts import Verdicts, are_all_complete, find_failed, has_failed
+from gate.core.states.verdicts import (
+    Verdicts,
+    are_all_complete,
+    find_failed,
+    has_blind_window,
+    has_failed,
+    last_window_at,
+)
 from gate.core.states.watching import WatchingState
 from gate.core.writes.way_out import became_theirs
 
@@ -55,7 +62,7 @@ class Following(WatchingState):
             return None
         if has_failed(attempt, verdicts) and not unblocking.holds_failure(attempt, verdicts):
             return None if _awaits_others(attempt, verdicts) else Trigger.FAILED
-        if not are_all_complete(attempt, verdicts):
+        if not are_all_complete(attempt, verdicts) or has_blind_window(attempt):
             return None
         return Trigger.BLOCKED if find_unready(attempt) else Trigger.COMPLETE
 
@@ -65,8 +72,9 @@ class Following(WatchingState):
         return (moved, asked) if moved is not attempt else super().ask(attempt)
 
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
-        """Yield also when a removal may be due."""
+        """Yield also when a removal may be due, or a silence holds up no bake window any more."""
         yield from super().wake_times(attempt)
+        yield last_window_at(attempt)
         yield from unblocking.wake_times(attempt)
 
 

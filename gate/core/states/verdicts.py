@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from gate.core.attempt import health_checks
 from gate.core.attempt.health_checks import combine_verdicts
@@ -49,10 +50,13 @@ def _without_patience(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
     return {**verdicts, **ended}
 
 
-def keep_ours(attempt: Attempt, verdicts: Verdicts) -> Verdicts:
-    """Return `verdicts` without the workloads that somebody else has taken over."""
+T = TypeVar("T")
+
+
+def keep_ours(attempt: Attempt, values: Mapping[Ref, T]) -> Mapping[Ref, T]:
+    """Return the values, as verdicts, without the workloads that somebody else has taken over."""
     departures = attempt.interference.departures
-    return {ref: verdict for ref, verdict in verdicts.items() if ref not in departures}
+    return {ref: value for ref, value in values.items() if ref not in departures}
 
 
 def find_failed(verdicts: Verdicts) -> frozenset[Ref]:
@@ -81,6 +85,22 @@ def are_all_complete(attempt: Attempt, verdicts: Verdicts) -> bool:
     gone = find_awaited(attempt) | find_perhaps_gone(attempt)
     left_out = {*attempt.interference.departures, *find_dropped(attempt), *gone}
     return {target.ref for target in attempt.plan.targets} - left_out <= set(verdicts)
+
+
+def has_blind_window(attempt: Attempt) -> bool:
+    """Tell whether a bake window would show too little now: the controller manager is silent.
+
+    Once the budget has no time for a whole window, none is held up any more.
+    """
+    if not attempt.bake_seconds or attempt.now >= last_window_at(attempt):
+        return False
+    kept = keep_ours(attempt, attempt.workloads.rollouts)
+    return any(rollout.blindness.is_silent(attempt.now) for rollout in kept.values())
+
+
+def last_window_at(attempt: Attempt) -> float:
+    """Return when a bake window begins at the latest to end within the budget."""
+    return attempt.leg_ends_at - attempt.bake_seconds
 
 
 def _find_of_kind(verdicts: Verdicts, kind: VerdictKind) -> frozenset[Ref]:

@@ -27,9 +27,10 @@ from gate.core.steps.timeline import narrate
 def begin(plan: Plan, at: float) -> Step:
     """Start an attempt at `at` (monotonic seconds): it asks for its record to be saved first.
 
-    One that finishes another knows by that one's record what pods ran before.
+    One that finishes another knows by that one's record what pods ran before; one that writes
+    nothing judges what somebody has begun.
     """
-    if plan.resumed is None:
+    if plan.resumed is None and plan.writes:
         targets = (replace(one, snapshot=one.snapshot.remember_pods()) for one in plan.targets)
         plan = replace(plan, targets=tuple(targets))
     attempt = Attempt(

@@ -177,8 +177,7 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
     if not alone:
         block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
     most = 2 if workload["reason"] in _CLOCKS else 1
-    is_whole = alone or workload["outcome"] == Outcome.ROLLBACK_FAILED
-    for line in _why(result, workload)[: None if is_whole else most]:
+    for line in _why(result, workload)[: None if alone else most]:
         block.row("why", line, lines=4)
     _runs(block, result, workload)
 

@@ -216,8 +216,18 @@ def _for_reason(result: Result, worst: WorkloadResult) -> Iterator[Step]:
             yield Step(f"--require-pods refuses a {registry.of_entry(worst).name} without pods")
         for one in result["workloads"]:
             yield from kind_advice(one["reason"], result, one)
+    elif reason == Reason.BLOCKED_BY_POD and worst["outcome"] == Outcome.ROLLED_BACK:
+        yield _leave_pod(worst)
     elif not result["takes_back"] or reason == worst["reason"]:
         yield from _for(reason, result, worst)
+
+
+def _leave_pod(worst: WorkloadResult) -> Step:
+    """Say that nothing is wanted any more of a pod that was in the way of what was taken back."""
+    found = (one["subject"] for one in worst["causes"] if one["reason"] == Reason.BLOCKED_BY_POD)
+    pod = next(found, "") or "the pod in its way"
+    text = f"leave {pod}: it runs what serves again; once nothing keeps it from being replaced"
+    return Step(f"{text}, run the same again")
 
 
 def _is_to_go_back_again(result: Result, worst: WorkloadResult) -> bool:

@@ -42,7 +42,7 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.BLOCKED_BY_FINALIZER: (
-        "no pod can take the place of one that has finalizers left: see whose they are:",
+        "a pod that has finalizers left is not gone, and is waited for: see whose they are:",
         (
             "kubectl get pods {place}"
             " -o custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers"

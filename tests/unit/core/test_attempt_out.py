@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from gate.core.attempt.transitions import State
@@ -10,7 +12,14 @@ from gate.core.model.fact import Absent, Unknown
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Asking, Collect, Read, Release, SaveRecord, Write
-from gate.core.protocol.events import AccessGranted, ContactLost, LeaseLost, ReadBack
+from gate.core.protocol.events import (
+    AccessGranted,
+    ContactLost,
+    ControllersActed,
+    ControllersSilent,
+    LeaseLost,
+    ReadBack,
+)
 from gate.core.rollout.observations import Vanished
 from gate.core.rollout.policy import Budgets, OnFailure, Policy, Response
 from tests.unit.core.leaves import config, manifest
@@ -69,6 +78,23 @@ def test_a_moment_of_incompleteness_starts_the_window_anew() -> None:
     assert player.place == (Leg.FORWARD, State.BAKING)
     assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
     assert player.attempt.now == STARTED_AT + 400.0
+
+
+@pytest.mark.contract("B1351")
+@pytest.mark.parametrize(("acts_after", "ends_after"), [(150.0, 450.0), (math.inf, 900.0)])
+def test_a_window_of_a_silent_controller_manager_is_watched_once_more(
+    acts_after: float, ends_after: float
+) -> None:
+    """All of it, once it acts again, or as the budget has no more time: 600 s and the window."""
+    player = rolled_out(BAKE)
+    player.pass_to(STARTED_AT + 80.0)
+    player.hear(ControllersSilent(player.attempt.now, STARTED_AT + 60.0))
+    assert player.place == (Leg.FORWARD, State.FOLLOWING)
+    if acts_after < math.inf:
+        player.pass_to(STARTED_AT + acts_after)
+        player.hear(ControllersActed(player.attempt.now))
+    assert ends(player.run()) == (0, Outcome.VERIFIED, Reason.COMPLETE)
+    assert player.attempt.now == STARTED_AT + ends_after
 
 
 # -- somebody else's -------------------------------------------------------------------------------

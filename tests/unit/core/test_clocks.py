@@ -224,6 +224,18 @@ def test_a_controller_that_observes_nothing_is_the_cause() -> None:
     assert rollout.wake_at(7.0) == 30.0
 
 
+@pytest.mark.contract("B1352")
+def test_a_controller_that_observes_nothing_is_the_cause_as_a_short_budget_ends() -> None:
+    """A budget of less than 30 s names it too, once it is more than late."""
+    web = deployment(generation=2, observed_generation=1, updated_replicas=0)
+    scene = Scene(web=web, sets=(old_replica_set(replicas=4),), total_seconds=15.0)
+    rollout = scene.seen()
+    assert not rollout.verdict(14.9).causes
+    ended = rollout.verdict(15.0)
+    assert (ended.kind, ended.reason) == (FAILED, Reason.TIMEOUT)
+    assert [cause.reason for cause in ended.causes] == [Reason.CONTROLLER_NOT_OBSERVING]
+
+
 # -- paused ----------------------------------------------------------------------------------------
 
 PAUSED = later(STUCK.web, 200, paused=True)

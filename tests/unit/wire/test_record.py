@@ -90,7 +90,11 @@ RECORD = Record(
     ),
     followed=(
         Followed(WEB.ref, BASELINE, _CRASH, (RemovedPod("web-2-x", "p-1"),)),
-        Followed(WEB.ref, None, pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}))),
+        Followed(
+            WEB.ref,
+            None,
+            pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"})),
+        ),
     ),
     policy=Policy(
         budgets=Budgets(timeout_seconds=60.0),

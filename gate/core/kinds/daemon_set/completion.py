@@ -25,7 +25,9 @@ def has_completed(view: View[ControllerRevision], live: DaemonSet, policy: Polic
         return not any(True for _ in own_pods(view, live))
     needed = _count_needed_nodes(live, policy)
     if needed < live.replicas:
-        return placement.count_available(live) >= needed
+        behind = max(0, len(placement.behind) - live.misscheduled)
+        left = placement.count_wanted(live) - behind
+        return min(left, placement.count_available(live)) >= needed
     follows_everywhere = _follow_all(view, live)
     if follows_everywhere or policy.requirement.require_all_nodes:
         return follows_everywhere
@@ -56,19 +58,21 @@ def _count_needed_nodes(live: DaemonSet, policy: Policy) -> int:
 
 
 def _terminates(view: View[ControllerRevision], live: DaemonSet, placement: Placement) -> bool:
-    """Tell whether a pod is still terminating; nobody says so of one whose node is dead."""
-    return any(pod.deleting and pod.node not in placement.dead for pod in own_pods(view, live))
+    """Tell whether a pod terminates since the attempt; nobody says so of one of a dead node."""
+    alive = (pod for pod in own_pods(view, live) if pod.node not in placement.dead)
+    return any(map(view.starts_to_go, alive))
 
 
 def _follow_all(view: View[ControllerRevision], live: DaemonSet) -> bool:
     """Tell whether each node has an available pod of the new revision, which is there to stay.
 
-    The status counts one that terminates while it is still ready, as where its revision came back.
+    The status counts one that terminates while it is still ready, as where its revision came back,
+    and a controller that has stopped leaves its counters behind.
     """
     new = [pod for pod in own_pods(view, live) if is_new(view, pod)]
     staying = {pod.node for pod in new if pod.ready and not pod.deleting}
-    is_any_going = any(pod.deleting and pod.node not in staying for pod in new)
-    return live.updated == live.available == live.replicas and not is_any_going
+    is_any_missing = any(pod.node not in staying for pod in new)
+    return live.updated == live.available == live.replicas and not is_any_missing
 
 
 def _follow_all_ready(

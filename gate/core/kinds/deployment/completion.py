@@ -25,11 +25,19 @@ def has_completed(view: View[ReplicaSet], live: Deployment, policy: Policy) -> b
         return False
     needed = _count_needed_pods(live, policy)
     if needed < live.replicas:
-        return min(live.updated_replicas, current.available_replicas) >= needed
-    return (
-        _has_counted_all(live)
-        and current.available_replicas == current.status_replicas == live.replicas
-    )
+        is_counted = min(live.updated_replicas, current.available_replicas) >= needed
+    else:
+        is_counted = (
+            _has_counted_all(live)
+            and current.available_replicas == current.status_replicas == live.replicas
+        )
+    return is_counted and live.replicas - _count_unready(view, current) >= needed
+
+
+def _count_unready(view: View[ReplicaSet], current: ReplicaSet) -> int:
+    """Return how many pods say that they are not ready, whatever a stopped controller counted."""
+    own = (track for track in view.pods.values() if track.pod.owner_uid == current.uid)
+    return sum(track.counts and not track.pod.ready for track in own)
 
 
 def is_rolled_out(view: View[ReplicaSet], live: Deployment) -> bool:
@@ -59,12 +67,16 @@ def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
 
 
 def _terminating(view: View[ReplicaSet], live: Deployment) -> bool:
-    """Tell whether pods are still terminating; servers before 1.33 do not count them themselves."""
-    if live.terminating_replicas is not None:
-        return live.terminating_replicas > 0
+    """Tell whether pods terminate that did not before the attempt.
+
+    Servers before 1.33 do not count them themselves.
+    """
     owned = {replica_set.uid for replica_set in view.list_owned()}
-    pods = (track.pod for track in view.pods.values())
-    return any(pod.deleting and pod.owner_uid in owned for pod in pods)
+    pods = (track.pod for track in view.pods.values() if track.pod.owner_uid in owned)
+    going = [view.starts_to_go(pod) for pod in pods if pod.deleting]
+    if live.terminating_replicas is not None:
+        return live.terminating_replicas > going.count(False)
+    return any(going)
 
 
 def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.core.kinds.deployment import completion
 from gate.core.kinds.deployment.objects import Deployment, ReplicaSet
 from gate.core.kinds.deployment.reasons import DeploymentReason
 from gate.core.model.objects import Condition
@@ -13,7 +14,7 @@ from gate.core.rollout.workload_kind import View
 def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[Fault, ...]:
     """Return what keeps the controllers from rolling out; denied pods decide first.
 
-    `Recreate` waits for each old pod to be gone.
+    `Recreate` waits for each old pod to be gone; where all else is done only such a wait is left.
     """
     current, erring = view.current(), create_error(live)
     failure = current.failure if current is not None else None
@@ -24,9 +25,10 @@ def faults(view: View[ReplicaSet], live: Deployment, limits: FailFast) -> tuple[
         grace_seconds = limits.replica_set_create_seconds
         reason = DeploymentReason.REPLICA_SET_CREATE_ERROR
         found.append(Fault(reason, erring.message, grace_seconds, shows_early=True))
-    if live.recreate:
+    if live.recreate or completion.is_rolled_out(view, live):
         owned = {one.uid for one in view.list_owned()} - {view.current_uid}
-        found += find_held_pods(one for one in view.pods.values() if one.pod.owner_uid in owned)
+        old = (one for one in view.pods.values() if one.pod.owner_uid in owned)
+        found += find_held_pods(one for one in old if live.recreate or view.starts_to_go(one.pod))
     return tuple(found)
 
 

@@ -223,4 +223,4 @@ def _reason_of_completion(live: StatefulSet, to_update: int) -> AnyReason:
 
 
 def _is_terminating(view: View[ControllerRevision], live: StatefulSet) -> bool:
-    return any(track.pod.deleting for track in live.own_pods(view.pods.values()))
+    return any(view.starts_to_go(track.pod) for track in live.own_pods(view.pods.values()))

@@ -78,9 +78,7 @@ class Scene:
 
     def move(self, state: State, leg: Leg = Leg.FORWARD) -> None:
         """Let the attempt be there, with a rollout that moved last at this moment."""
-        rollout = SimpleNamespace(
-            progress=SimpleNamespace(complete=False, last_at=self.clock.seconds)
-        )
+        rollout = SimpleNamespace(progress=SimpleNamespace(last_at=self.clock.seconds))
         attempt = SimpleNamespace(
             course=SimpleNamespace(state=state, leg=leg),
             workloads=SimpleNamespace(rollouts={"web": rollout}),
@@ -111,9 +109,11 @@ def scene() -> Scene:
 SILENT_FROM_30 = [("ControllersSilent", 30.0)]
 
 
-@pytest.mark.contract("B119")
-def test_a_lease_that_stays_the_same_is_silence(scene: Scene) -> None:
-    """It is reported once, from the first look on."""
+@pytest.mark.contract("B119", "B1351")
+@pytest.mark.parametrize("state", [State.FOLLOWING, State.BAKING])
+def test_a_lease_that_stays_the_same_is_silence(scene: Scene, state: State) -> None:
+    """It is reported once, from the first look on, also of what is complete and to stay so."""
+    scene.move(state)
     assert scene.reported() == SILENT_FROM_30
 
 

@@ -109,6 +109,24 @@ def test_one_line_counts_pods_one_way(scene: Scene, words: str) -> None:
     assert rollout.count(rollout.snapshot.live) == words
 
 
+@pytest.mark.contract("B1350")
+@pytest.mark.parametrize(("required", "unready"), [(None, 1), (3, 2)])
+def test_pods_that_are_not_ready_are_believed_over_counters(
+    required: int | None, unready: int
+) -> None:
+    """A controller that has stopped goes on to count them; the clock begins as they are lost."""
+    wanted = Share(required) if required is not None else None
+    rollout = Scene(policy=Policy(requirement=Requirement(require=wanted))).seen()
+    rollout = after(rollout, 1.0, *(pod(n) for n in range(4)))
+    assert rollout.verdict(1.0).kind is COMPLETE
+    lost = [pod(n, resource_version="200", ready=False) for n in range(unready)]
+    rollout = after(rollout, 50.0, *lost)
+    assert rollout.verdict(50.0).kind is PROGRESSING
+    assert rollout.progress.last_at == 50.0
+    back = after(rollout, 51.0, *(pod(n, resource_version="300") for n in range(unready)))
+    assert back.verdict(51.0).kind is COMPLETE
+
+
 @pytest.mark.contract("B746")
 def test_what_is_missing_to_be_done_is_said() -> None:
     """All pods are there, and the Deployment's status does not know it."""

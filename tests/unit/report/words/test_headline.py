@@ -172,8 +172,8 @@ def test_a_signal_on_the_way_back_names_every_workload_that_it_left() -> None:
     left = "the rollback was written, not verified"
     web, db, api = (workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED) for _ in range(3))
     web["message"] = db["message"] = left
-    db |= {"kind": "StatefulSet", "name": "db"}  # type: ignore[misc]
-    api |= {"name": "api", "outcome": Outcome.ROLLED_BACK, "message": "said"}  # type: ignore[misc]
+    db |= {"kind": "StatefulSet", "name": "db"}
+    api |= {"name": "api", "outcome": Outcome.ROLLED_BACK, "message": "said"}
     back: Any = {"restored": [], "written_at": "2026-01-01T00:00:00Z", "verified_seconds": None}
     result: Any = result_of(web, api, db) | {"message": f"deployment/web: {left}", "rollback": back}
     (line,) = headline(result, ONE_LINE)

@@ -164,3 +164,17 @@ def test_what_is_in_doubt_is_neither_written_nor_never_written(
     line = headline(result, ONE_LINE)[0]
     assert said in line
     assert "never written" not in line
+
+
+@pytest.mark.contract("B1358")
+def test_a_signal_on_the_way_back_names_every_workload_that_it_left() -> None:
+    """Not the first alone; one that had come back is none of them."""
+    left = "the rollback was written, not verified"
+    web, db, api = (workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED) for _ in range(3))
+    web["message"] = db["message"] = left
+    db |= {"kind": "StatefulSet", "name": "db"}
+    api |= {"name": "api", "outcome": Outcome.ROLLED_BACK, "message": "said"}
+    back: Any = {"restored": [], "written_at": "2026-01-01T00:00:00Z", "verified_seconds": None}
+    result: Any = result_of(web, api, db) | {"message": f"deployment/web: {left}", "rollback": back}
+    (line,) = headline(result, ONE_LINE)
+    assert line.endswith(f"deployment/web, statefulset/db: {left}"), line

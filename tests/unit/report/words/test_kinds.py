@@ -126,6 +126,18 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     assert "runs  " not in text
 
 
+@pytest.mark.contract("B1357")
+def test_what_did_not_go_back_comes_before_the_job_that_led_back() -> None:
+    """The Job needs nobody any more; what is in the way of the StatefulSet does."""
+    job = of_kind("Job", Outcome.FAILED, "JobFailed", running="none", lasting_effect="what it did")
+    job["name"] = "smoke"
+    causes = [cause_of(Reason.SIBLING_FAILED), cause_of(Reason.BLOCKED_BY_POD, subject="pod/db-1")]
+    stuck = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "SiblingFailed", causes=causes)
+    assert steps(stuck, job) == steps(stuck)
+    text = verdict_text(result_of(stuck, job), ONE_LINE)
+    assert "about     statefulset/db" in text
+
+
 @pytest.mark.contract("B1035")
 def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
     """It ran before the version that failed, and stays."""

@@ -9,4 +9,5 @@ __all__ = [
     "job",
     "registry",
     "stateful_set",
+    "surroundings",
 ]

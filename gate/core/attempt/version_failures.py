@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.kinds.registry import has_way_back
-from gate.core.kinds.surroundings import STANDSTILLS, is_excused
 from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.phases import Phase
 from gate.core.versions.judged_version import is_failure
+from gate.core.versions.surroundings import STANDSTILLS, is_excused
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:

@@ -9,5 +9,4 @@ __all__ = [
     "job",
     "registry",
     "stateful_set",
-    "surroundings",
 ]

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from gate.core.kinds.registry import is_workload
-from gate.core.kinds.surroundings import is_excused
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import UNPROVEN, AnyReason, Reason
 from gate.core.rollout.causes import Cause
+from gate.core.versions.surroundings import is_excused
 
 _NO_FAILURES: Final = (
     Reason.INTERRUPTED,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from gate.core.kinds.surroundings import is_excused
 from gate.core.model.outcome import WELL, Outcome, Reason
+from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 

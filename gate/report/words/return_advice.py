@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.cluster_name import ClusterName
-from gate.core.kinds.surroundings import OF_SURROUNDINGS
 from gate.core.model.outcome import Reason
+from gate.core.versions.surroundings import OF_SURROUNDINGS
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gate.core.kinds.daemon_set.reasons import DaemonSetReason
-from gate.core.kinds.surroundings import is_excused
 from gate.core.model.outcome import Reason
+from gate.core.versions.surroundings import is_excused
 
 STOOD = Reason.PROGRESS_DEADLINE_EXCEEDED
 

@@ -366,3 +366,19 @@ def test_what_alone_was_verified_and_serves_is_returned_to_whatever_failed_since
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1361", "B742")
+@pytest.mark.parametrize(
+    ("behaviour", "why"), [("mount-error", "NotStarted"), ("unschedulable", "Unschedulable")]
+)
+def test_what_did_not_start_is_not_remembered_as_failed(
+    scene: Scene, behaviour: str, why: str
+) -> None:
+    """The report and the history of one run say the same of its version."""
+    assert_verified(scene.apply(web()))
+    late = web(2, behaviour=behaviour, progress_deadline_seconds=20)
+    result = scene.apply(late)
+    assert "deployment/web did not complete" in report(scene, result)
+    (row,) = (one for one in history_rows(scene) if one["images"] == ["shop/web:2"])
+    assert (row["verdict"], row["reason"]) == ("not judged", why)

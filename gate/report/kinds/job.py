@@ -58,7 +58,6 @@ JOB: Final = WorkloadWords(
         ),
         Stage.ENDED: StageWords("{did}", "what {it} did stays"),
     },
-    hindrances=frozenset({JobReason.NO_PARALLELISM}),
     failures=frozenset({"JobFailed"}),
     end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={

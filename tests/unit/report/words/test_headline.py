@@ -56,7 +56,7 @@ FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
 CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 
 
-@pytest.mark.contract("B772", "B742", "B1310", "B1311")
+@pytest.mark.contract("B772", "B742", "B1310", "B1311", "B1361")
 @pytest.mark.parametrize(
     ("deployments", "said"),
     [
@@ -84,7 +84,8 @@ CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIB
             ([(BACK, Reason.PROGRESS_DEADLINE_EXCEEDED, *causes)], f"deployment/web {verb}; ")
             for causes, verb in (
                 ([CRASH, DENIED], "failed"),
-                ([DENIED, CRASH], "did not complete"),
+                ([DENIED, CRASH], "failed"),
+                ([DENIED, Reason.UNSCHEDULABLE], "did not complete"),
                 ([SIBLING, CRASH, Reason.UNSCHEDULABLE], "failed"),
                 ([Reason.UNREACHABLE, Reason.NOT_READY], "did not complete"),
                 ([Reason.NOT_STARTED], "did not complete"),
@@ -93,10 +94,10 @@ CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIB
         ),
     ],
 )
-def test_each_is_judged_by_the_first_cause_of_its_own(
+def test_each_is_judged_by_the_causes_of_its_own(
     deployments: list[tuple[Any, ...]], said: str
 ) -> None:
-    """Neither another one's failure nor what came second speaks for or against it."""
+    """Another one's failure does not speak against it; what its own pods did does."""
     found = []
     for name, (outcome, reason, *causes) in zip(("web", "api"), deployments, strict=False):
         one = workload_result(outcome, reason, "baseline", name)

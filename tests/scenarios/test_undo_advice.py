@@ -156,7 +156,7 @@ def test_verify_advises_the_pod_template_alone_of_what_no_gate_verified(scene: S
     shown, words = advised(scene, scene.gate("verify", "web", *DOCUMENT))
     said = " ".join(shown.split())
     assert "apply its manifest: undo cannot restore configmap/settings" in said
-    assert "beside configmap/settings as it is now" in said
+    assert "leave configmap/settings as it is now" in said
     assert "--deployment-only" in words
     assert_verified(scene.gate(*words, *DOCUMENT))
     assert_runs(scene.objects, "shop/web:1")

@@ -19,7 +19,7 @@ from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
 SUSPENDED_SECONDS = 5.0
-"""A wait that ended later than this after its time means that the process or its machine was suspended."""
+"""How late a wait has to end to show that the process or its machine was suspended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,14 +177,22 @@ def marked(scene: Scene) -> list[list[str]]:
     ]
 
 
-@pytest.mark.contract("B1345")
+@pytest.mark.contract("B1345", "B1348")
 @pytest.mark.parametrize("theirs", [None, 0, 3], ids=["restored", "lowered", "raised"])
 def test_a_failure_returns_past_the_promotion_that_failed(scene: Scene, theirs: int | None) -> None:
     """The canary was verified, and its pods failed since, whatever its partition is by now."""
     apply_db(scene, 1)
     apply_db(scene, 2, partition=2)
     body = stateful_set(image="shop/db:2", partition=0)
-    assert scene.apply(body, flags=("--smoke-test", "false")).exit_code == 5
+    failed = scene.apply(body, flags=("--smoke-test", "false"))
+    assert failed.exit_code == 5, str(failed)
+    text = " ".join(verdict_text(failed.document, Style(width=200)).split())
+    assert (
+        "statefulset/db failed, and its rollback is not verified; all pods run the version" in text
+    )
+    assert "failed revision 2, shop/db:2" in text
+    assert "rollout-gate undo statefulset/db" in text
+    assert "lower the partition" not in text
     flags: tuple[str, ...] = ("--progress-deadline", "20s")
     if theirs is not None:
         strategy = {"rollingUpdate": {"partition": theirs}}

@@ -26,7 +26,12 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
-from gate.report.words.fault import has_one_version, has_only_failed_checks, verb_of
+from gate.report.words.fault import (
+    has_one_version,
+    has_only_failed_checks,
+    is_failed_promotion,
+    verb_of,
+)
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
 from gate.report.words.half_applied import how_it_ended, is_unwritten
@@ -241,7 +246,8 @@ def _runs(block: Block, result: Result, workload: WorkloadResult) -> None:
             block.row("runs", _version(workload, new), _MOST_IMAGE_LINES)
         case "baseline" if baseline is not None:
             block.row("runs", _version(workload, baseline), _MOST_IMAGE_LINES)
-            if result["outcome"] != Outcome.REFUSED and not has_one_version(workload):
+            is_named = is_failed_promotion(workload) or not has_one_version(workload)
+            if result["outcome"] != Outcome.REFUSED and is_named:
                 _row_of_new(block, workload, "applied" if workload["outcome"] in WELL else "failed")
         case "mixed":
             block.row("runs", "pods of more than one version, as last seen")

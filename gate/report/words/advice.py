@@ -24,7 +24,7 @@ from gate.report.words.attempt_advice import (
 from gate.report.words.check_advice import advise_on_counts, ask_again, decides_by_counts
 from gate.report.words.crash_advice import crash_advice
 from gate.report.words.fate import fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, has_only_failed_checks
+from gate.report.words.fault import OF_CHECKS, has_only_failed_checks, is_failed_promotion
 from gate.report.words.fixed_advice import RESUME, fixed_steps
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import find_unready_need, is_innocent, is_left_unserved
@@ -49,7 +49,12 @@ from gate.report.words.steps import (
     step_about,
 )
 from gate.report.words.superseded_advice import advise_if_superseded, looking_at
-from gate.report.words.undo_advice import text_of_return, undo_steps, was_never_left
+from gate.report.words.undo_advice import (
+    PAST_THE_PROMOTION,
+    text_of_return,
+    undo_steps,
+    was_never_left,
+)
 from gate.report.words.worst import worst_workload
 
 _MOST_RESUMED = 3
@@ -175,7 +180,7 @@ def _for_bad_version(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "an attempt left this unfinished; to finish it, forward if complete, back if not:"
         yield recovery_step(result, text)
     elif worst["baseline"] is not None and not was_never_left(result, worst):
-        yield from undo_steps(result, worst, text_of_return(result))
+        yield from undo_steps(result, worst, text_of_return(result, worst))
 
 
 def _for_nothing_to_return_to(result: Result, worst: WorkloadResult) -> Iterator[Step]:
@@ -251,7 +256,9 @@ def _is_held(workload: WorkloadResult) -> bool:
 
 def _for_hindered_return(result: Result, worst: WorkloadResult) -> Iterator[Step]:
     """Advise on what keeps the version before from serving again, as far as causes name it."""
-    if found := hindrances(worst):
+    if is_failed_promotion(worst):
+        yield step_about(result, worst, PAST_THE_PROMOTION, "undo")
+    elif found := hindrances(worst):
         yield from _for(found[-1], result, worst)
     else:
         yield from after_refused_writes(result, worst)

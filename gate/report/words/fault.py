@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gate.core.model.outcome import WELL, Outcome, Reason
+from gate.core.model.remedy import Remedy
 from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
@@ -35,6 +36,8 @@ def verb_of(workload: WorkloadResult) -> str:
         return "was not verified"
     if has_no_new_pod(workload) and workload["reason"] in OF_CHECKS:
         return "failed the checks with no new pod seen"
+    if workload["reason"] == Reason.CHECK_FAILED:
+        return "failed"
     own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]
     is_against = not _OF_THE_VERSION.isdisjoint((workload["reason"], *own))
     if is_excused(workload["reason"], own) or not is_against:
@@ -58,6 +61,12 @@ def has_no_new_pod(workload: WorkloadResult) -> bool:
     judged = [tree for tree in workload["trees"] if tree["moment"] == "verdict"]
     revisions = [one for tree in judged for one in tree["revisions"]]
     return bool(judged) and not any(one["pods"] for one in revisions if one["role"] == "new")
+
+
+def is_failed_promotion(workload: WorkloadResult) -> bool:
+    """Tell whether the canary that was promoted failed, and its partition brings no pod back."""
+    is_below = any(cause["remedy"] == Remedy.LOWER_PARTITION for cause in workload["causes"])
+    return is_below and workload["running"] == "baseline" and has_one_version(workload)
 
 
 def has_one_version(workload: WorkloadResult) -> bool:

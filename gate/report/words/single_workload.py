@@ -14,7 +14,13 @@ from gate.report.schema.result import (
     WorkloadResult,
 )
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
-from gate.report.words.fault import OF_CHECKS, has_no_new_pod, has_one_version, verb_of
+from gate.report.words.fault import (
+    OF_CHECKS,
+    has_no_new_pod,
+    has_one_version,
+    is_failed_promotion,
+    verb_of,
+)
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import (
     is_left_alone,
@@ -64,6 +70,8 @@ def of_one(result: Result, workload: WorkloadResult) -> str:
             return _describe_rolled_back(result, workload)
         case Outcome.ROLLBACK_FAILED:
             runs = _RUNS_AFTER[workload["running"]]
+            if is_failed_promotion(workload):
+                runs = "all pods run the version that was promoted"
             did = verb_of(workload)
             return f"{name} {did}, and its rollback is not verified; {runs}: it needs a person"
         case Outcome.INCONCLUSIVE:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gate.core.model.outcome import Reason
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import Step
+from gate.report.words.fault import has_one_version
 from gate.report.words.half_applied import has_changed_nothing
 from gate.report.words.object_advice import immutable_objects
 from gate.report.words.object_names import fitting_names
@@ -29,8 +31,17 @@ def was_never_left(result: Result, workload: WorkloadResult) -> bool:
     return is_itself and has_changed_nothing(result)
 
 
-def text_of_return(result: Result) -> str:
+PAST_THE_PROMOTION: Final = (
+    "to return to the version that was verified before (history marks it; where a partition would"
+    " keep pods from it, undo is refused and names the command that works):"
+)
+"""For a version that was complete on fewer pods before it failed: its partition changes no pod."""
+
+
+def text_of_return(result: Result, worst: WorkloadResult) -> str:
     """Return what an undo is for; of what others applied `verify` knows the pod templates alone."""
+    if worst["reason"] == Reason.CHECK_FAILED and has_one_version(worst):
+        return PAST_THE_PROMOTION
     if result["command"] != "verify":
         return "to return to what served before:"
     return "to return to the version that served before (undo says first what goes back with it):"

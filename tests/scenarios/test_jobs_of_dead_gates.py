@@ -1,0 +1,102 @@
+"""What is said of a Job that a killed gate left: gone by now, or at work beside the next apply."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
+from tests.bed.jobs import PHASE, ended, entry, job
+from tests.bed.scene import Scene, settings, web
+
+
+def in_one_line(text: str) -> str:
+    """Return a text without its line breaks and columns."""
+    return " ".join(text.split())
+
+
+@pytest.mark.contract("B1247")
+@pytest.mark.sandbox_only("what is said of a recovery that other scenarios play there")
+def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scene: Scene) -> None:
+    """The gate died while it ran; then it completed, and its time to live was over."""
+    scene.serve(settings("one"), web())
+    passing = job(behaviour="complete=5", ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), passing, web(2))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("1 pod running")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "Interrupted")
+    migrate = entry(result, "migrate")
+    assert (migrate["outcome"], entry(result, "web")["outcome"]) == ("inconclusive", "refused")
+    assert migrate["message"].startswith("it is not there: whether it was written")
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "; whether job/migrate was written is not known" in text
+    assert "not written job/migrate" not in text
+
+
+@pytest.mark.contract("B1346")
+def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
+    scene: Scene,
+) -> None:
+    """It completed in the bake window and is gone, as the Job before it, which is known to be."""
+    scene.serve(settings("one"), web())
+    before = job("first", ttlSecondsAfterFinished=0)
+    after = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
+    path = scene.manifest(settings("two"), before, web(2), after)
+    with scene.gate.start("apply", "-f", path, "--bake", "20s") as running:
+        running.wait_for_line("baking")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "it was not written" not in text
+    assert "runs unknown: whether it was written" in text
+    assert "in-doubt job/smoke" in text
+    assert "gone job/first" in text
+    assert "the next apply runs job/smoke" in text
+
+
+@pytest.mark.contract("B1346", "B1277")
+def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene) -> None:
+    """The gate died on its way back: what it had recorded is why."""
+    scene.serve(settings("one"), web())
+    after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
+    after["spec"]["ttlSecondsAfterFinished"] = 0
+    with scene.gate.start("apply", "-f", scene.manifest(settings("two"), web(2), after)) as running:
+        running.wait_for_line("restored ")
+        running.kill()
+    scene.objects.wait("jobs", lambda found: not found)
+    result = scene.gate("recover", "web", "--output", "json")
+    assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
+    text = in_one_line(verdict_text(result.document, Style(width=200)))
+    assert "it was not written" not in text
+    assert "JobFailed ran" in text
+    assert "gone job/smoke" in text
+    assert "kubectl logs" not in text
+    assert "the next apply runs it again" in text
+
+
+@pytest.mark.contract("B1349")
+@pytest.mark.parametrize("is_over", [False, True])
+def test_the_next_apply_names_the_job_of_a_dead_gate_that_goes_on(
+    scene: Scene, *, is_over: bool
+) -> None:
+    """Before its own first write, and in its report: two migrations may run at the same time."""
+    scene.serve(settings("one"), web())
+    first = scene.manifest(settings("two"), job("first", behaviour="complete=15"), web(2))
+    with scene.gate.start("apply", "-f", first) as running:
+        running.wait_for_line("job/first: 0 of 1 completions, 1 pod running")
+        running.kill()
+    if is_over:
+        scene.objects.wait_for("jobs", "first", lambda one: "completionTime" in one["status"])
+    result = scene.apply(settings("two"), job("second"), web(2))
+    assert result.exit_code == 0, str(result)
+    said = "job/first of the earlier attempt has not ended: this run does not wait for it"
+    warnings = [one for one in result.document["warnings"] if one.startswith(said)]
+    assert len(warnings) == (0 if is_over else 1), result.document["warnings"]
+    before, _, _ = result.stderr.partition(" applied ")
+    assert (said in before) is not is_over
+    assert all("rollout-gate verify job/first" in one for one in warnings)

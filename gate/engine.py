@@ -14,12 +14,12 @@ from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.plan.plan import Plan
 from gate.core.protocol.effects import Announce, Effect
-from gate.core.protocol.events import Answer, AttemptEvent, ContactFailed, LeaseLost, Woke
+from gate.core.protocol.events import Answer, AttemptEvent, LeaseLost, Suspended, Woke
 from gate.core.steps.step import begin, step, wake_at
 
 HEARTBEAT_SECONDS = 30.0
-SUSPENDED_SECONDS = HEARTBEAT_SECONDS + 5.0
-"""A wait that lasted longer than this means that the process or its machine was suspended."""
+SUSPENDED_SECONDS = 5.0
+"""How late a wait has to end to show that the process or its machine was suspended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Engine:
         nap = min(due_at, self._said_at + HEARTBEAT_SECONDS) - now
         message = self._clock.receive(self._inbox, max(0.0, nap))
         suspended_seconds = self._clock.now() - self._awake_at
-        if suspended_seconds > SUSPENDED_SECONDS:
+        if suspended_seconds > max(0.0, nap) + SUSPENDED_SECONDS:
             message = self._after_suspension(message, suspended_seconds)
         self._awake_at = self._clock.now()
         if message is not None:
@@ -112,10 +112,11 @@ class Engine:
     def _after_suspension(self, message: Message | None, seconds: float) -> Message:
         """Return the message to handle first: a lost lock comes before any deadline that passed.
 
-        Nobody saw what happened meanwhile, so it counts as if the server had been unreachable.
+        Nobody saw what happened meanwhile, so it counts as if the server had been unreachable,
+        but for no budget.
         """
         self._look_at_locks()
-        unseen = ContactFailed(self._clock.now(), f"the gate was suspended for {seconds:.0f} s")
+        unseen = Suspended(self._clock.now(), seconds)
         waiting: list[Message] = [unseen] if message is None else [unseen, message]
         while not self._inbox.empty():
             waiting.append(self._inbox.get_nowait())

@@ -11,6 +11,7 @@ from tests.bed.expectations import (
     warned,
 )
 from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
 from tests.scenarios.versions import CRASH, mode
 
 FAILS = ("--smoke-test", "false", "--on-failure", "keep")
@@ -67,3 +68,17 @@ def test_a_check_that_passes_now_verifies_the_version(scene: Scene) -> None:
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:2")
     assert mode(scene) == "2"
+
+
+@pytest.mark.contract("B1302")
+@pytest.mark.parametrize("fix", [web(3), web(2)], ids=["other-image", "other-settings"])
+def test_a_fix_of_what_a_check_failed_is_verified_without_the_check(
+    scene: Scene, fix: JSON
+) -> None:
+    """Another version, or the same pods with other settings, is none that the check has seen."""
+    apply_both(scene, FAILS)
+    fixed = scene.apply(settings("3"), fix)
+    assert (fixed.exit_code, fixed.document["outcome"]) == (0, "verified"), str(fixed)
+    assert not warned(fixed, "not remembered as verified"), fixed.document["warnings"]
+    assert_rolled_back(scene.apply(settings("4"), web(4, behaviour=CRASH)), "CrashLoop")
+    assert mode(scene) == "3"

@@ -19,6 +19,7 @@ from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import PlayedUsers, sandbox_bed, scene_through
+from tests.played.gate import PlayedGate
 
 pytestmark = pytest.mark.sandbox_only("requests fail between the gate and its server")
 
@@ -293,3 +294,39 @@ def test_a_lease_that_cannot_be_read_is_asked_for_once(tmp_path: Path) -> None:
     assert_verified(result)
     assert len(looks.at) == 1
     assert "controller manager" not in result.stderr
+
+
+# -- a gate that itself stood still ----------------------------------------------------------------
+
+ALL_BUDGETS_SECONDS = 200.0
+
+
+@pytest.mark.contract("B1365")
+@pytest.mark.parametrize(
+    ("behaviour", "line", "exit_code", "image"),
+    [
+        ("never-ready", "rollback ", 4, "shop/web:1"),
+        ("never-ready", "restored ", 4, "shop/web:1"),
+        ("ready=8", UNDER_WAY, 0, "shop/web:2"),
+        ("ready=1", "baking ", 0, "shop/web:2"),
+    ],
+)
+def test_a_budget_does_not_end_while_the_gate_sleeps(
+    scene: Scene, program: PlayedGate, behaviour: str, line: str, exit_code: int, image: str
+) -> None:
+    """It goes on where it was, on both legs; of a window that it slept through it watches all."""
+    assert_verified(scene.apply(web()))
+    path = scene.manifest(web(2, behaviour=behaviour))
+    budgets = ("--timeout", "40s", "--rollback-timeout", "40s", "--bake", "20s")
+    with program.start("apply", "-f", path, *budgets, "--output", "json") as running:
+        running.wait_for_line(line, 60.0)
+        running.suspend(ALL_BUDGETS_SECONDS)
+        result = running.wait(400.0)
+    assert result.exit_code == exit_code, result.stdout
+    assert_runs(scene.objects, image)
+    said = [one for one in result.document["timeline"] if one["event"] == "suspended"]
+    assert len(said) == 1
+    assert "the gate itself stood still" in said[0]["message"]
+    if exit_code == 0:
+        awake_seconds = result.duration_seconds - ALL_BUDGETS_SECONDS
+        assert awake_seconds >= 20

@@ -53,6 +53,22 @@ def test_a_first_deployment_that_is_deleted_with_all_else_leaves_nothing(scene: 
     assert "or nothing, if nothing ran before" in MEANINGS[Outcome.ROLLED_BACK][0]
 
 
+@pytest.mark.contract("B1360")
+@pytest.mark.parametrize("policy", ["keep", "scale-to-zero", "delete"])
+def test_configuration_that_was_there_stays_beside_a_first_version_that_stays(
+    scene: Scene, policy: str
+) -> None:
+    """The first version needs it; once that is deleted, nothing does, and it goes back."""
+    assert_verified(scene.apply(settings("one"), web()))
+    flags = ["--on-first-failure", policy]
+    result = scene.apply(settings("two"), web(name="first", behaviour=CRASH), flags=flags)
+    goes_back = policy == "delete"
+    assert (result.exit_code, mode(scene)) == (6, "one" if goes_back else "two"), str(result)
+    assert warned(result, "configmap/settings keeps what this run wrote") is not goes_back
+    assert (scene.objects.find("deployments", "first") is None) is goes_back
+    assert_runs(scene.objects, "shop/web:1")
+
+
 @pytest.mark.contract("B136", "B144", "B1312")
 def test_what_a_finalizer_holds_is_not_taken_back(scene: Scene) -> None:
     """The garbage collector leaves the pods of an owner that still exists: 6, and they run on."""

@@ -15,6 +15,7 @@ from tests.bed.expectations import (
 )
 from tests.bed.jobs import CRASH as JOB_CRASH
 from tests.bed.jobs import PHASE, job
+from tests.bed.pods import behave
 from tests.bed.quotas import enforce
 from tests.bed.scene import Scene, quota, secret, settings, web
 from tests.cluster.command import Result
@@ -133,7 +134,7 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
     assert result.exit_code == 4, str(result)
     rows = rows_of(scene)
-    assert rows[3]["verdict"] == "failed", rows
+    assert (rows[3]["verdict"], rows[3]["reason"]) == ("not judged", "PodCreateDenied"), rows
     assert rows[4]["verdict"] == "verified", rows
 
 
@@ -351,19 +352,33 @@ def test_what_is_complete_by_now_is_not_held_against_for_another_ones_failure(
 def test_what_alone_was_verified_and_serves_is_returned_to_whatever_failed_since(
     scene: Scene,
 ) -> None:
-    """Its pods were denied for a while: once it serves alone again, a bad one goes back to it."""
+    """Its pods were not ready for a while: once it serves alone again, it is returned to."""
     assert_verified(scene.apply(settings("1"), web()))
-    enforce(scene.objects, quota({"pods": "0"}))
-    for pod in scene.objects.list_all("pods"):
-        scene.objects.delete("pods", pod["metadata"]["name"])
+    behave(scene, scene.objects.list_all("pods"), "never-ready")
     scene.objects.wait_for("deployments", "web", lambda one: not one["status"].get("readyReplicas"))
     ended = scene.apply(settings("1"), web(), flags=("--timeout", "25s", *KEEP))
     assert ended.exit_code == 6, str(ended)
     assert rows_of(scene)[1]["verdict"] == "failed"
-    scene.objects.delete("resourcequotas", "full")
+    behave(scene, scene.objects.list_all("pods"), "ready=0")
     scene.objects.wait_complete("web")
     assert rows_of(scene)[1]["returned_to"]
     result = scene.apply(settings("3"), web(3, behaviour=CRASH))
     assert_rolled_back(result, "CrashLoop")
     assert_runs(scene.objects, "shop/web:1")
     assert mode(scene) == "1"
+
+
+@pytest.mark.contract("B1361", "B742")
+@pytest.mark.parametrize(
+    ("behaviour", "why"), [("mount-error", "NotStarted"), ("unschedulable", "Unschedulable")]
+)
+def test_what_did_not_start_is_not_remembered_as_failed(
+    scene: Scene, behaviour: str, why: str
+) -> None:
+    """The report and the history of one run say the same of its version."""
+    assert_verified(scene.apply(web()))
+    late = web(2, behaviour=behaviour, progress_deadline_seconds=20)
+    result = scene.apply(late)
+    assert "deployment/web did not complete" in report(scene, result)
+    (row,) = (one for one in history_rows(scene) if one["images"] == ["shop/web:2"])
+    assert (row["verdict"], row["reason"]) == ("not judged", why)

@@ -151,6 +151,24 @@ def test_a_lock_that_the_release_finds_lost_ends_the_attempt(scene: Scene, versi
     assert lease(scene)["metadata"]["annotations"]["rollout-gate/history"] == before
 
 
+@pytest.mark.contract("B1355")
+@pytest.mark.parametrize(("taken", "other"), [("api", "web"), ("web", "api")])
+def test_a_lock_that_the_release_finds_lost_leaves_no_version_verified(
+    scene: Scene, taken: str, other: str
+) -> None:
+    """Also not in the lock of the other workload, whichever of the two keeps the record."""
+    assert_verified(scene.apply(web(), web(name="api")))
+    with scene.applying(web(2), web(2, name="api"), flags=["--bake", "2s"]) as running:
+        running.wait_for_line("baking", 60.0)
+        theirs = f"rollout-gate.deployment.{taken}"
+        scene.objects.patch("leases", theirs, {"spec": {"holderIdentity": "somebody else"}})
+        result = running.wait()
+    assert_ended(result, 8, "superseded", "Locked")
+    shown = json.loads(scene.gate("history", other, "--output", "json").stdout)
+    said = {one["images"][0]: one["verdict"] for one in shown}
+    assert said == {f"shop/{other}:2": "interrupted", f"shop/{other}:1": "verified"}
+
+
 @pytest.mark.contract("B524", "B1309")
 @pytest.mark.parametrize("still_holds", [True, False])
 def test_a_gate_that_was_suspended_looks_at_its_lock_first(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bed.expectations import assert_ended, assert_refused, assert_verified, images, warned
+from tests.bed.jobs import PHASE, job
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.played.gate import PlayedGate
@@ -141,6 +142,26 @@ def test_of_several_that_go_back_the_paused_one_leads_the_report(
     assert "undo" not in said
     assert "rollback not written" not in said
     assert_verified(scene.gate("resume", "web", *DOCUMENT))
+
+
+@pytest.mark.contract("B1366", "B110")
+def test_a_pause_takes_nothing_back_where_a_job_waits_for_it(scene: Scene) -> None:
+    """Neither the Deployment nor its siblings: the Job is not written, and whoever paused acts."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    smoke = job("smoke", annotations={PHASE: "after"})
+    bodies = settings("two"), web(2, behaviour=SLOW), web(2, name="api"), smoke
+    with scene.applying(*bodies, flags=["--timeout", "20s"]) as running:
+        running.wait_for_line("applied +deployment/api changed")
+        pause(scene)
+        result = running.wait()
+    assert_ended(result, 6, "failed", "Paused")
+    assert mode(scene) == "two"
+    for name in ("web", "api"):
+        assert images(scene.objects.get("deployments", name)) == [f"shop/{name}:2"]
+    assert scene.objects.find("jobs", "smoke") is None
+    said = one_line(report(scene, result))
+    assert "job/smoke, which was never written" in said
+    assert "job/smoke stays" not in said
 
 
 @pytest.mark.contract("B767", "B195")

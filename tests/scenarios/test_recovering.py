@@ -539,7 +539,7 @@ def forged(scene: Scene, namespace: str = "prod") -> JSON:
     return {RECORD: pack(record)}
 
 
-@pytest.mark.contract("B754")
+@pytest.mark.contract("B754", "B1367")
 @pytest.mark.parametrize("names_a_lock", [False, True], ids=["alone", "with-a-lock-there"])
 def test_a_record_writes_to_no_namespace_without_a_lock(
     scene: Scene, program: PlayedGate, names_a_lock: bool
@@ -560,6 +560,8 @@ def test_a_record_writes_to_no_namespace_without_a_lock(
         result = program("recover", "web")
         assert result.exit_code == 5, str(result)
         assert "configmap/settings in prod" in result.stderr
+        assert "no Lease says that its attempt held a lock" in result.stderr
+        assert "were deleted, apply what should run in the others" in result.stderr
         assert settings_in_prod(scene) == {"mode": "theirs"}
     after = program("apply", "-f", scene.manifest(web(3)))
     assert after.exit_code == 0, str(after)

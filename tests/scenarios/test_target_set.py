@@ -164,6 +164,18 @@ def test_a_secret_that_is_not_remembered_makes_no_rollback_of_success(scene: Sce
     assert mode(scene) == "one"
 
 
+@pytest.mark.contract("B779", "B1356")
+def test_a_workload_that_did_not_go_back_is_named_in_what_to_do(scene: Scene) -> None:
+    """A `resume` of one of two does not write the other, which its verified set needs."""
+    assert_verified(scene.apply(settings("one"), web(), web(name="api")))
+    bad = (settings("two"), web(2, behaviour=CRASH), web(2, name="api"))
+    assert_ended(scene.apply(*bad, flags=["--on-failure", "pause"]), 6, "failed", "CrashLoop")
+    result = scene.gate("resume", "web", "--output", "json")
+    assert_ended(result, 5, "rollback-failed", "ProgressDeadlineExceeded", running="baseline")
+    advised = "deployment/api: not returned, and not as it was verified; apply the whole manifest"
+    assert advised in one_line(report(scene, result))
+
+
 @pytest.mark.contract("B702", "B252")
 def test_what_is_remembered_holds_no_secret_and_no_environment(scene: Scene) -> None:
     """Digests and bodies are in the Lease, but no value that may be a password."""

@@ -204,10 +204,12 @@ def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]
     if outside:
         named = ", ".join(f"{ref} in {ref.namespace}" for ref in outside)
         raise UnusableRecord(
-            f"the record of {lock} names objects in namespaces where its attempt had no lock:"
-            f" {named}",
+            f"the record of {lock} names objects in namespaces where no Lease says that its attempt"
+            f" held a lock: {named}",
             reason=Reason.NO_BASELINE,
-            hint="did a gate write it? if so, apply the version that you want of all of them",
+            hint="if that namespace or its Leases were deleted, apply what should run in the"
+            " others; else ask who wrote the record, and apply the version that you want of all of"
+            " them",
         )
 
 

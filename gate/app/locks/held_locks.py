@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from gate.core.protocol.events import LeaseLost
 from gate.core.versions.history import History
 from gate.kube.failures import ApiError, NotFound, ResourceVersionConflict, UidMismatch
 from gate.kube.lease import Held, Leases
+from gate.side_by_side import each
 from gate.wire.decode import DecodeError
 from gate.wire.history import read_history
 
@@ -92,6 +94,23 @@ class HeldLocks:
     def history(self, lock: Lock, warn: Warn) -> History:
         """Return what a lock remembers; an empty history if it is not one of ours."""
         return history_of(self._held.get(lock), warn)
+
+    def are_any_lost(self) -> bool:
+        """Renew all locks side by side, and tell whether any is lost; other errors say nothing.
+
+        Nobody may take a lock that was just renewed, so the answer holds for the next writes.
+        """
+
+        def look(lock: Lock) -> None:
+            with contextlib.suppress(Lost, ApiError):
+                self.renew(lock)
+
+        each(self._clock, look, self.ours)
+        return bool(self.lost)
+
+    def renew(self, lock: Lock) -> None:
+        """Renew a lock; errors as of `write`."""
+        self.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
 
     def write(self, lock: Lock, write: Write) -> None:
         """Write to a lock; if it has changed since it was read, check who holds it now and retry.

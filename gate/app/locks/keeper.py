@@ -183,7 +183,7 @@ class Keeper:
             case Task(SaveRecord() as effect):
                 self._save(task, effect)
             case Task(Release() as effect):
-                self._close(task, effect.closed)
+                self._close(task, effect)
                 task.inbox.put(Released(self._clock.now(), effect.effect_id))
 
     def _renew(self, *, gives_way: bool = False) -> None:
@@ -198,7 +198,7 @@ class Keeper:
                 self._renew_at = self._clock.now()
                 break
             try:
-                self._held.write(lock, lambda held: self._leases.renew(held, self._clock.wall()))
+                self._held.renew(lock)
                 self._unrenewable.discard(lock)
             except Lost:
                 self._tell_lost()
@@ -301,14 +301,17 @@ class Keeper:
     def _mask_causes(self, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         return tuple(mask_cause(cause, self.mask) for cause in causes)
 
-    def _close(self, task: Task, closed: Closed) -> None:
+    def _close(self, task: Task, effect: Release) -> None:
         """Write the histories, remove the record, and release the locks.
 
         The record goes last, with its own lock: if the gate is killed in between, whoever finds the
-        record finishes the attempt, and no workload lacks its history.
+        record finishes the attempt, and no workload lacks its history. Where a lost lock changes
+        what the others remember, all are looked at before the first is written.
         """
+        known, closed = set(self._held.lost), effect.closed
+        if effect.if_lost is not None and self._held.are_any_lost():
+            closed = effect.if_lost
         texts = ClosingTexts(self._clock, self._holder, closed, self.mask)
-        known = set(self._held.lost)
         others = [lock for lock in self._held.locks if lock != task.record_in]
         end = functools.partial(self._end_of, task, closed, texts)
         each(self._clock, end, others)

@@ -204,7 +204,8 @@ class Health:
 class Interference:
     """What comes from outside: workloads that others took over, signals, lost locks, contact.
 
-    `lock_taker` is who took the first of the lost locks.
+    `lock_taker` is who took the first of the lost locks. In this leg the gate itself stood still
+    for `suspended_seconds`, which no budget counts.
     """
 
     departures: FrozenMap[Ref, Ending] = field(default_factory=FrozenMap)
@@ -215,6 +216,7 @@ class Interference:
     contact: Contact = field(default_factory=Contact)
     signal_number: int | None = None
     interrupted_at: float = math.inf
+    suspended_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +299,13 @@ class Attempt:
         A chosen budget is one for the whole leg; `auto` begins anew after a wait for a workload.
         """
         if leg_timeout(self.plan.policy, self.course.leg) is not None:
-            return self.course.leg_at
-        return max(self.course.leg_at, self.requests.wait.ended_at)
+            return self._budget_from
+        return max(self._budget_from, self.requests.wait.ended_at)
+
+    @property
+    def _budget_from(self) -> float:
+        """When the budget of the leg would have begun if the gate had never stood still."""
+        return self.course.leg_at + self.interference.suspended_seconds
 
     @property
     def leg_ends_at(self) -> float:
@@ -312,7 +319,7 @@ class Attempt:
         if chosen is None and (not ends or self.requests.wait.ended_at > self.course.leg_at):
             # What is written after a wait is followed only once its writes are answered.
             ends.append(self.followed_from + limits.UNFOLLOWED_SECONDS)
-        return max(ends) if ends else self.course.leg_at + (chosen or 0.0)
+        return max(ends) if ends else self._budget_from + (chosen or 0.0)
 
     @property
     def objects_end_at(self) -> float:

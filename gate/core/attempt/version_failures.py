@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from gate.core.attempt.state import Attempt, Ending
 from gate.core.kinds.registry import has_way_back
@@ -11,13 +10,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.phases import Phase
 from gate.core.versions.judged_version import is_failure
-
-_STANDSTILLS: Final = (Reason.PROGRESS_DEADLINE_EXCEEDED, Reason.TIMEOUT)
-_NOT_TRIED: Final = (Reason.UNREACHABLE, Reason.BLOCKED_BY_FINALIZER)
-_KEPT_FROM_STARTING: Final = frozenset(
-    {Reason.POD_CREATE_DENIED, Reason.BLOCKED_BY_POD, Reason.CONTROLLER_NOT_OBSERVING}
-)
-"""What keeps any version from starting: where nothing else was found, no pod speaks against it."""
+from gate.core.versions.surroundings import STANDSTILLS, is_excused
 
 
 def find_failure(attempt: Attempt, ref: Ref) -> Ending | None:
@@ -38,17 +31,15 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
     """Return the end of a version, with another reason where the clocks blamed it for others.
 
     It is no failure that nobody has replaced its pods where the controller leaves that to people,
-    or that no node could run them: `NoRollout` then. Where too little of it could be seen, or a
-    finalizer, a quota, a pod in the way or idle controllers held it up, nobody knows.
+    or that no node could run them: `NoRollout` then. Where too little of it could be seen, or its
+    surroundings held it up, nobody knows.
     """
-    if why.reason not in _STANDSTILLS:
+    if why.reason not in STANDSTILLS:
         return why
     if not why.causes and _is_left(attempt, ref):
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
-    first = why.causes[0].reason if why.causes else None
-    found = {cause.reason for cause in why.causes}
-    if first in _NOT_TRIED or (found and found <= _KEPT_FROM_STARTING):
+    if is_excused(why.reason, [cause.reason for cause in why.causes]):
         return replace(why, reason=why.causes[0].reason)
     if attempt.plan.resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")

@@ -78,6 +78,11 @@ class AnyReason(enum.StrEnum):
     gives (`WorkloadKind.reasons`).
     """
 
+    @property
+    def is_of_surroundings(self) -> bool:
+        """Whether it keeps any version from starting, or a run from seeing it."""
+        return False
+
 
 class Reason(AnyReason):
     """The reasons that do not depend on the kind of a workload."""
@@ -131,6 +136,22 @@ class Reason(AnyReason):
     USAGE = "Usage"
     INTERNAL_ERROR = "InternalError"
 
+    @property
+    def is_of_surroundings(self) -> bool:
+        """Whether it is a quota, a policy, a lack of room, what is in the way or the server."""
+        return self in _OF_SURROUNDINGS
+
+
+_OF_SURROUNDINGS: Final = frozenset(
+    {
+        Reason.POD_CREATE_DENIED,
+        Reason.UNSCHEDULABLE,
+        Reason.BLOCKED_BY_POD,
+        Reason.BLOCKED_BY_FINALIZER,
+        Reason.CONTROLLER_NOT_OBSERVING,
+        Reason.UNREACHABLE,
+    }
+)
 
 MORE_TELLING: Final = (
     Reason.OUT_OF_MEMORY,

@@ -150,15 +150,16 @@ def _rollback(
     }
     restorable = mine.keys() - without_target(plan)
     rolled_out = find_versions(plan, mine)
-    is_return = goes_back(plan, rolled_out, restorable)
-    back: list[PlannedWrite] = []
-    if is_return:
-        back.extend(_restorations(returns_to, mine, restorable))
-    for ref, object_ in mine.items():
-        if ref in rolled_out - restorable:
-            back.extend(_first_failure(plan, ref, object_))
-    is_undone = rolled_out and rolled_out <= {one.ref for one in back if one.verb is Verb.DELETE}
-    if (is_return or is_undone) and plan.policy.response.prune_created:
+    first = [
+        write
+        for ref, object_ in mine.items()
+        if ref in rolled_out - restorable
+        for write in _first_failure(plan, ref, object_)
+    ]
+    is_undone = rolled_out and rolled_out <= {one.ref for one in first if one.verb is Verb.DELETE}
+    is_return = is_undone or goes_back(plan, rolled_out, restorable)
+    back = [*(_restorations(returns_to, mine, restorable) if is_return else ()), *first]
+    if is_return and plan.policy.response.prune_created:
         planned = {write.ref for write in back}
         gone = [ref for ref in reversed(mine) if _may_be_deleted(mine[ref]) and ref not in planned]
         back.extend(PlannedWrite(ref, Verb.DELETE, Body.of({})) for ref in gone)

@@ -115,10 +115,15 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Release the lock and store what is to be remembered."""
+    """Release the locks and store what is to be remembered.
+
+    `if_lost` is what is to be remembered instead if one of the locks turns out to be lost, None if
+    that makes no difference.
+    """
 
     effect_id: int
     closed: Closed
+    if_lost: Closed | None = None
 
 
 Asking = SaveRecord | Write | Read | RemovePod | Collect | Ask | FindUsers | Release

@@ -35,6 +35,14 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspended:
+    """The gate itself, or its machine, stood still for at most `seconds` until `at`."""
+
+    at: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class ContactFailed:
     """A request or a watch failed, or its answer took long: facts may have been missed."""
 
@@ -112,6 +120,7 @@ Observation = (
     | Listed
     | Woke
     | Interrupted
+    | Suspended
     | ContactEvent
     | LeaseLost
     | ControllersSilent

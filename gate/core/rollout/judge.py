@@ -172,6 +172,11 @@ class Rollout:
         blindness = self.blindness.read_well(at)
         return self if blindness is self.blindness else replace(self, blindness=blindness)
 
+    def with_longer_budget(self, seconds: float) -> Rollout:
+        """Return the rollout with its total budget longer by so much."""
+        budget = replace(self.budget, begins_at=self.budget.begins_at + seconds)
+        return replace(self, budget=budget)
+
     def restart_clock(self, at: float) -> Rollout:
         """Return the rollout with a whole deadline ahead: what stood in its way is removed."""
         seconds = self.blindness.seconds(at)

@@ -11,7 +11,7 @@ from gate.core.rollout.causes import Cause
 
 LEAST_SECONDS = 5.0
 """What is missing for less than this explains nothing: it is one request that took its time."""
-LEAST_SHARE = 0.1
+LEAST_SHARE = 0.5
 """The share of a leg in which facts have to be missing, at least, to explain its end."""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from gate.core.attempt import limits
 from gate.core.attempt.history_entries import closed_of
-from gate.core.attempt.state import Attempt, Step
+from gate.core.attempt.state import Attempt, Ending, Step
 from gate.core.attempt.transitions import Trigger
 from gate.core.endings.conclusion import with_endings
 from gate.core.endings.differences import differences
@@ -19,10 +20,17 @@ from gate.core.endings.last_reads import (
 )
 from gate.core.endings.lock_ending import with_lost_lock
 from gate.core.model.body import FrozenMap
+from gate.core.model.objects import CleanText
+from gate.core.model.outcome import Outcome, Reason
 from gate.core.protocol.effects import Release
 from gate.core.states.behaviour import StateBehaviour
 from gate.core.states.verdicts import Verdicts
+from gate.core.versions.history import Closed
 from gate.core.writes.order import without_requests
+
+_LOST: Final = Ending(
+    Outcome.SUPERSEDED, Reason.LOCKED, CleanText("a lock of this attempt was taken")
+)
 
 
 class Closing(StateBehaviour):
@@ -37,11 +45,10 @@ class Closing(StateBehaviour):
             attempt = with_restorations_checked(attempt)
         else:
             attempt = with_endings(attempt, trigger)
-        attempt = with_lost_lock(attempt)
-        closed = closed_of(attempt)
+        closed, if_lost = closed_of(attempt), _closed_if_lost(attempt)
         attempt = _without_writes(with_unread(attempt))
         lines = tuple(attempt.say("differs", line) for line in differences(attempt))
-        release = Release(attempt.requests.next_id, closed)
+        release = Release(attempt.requests.next_id, closed, if_lost)
         return attempt.with_effect(release), (*lines, release)
 
     def next_trigger(self, attempt: Attempt, _verdicts: Verdicts) -> Trigger | None:
@@ -52,6 +59,16 @@ class Closing(StateBehaviour):
     def wake_times(self, attempt: Attempt) -> Iterator[float]:
         """Yield when the release is no longer waited for."""
         yield closes_at(attempt)
+
+
+def _closed_if_lost(attempt: Attempt) -> Closed | None:
+    """Return what to remember if a lock is lost, None where only its own lock would remember it."""
+    if len(attempt.plan.targets) < 2:  # noqa: PLR2004 - a lock for each
+        return None
+    lost = attempt.interference.lock_lost or _LOST
+    doubted = replace(attempt, interference=replace(attempt.interference, lock_lost=lost))
+    superseded = with_lost_lock(doubted)
+    return closed_of(superseded) if superseded is not doubted else None
 
 
 def _without_writes(attempt: Attempt) -> Attempt:

@@ -145,7 +145,8 @@ def _answer_unwritten(attempt: Attempt, verdicts: Verdicts) -> Trigger:
     if breaks_off(attempt, verdicts):
         return Trigger.RETREAT if may_take_back(attempt) else Trigger.CONFIRMED
     if find_failed_needs(attempt, verdicts):
-        goes_back = has_writes_back(attempt, find_culprits(verdicts))
+        culprits = find_culprits(verdicts)
+        goes_back = bool(culprits) and has_writes_back(attempt, culprits)
         return Trigger.RETREAT if goes_back else Trigger.CONFIRMED
     return Trigger.UNWRITTEN
 

@@ -107,6 +107,7 @@ def start_rollback(attempt: Attempt, verdicts: Verdicts) -> Attempt:
             uncertain=False,
             set_aside=_still_uncertain(attempt, queue),
         ),
+        interference=replace(attempt.interference, suspended_seconds=0.0),
         course=replace(attempt.course, forward_ended_at=attempt.leg_ends_at, leg_at=attempt.now),
         workloads=replace(
             attempt.workloads,

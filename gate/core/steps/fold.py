@@ -28,6 +28,7 @@ from gate.core.protocol.events import (
     ControllersSilent,
     Interrupted,
     LeaseLost,
+    Suspended,
     Woke,
 )
 from gate.core.rollout.judge import Rollout
@@ -53,6 +54,8 @@ def fold(attempt: Attempt, event: AttemptEvent) -> Attempt:
             return attempt
         case Interrupted(_, signal_number):
             return _fold_interruption(attempt, signal_number)
+        case Suspended(_, seconds):
+            return _give_time_back(_without_facts(attempt), seconds)
         case (
             ContactFailed() | ContactLost() | ContactRestored() | AccessRefused() | AccessGranted()
         ):
@@ -134,6 +137,22 @@ def _without_facts(attempt: Attempt) -> Attempt:
         attempt,
         workloads=replace(attempt.workloads, rollouts=FrozenMap(rollouts)),
         requests=replace(attempt.requests, next_read_at=min(attempt.requests.next_read_at, soon)),
+    )
+
+
+def _give_time_back(attempt: Attempt, seconds: float) -> Attempt:
+    """Make each budget and window longer by the time for which the gate itself stood still."""
+    course, known, requests = attempt.course, attempt.workloads, attempt.requests
+    rollouts = {ref: one.with_longer_budget(seconds) for ref, one in known.rollouts.items()}
+    outside = attempt.interference
+    return replace(
+        attempt,
+        course=replace(course, baked_since=course.baked_since + seconds),
+        workloads=replace(known, rollouts=FrozenMap(rollouts)),
+        requests=replace(
+            requests, wait=replace(requests.wait, since=requests.wait.since + seconds)
+        ),
+        interference=replace(outside, suspended_seconds=outside.suspended_seconds + seconds),
     )
 
 

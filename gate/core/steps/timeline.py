@@ -84,6 +84,10 @@ def _narrate_dropped(before: Attempt, after: Attempt) -> Iterator[Line]:
 
 
 def _contact(before: Attempt, after: Attempt) -> Iterator[Line]:
+    slept = after.interference.suspended_seconds - before.interference.suspended_seconds
+    if slept > 0:
+        text = "the gate itself stood still, for up to"
+        yield "suspended", f"{text} {slept:.0f} s, which no budget and no bake window counts"
     was, now = before.interference.contact, after.interference.contact
     if now.refusal is not None and was.refusal is None:
         yield "contact", f"the API server refuses this user: {now.refusal.why}"

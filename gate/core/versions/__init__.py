@@ -10,6 +10,7 @@ __all__ = [
     "obstacles",
     "selection",
     "shared_members",
+    "surroundings",
     "undo_choice",
     "undo_conflicts",
     "undo_set",

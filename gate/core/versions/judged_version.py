@@ -13,19 +13,15 @@ from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import UNPROVEN, AnyReason, Reason
 from gate.core.rollout.causes import Cause
+from gate.core.versions.surroundings import is_excused
 
 _NO_FAILURES: Final = (
     Reason.INTERRUPTED,
-    Reason.UNREACHABLE,
     Reason.FORBIDDEN,
     Reason.CHECK_INCONCLUSIVE,
     Reason.CHECK_ERROR,
     Reason.SIBLING_FAILED,
     Reason.PAUSED,
-    Reason.BLOCKED_BY_FINALIZER,
-    Reason.BLOCKED_BY_POD,
-    Reason.POD_CREATE_DENIED,
-    Reason.CONTROLLER_NOT_OBSERVING,
 )
 """Reasons of an end that say nothing about the attempt's version."""
 _NO_VERDICT: Final = (
@@ -84,7 +80,7 @@ def is_later_restart(one: Template, other: Template) -> bool:
 
 def is_failure(reason: AnyReason) -> bool:
     """Tell whether the reason of an attempt's end speaks against its version."""
-    return reason not in (*_NO_FAILURES, *_NO_VERDICT)
+    return reason not in (*_NO_FAILURES, *_NO_VERDICT) and not is_excused(reason, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def send_body(attempt: Attempt, head: PlannedWrite, body: Body) -> Step:
             attempt,
             writes=replace(attempt.writes, first_sent_at=attempt.now),
             course=replace(attempt.course, leg_at=attempt.now),
+            interference=replace(attempt.interference, suspended_seconds=0.0),
         )
     if attempt.course.leg is Leg.BACK and attempt.writes.rollback_written_at is None:
         attempt = replace(attempt, writes=replace(attempt.writes, rollback_written_at=attempt.now))

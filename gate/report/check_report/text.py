@@ -104,7 +104,7 @@ def _point_lines(question: QuestionResult, line: int, column: int, style: Style)
 
 def _end(result: ChecksResult, style: Style, *, explained: bool) -> list[str]:
     said = f"exit {result['exit_code']}: {result['message']}"
-    more = "" if explained else "; --explain shows how"
+    more = "" if explained else "; --explain says why"
     return style.wrap(said + more, style.width, 2)
 
 

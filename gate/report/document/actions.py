@@ -23,10 +23,11 @@ def objects(attempt: Attempt, run: Run) -> list[ObjectResult]:
     """Return every object of the manifest; a workload followed without a write is "unchanged".
 
     A command without a manifest also plans objects that it would only return: they are left out
-    if nothing was done to them.
+    if nothing was done to them. What the way back was refused is there, whoever planned it.
     """
     refs = dict.fromkeys(one.ref for one in attempt.plan.objects if _is_concerned(attempt, one.ref))
     refs.update(dict.fromkeys(target.ref for target in attempt.plan.targets))
+    refs.update(dict.fromkeys(attempt.writes.refusals))
     return [_object(attempt, ref, run) for ref in refs]
 
 

@@ -9,11 +9,13 @@ from typing import Final
 from gate.core.attempt.replacement import Stage
 from gate.core.attempt.state import Attempt
 from gate.core.endings.unwritten import has_landed_late
+from gate.core.kinds.registry import has_way_back
 from gate.core.model.fact import Known
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.plan.forced_fields import lost_fields
 from gate.core.plan.leg import Leg
+from gate.core.plan.rollback_plan import find_versions
 from gate.core.readiness.needs import why_kept
 from gate.core.rollout.policy import OnFailure, OnFirstFailure
 from gate.report.document.versions import is_scaled_to_zero, latest_snapshot
@@ -29,6 +31,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
         *_vacuous(attempt),
         *workload_warnings(attempt),
         *_not_restored(attempt, is_locked=is_locked),
+        *_kept_beside_new(attempt),
         *_not_replaced(attempt),
         *_not_paused_again(attempt),
         *_iter_paused(attempt),
@@ -102,6 +105,20 @@ def _not_restored(attempt: Attempt, *, is_locked: bool) -> Iterator[str]:
             yield f"{name(ref)} was changed by somebody else meanwhile, and left alone"
     for ref, refusal in attempt.writes.refusals.items():
         yield f"{name(ref)} could not be restored: {refusal.message}"
+
+
+def _kept_beside_new(attempt: Attempt) -> Iterator[str]:
+    """Name what was there before and stays as a failed apply of new workloads alone wrote it."""
+    written, response = attempt.ledger.written, attempt.plan.policy.response
+    created = [written[ref].before is None for ref in find_versions(attempt.plan, written)]
+    is_kept = bool(created) and all(created) and response.on_failure is OnFailure.ROLLBACK
+    if attempt.outcome not in (Outcome.FAILED, Outcome.ROLLED_BACK) or not is_kept:
+        return
+    for ref, one in written.items():
+        is_there = one.before is not None and one.changed and has_way_back(ref)
+        if is_there and ref not in (*attempt.ledger.restored, *attempt.ledger.left_alone):
+            kept = f"{attempt.plan.name_of(ref)} keeps what this run wrote, and others may use it"
+            yield f"{kept}: to return it, apply what it was before"
 
 
 def _not_replaced(attempt: Attempt) -> Iterator[str]:

@@ -121,7 +121,7 @@ def _listing(block: Block, result: Result, style: Style) -> None:
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        block.line("ended", "  ".join(pad(cell, width) for cell, width in cells))
+        block.line("ended", "  ".join(pad(cell, width) for cell, width in cells).rstrip())
     if len(ranked) > len(rows):
         block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
 
@@ -183,7 +183,7 @@ def _details(block: Block, result: Result, workload: WorkloadResult) -> None:
         block.row("about", f"{kind.call(workload['name'])}, namespace {workload['namespace']}", 1)
     most = 2 if workload["reason"] in _CLOCKS else 1
     for line in _why(result, workload)[: None if alone else most]:
-        block.row("why", line, lines=4 if workload["outcome"] == Outcome.REFUSED else 2)
+        block.row("why", line, lines=4)
     _runs(block, result, workload)
 
 

@@ -16,7 +16,6 @@ DAEMON_SET: Final = WorkloadWords(
         Reason.VACUOUS: "{name} has no node to run on: nothing runs",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({DaemonSetReason.BLOCKED_BY_NODE, Reason.BLOCKED_BY_POD}),
     steps={
         Reason.NO_ROLLOUT: (
             Advice(

@@ -15,7 +15,6 @@ DEPLOYMENT: Final = WorkloadWords(
     version=REPLICA_SET,
     parts="replicasets,pods",
     ends={Reason.VACUOUS: "{name} has 0 replicas, as asked for: nothing runs"},
-    hindrances=frozenset({_UNCREATED}),
     steps={_UNCREATED: (Advice("correct what the controller could not create, then apply again"),)},
     limits={_UNCREATED: "replicaset-create"},
 )

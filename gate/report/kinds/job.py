@@ -58,7 +58,6 @@ JOB: Final = WorkloadWords(
         ),
         Stage.ENDED: StageWords("{did}", "what {it} did stays"),
     },
-    hindrances=frozenset({JobReason.NO_PARALLELISM}),
     failures=frozenset({"JobFailed"}),
     end_of_pause=("patch", "{called}", "--type=merge", "-p", '{{"spec":{{"suspend":false}}}}'),
     steps={
@@ -69,8 +68,8 @@ JOB: Final = WorkloadWords(
                 "kubectl logs -l job-name={bare} {place} --all-containers --prefix --tail=50",
             ),
             Advice(
-                "a failed Job does not run again: apply it under a new name (generateName gives"
-                " each run one), or with the annotation"
+                "a failed Job does not run again: with generateName the next apply makes another"
+                " one; else apply it under a new name, or with the annotation"
                 ' rollout-gate.dev/replace-failed: "true"'
             ),
             Advice(

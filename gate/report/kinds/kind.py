@@ -64,10 +64,9 @@ class WorkloadWords:
     not plainly the new version, what `{name}` is; `{pods}` is how many pods run which revision.
     `stages` say how it did not end well, where it runs once and serves nothing.
 
-    Of reasons: `hindrances` keep any version from starting, `failures` are the version's own fault,
-    `steps` say what to do about each, in place of what holds for all kinds, and `limits` are the
-    classes of `--fail-fast` that decide them. `end_of_pause` are the words after which kubectl ends
-    a pause of `{called}`.
+    Of reasons: `failures` are the version's own fault, `steps` say what to do about each, in place
+    of what holds for all kinds, and `limits` are the classes of `--fail-fast` that decide them.
+    `end_of_pause` are the words after which kubectl ends a pause of `{called}`.
     """
 
     name: str
@@ -75,7 +74,6 @@ class WorkloadWords:
     parts: str
     ends: Mapping[str, str] = field(default_factory=dict)
     stages: Mapping[Stage, StageWords] = field(default_factory=dict)
-    hindrances: frozenset[str] = frozenset()
     failures: frozenset[str] = frozenset()
     steps: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)

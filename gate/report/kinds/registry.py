@@ -19,9 +19,6 @@ WORKLOADS: Final[tuple[WorkloadWords, ...]] = (
 DEFAULT: Final = deployment.DEPLOYMENT
 """What a name alone means, and an entry of a document of before, without `kind`."""
 
-HINDRANCES: Final = frozenset().union(*(one.hindrances for one in WORKLOADS))
-"""The reasons of kinds that keep any version from starting."""
-
 FAILURES: Final = frozenset().union(*(one.failures for one in WORKLOADS))
 """The reasons of kinds that are a version's own fault."""
 

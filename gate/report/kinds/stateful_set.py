@@ -18,7 +18,6 @@ STATEFUL_SET: Final = WorkloadWords(
         StatefulSetReason.PARTITIONED: "{name} is updated as far as its partition asks: {pods}",
         Reason.NO_ROLLOUT: "{name} was applied, and nothing rolls: {pods}",
     },
-    hindrances=frozenset({Reason.BLOCKED_BY_POD}),
     steps={
         StatefulSetReason.PARTITIONED: (
             Advice("to update the pods that are left, lower the partition and apply again"),

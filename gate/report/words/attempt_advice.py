@@ -61,18 +61,21 @@ _MANAGER: Final = re.compile(r'conflicts? with "([^"]+)"')
 
 
 def after_interruption(result: Result) -> Iterator[Step]:
-    """Say whether to apply again what broke off, by whether anything was found against it."""
+    """Say whether to begin again what broke off, by whether anything was found against it.
+
+    Which command that was, an apply, an `undo` or a `restart`, the report does not know.
+    """
     has_ended = result["outcome"] in (Outcome.ROLLED_BACK, Outcome.FAILED)
     broke_off = has_ended and result["reason"] == Reason.INTERRUPTED
     if not broke_off or result["takes_back"]:
         return
     if any(one["causes"] or one["evidence"] for one in result["workloads"]):
-        text = "what was applied was not judged to the end: look at what is shown of it before"
-        yield Step(f"{text} you apply it again")
+        text = "what was begun was not judged to the end: look at what is shown of it before you"
+        yield Step(f"{text} run its command again")
     else:
         yield Step(
-            "what was applied was not judged to the end, but nothing was found against it: apply"
-            " it again if it should run"
+            "what was begun was not judged to the end, but nothing was found against it: run its"
+            " command again if it is still wanted"
         )
 
 

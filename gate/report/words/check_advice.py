@@ -30,7 +30,7 @@ def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[St
     if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
         yield Step("find out which requests fail in the new version, fix that, then apply again")
         return
-    text = "a single look compares nothing; this says how much time or traffic it takes"
+    text = "a single look compares nothing; see how long both versions have to serve side by side"
     yield _ask(result, text, name, place, "--power")
 
 

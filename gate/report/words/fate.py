@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from gate.report.schema.result import Result, WorkloadResult
+from gate.report.words.half_applied import is_innocent, is_unwritten
 from gate.report.words.object_names import list_own_objects
 
 _Key = TypeVar("_Key")
@@ -19,6 +20,7 @@ class Fate(Enum):
     SCALED_TO_ZERO = auto()
     BEING_DELETED = auto()
     DELETED = auto()
+    NEVER_WRITTEN = auto()
 
 
 GONE = (Fate.BEING_DELETED, Fate.DELETED)
@@ -26,7 +28,12 @@ GONE = (Fate.BEING_DELETED, Fate.DELETED)
 
 
 def fate_of(result: Result, workload: WorkloadResult) -> Fate:
-    """Return how the run left a workload, by what was done to it and by what runs."""
+    """Return how the run left a workload, by what was done to it and by what runs.
+
+    Without objects in the document nothing was to be written, as by `verify`.
+    """
+    if result["objects"] and is_innocent(workload) and is_unwritten(workload):
+        return Fate.NEVER_WRITTEN
     done = {item["action"] for item in list_own_objects(result, workload)}
     if "deleted" in done:
         return Fate.DELETED
@@ -47,6 +54,8 @@ def fate_words(fate: Fate, count: int) -> str:
             return f"{'is' if one else 'are'} being deleted"
         case Fate.DELETED:
             return f"{'was' if one else 'were'} deleted"
+        case Fate.NEVER_WRITTEN:
+            return f"{'was' if one else 'were'} never written"
 
 
 def group_workloads(

@@ -6,20 +6,10 @@ from typing import Final
 
 from gate.core.model.outcome import WELL, Outcome, Reason
 from gate.core.model.remedy import Remedy
+from gate.core.versions.surroundings import is_excused
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 
-_OUTSIDE = registry.HINDRANCES.union(
-    {
-        Reason.POD_CREATE_DENIED,
-        Reason.UNSCHEDULABLE,
-        Reason.CONTROLLER_NOT_OBSERVING,
-        Reason.UNREACHABLE,
-        Reason.BLOCKED_BY_FINALIZER,
-    }
-)
-"""What keeps any version from starting, or a run from seeing it: a quota, a policy, a lack of room,
-the control plane."""
 _OF_THE_VERSION = registry.FAILURES.union(
     {
         Reason.CRASH_LOOP,
@@ -49,8 +39,8 @@ def verb_of(workload: WorkloadResult) -> str:
     if workload["reason"] == Reason.CHECK_FAILED:
         return "failed"
     own = [c["reason"] for c in workload["causes"] if c["reason"] != Reason.SIBLING_FAILED]
-    underneath = {workload["reason"], *own[:1]}
-    if underneath & _OUTSIDE or not underneath & _OF_THE_VERSION:
+    is_against = not _OF_THE_VERSION.isdisjoint((workload["reason"], *own))
+    if is_excused(workload["reason"], own) or not is_against:
         return "did not complete"
     return "failed"
 

@@ -35,7 +35,10 @@ FIXED_STEPS: Final[Mapping[str, tuple[str, str]]] = {
         "",
     ),
     Reason.NOT_READY: (
-        "the containers run, but their readiness probe does not pass: check both",
+        (
+            "the containers run, but their readiness probe does not pass: check the probe, and"
+            " what it asks"
+        ),
         "",
     ),
     Reason.BLOCKED_BY_FINALIZER: (

@@ -19,7 +19,7 @@ def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
         text = "it goes on without the gate; to follow it to its end:"
         yield step_about(result, worst, text, "verify")
     elif not is_unwritten(worst):
-        yield step_about(result, worst, "judge what goes on without the gate:", "verify")
+        yield step_about(result, worst, "see how it ends without the gate:", "verify")
     rollback = result["rollback"]
     if rollback is not None and rollback["written_at"]:
         yield from _on_its_way_back(result)

@@ -28,11 +28,11 @@ def describe_interruption(result: Result) -> str:
     if len(workloads) in (len(unwritten), len(doubtful)):
         return result["message"]
     if is_alike and not (unwritten or runs or doubtful):
-        return result["message"]
+        return _say_of_all(result)
     rolling = [one for one in workloads if one not in (*unwritten, *doubtful, *runs)]
     parts = [*_runs(result, runs, is_alone=not rolling)]
     if is_back:
-        parts.insert(0, result["message"])
+        parts.insert(0, _say_of_all(result))
     elif rolling:
         parts.append(f"the rollout of {_names(result, rolling)} was left as it is")
     if unwritten:
@@ -42,6 +42,13 @@ def describe_interruption(result: Result) -> str:
         were = "was" if len(doubtful) == 1 else "were"
         parts.append(f"whether {_names(result, doubtful)} {were} written is not known")
     return "; ".join(parts)
+
+
+def _say_of_all(result: Result) -> str:
+    """Return the message with the names of all workloads that have it, not of the first alone."""
+    text = result["message"].partition(": ")[2]
+    alike = [one for one in result["workloads"] if one["message"] == text]
+    return f"{_names(result, alike)}: {text}" if len(alike) > 1 else result["message"]
 
 
 def _runs(result: Result, runs: list[WorkloadResult], *, is_alone: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from gate.report.kinds import registry
 from gate.report.schema.result import ObjectResult, Result
 from gate.report.words.attempt_advice import take_over_flags
 from gate.report.words.found_at_end import is_changed_by_others
-from gate.report.words.object_names import object_name, some_names
+from gate.report.words.object_names import list_own_objects, object_name, some_names
 
 _MOST_NAMED = 3
 _DATA = ("ConfigMap", "Secret")
@@ -84,12 +84,11 @@ def _after_part_of_a_return(result: Result) -> Iterator[tuple[str, str]]:
     """
     if result["outcome"] != Outcome.ROLLBACK_FAILED:
         return
+    own = [item for one in result["workloads"] for item in list_own_objects(result, one)]
     left = [
         item
         for item in result["objects"]
-        if item["not_restored"]
-        and not item["irreversible"]
-        and not registry.is_workload(item["kind"])
+        if item["not_restored"] and not item["irreversible"] and item not in own
     ]
     if not left:
         return

@@ -11,20 +11,16 @@ from typing import Final
 
 from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
+from gate.core.versions.surroundings import OF_SURROUNDINGS
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.attempt_advice import WITHOUT_A_WORKLOAD, Step
 from gate.report.words.object_names import list_own_objects
 
-_OF_A_RETURN: Final = (
-    Reason.POD_CREATE_DENIED,
-    Reason.UNSCHEDULABLE,
-    Reason.BLOCKED_BY_FINALIZER,
-    Reason.CONTROLLER_NOT_OBSERVING,
+_OF_A_RETURN: Final = (OF_SURROUNDINGS - {Reason.UNREACHABLE}) | {
     Reason.CONTAINER_CONFIG,
     Reason.NOT_RESTORED,
-    *registry.HINDRANCES,
-)
+}
 """What keeps the version before from serving again, as it would any version."""
 
 

@@ -184,7 +184,7 @@ def _describe_failed(result: Result, workload: WorkloadResult) -> str:
         return f"{did}; the {kind.name} {fate_words(fate, 1)}{serves}"
     match workload["running"]:
         case "new":
-            return f"{did}, and it is all that runs"
+            return f"{did}, and there is no other"
         case "mixed":
             return f"{did}, and runs beside the old one"
         case "baseline" if workload["reason"] in OF_CHECKS:

@@ -13,9 +13,11 @@ from gate.report.words.single_run import is_left_open
 def worst_workload(result: Result) -> WorkloadResult | None:
     """Return the workload that decided how the attempt ended, None if it has none."""
     is_cut_off = result["outcome"] == Outcome.INTERRUPTED
+    is_stuck = result["outcome"] == Outcome.ROLLBACK_FAILED
     ranked = sorted(
         result["workloads"],
         key=lambda d: (
+            is_stuck and d["outcome"] != result["outcome"],
             not has_failed_for_good(d),
             is_cut_off and not is_left_open(d),
             is_cut_off and is_unwritten(d),

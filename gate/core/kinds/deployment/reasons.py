@@ -9,3 +9,8 @@ class DeploymentReason(AnyReason):
     """What keeps a Deployment from rolling out."""
 
     REPLICA_SET_CREATE_ERROR = "ReplicaSetCreateError"
+
+    @property
+    def is_of_surroundings(self) -> bool:
+        """Whether the controller can create no version."""
+        return self is DeploymentReason.REPLICA_SET_CREATE_ERROR

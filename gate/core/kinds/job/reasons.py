@@ -11,3 +11,8 @@ class JobReason(AnyReason):
     JOB_FAILED = "JobFailed"
     POD_FAILED = "PodFailed"
     NO_PARALLELISM = "NoParallelism"
+
+    @property
+    def is_of_surroundings(self) -> bool:
+        """Whether it asks for no pod, whatever its version."""
+        return self is JobReason.NO_PARALLELISM

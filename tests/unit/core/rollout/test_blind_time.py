@@ -81,8 +81,8 @@ UNREAD = "nothing of it could be read from the API server for"
     [
         (100.0, 500.0, 600.0, "400 s of 600 s"),
         (100.0, math.inf, 600.0, "500 s of 600 s"),
-        (100.0, 160.0, 600.0, "60 s of 600 s"),
-        (100.0, 155.0, 600.0, None),  # less than a tenth
+        (100.0, 400.0, 600.0, "300 s of 600 s"),
+        (100.0, 395.0, 600.0, None),  # less than half
         (5.0, 9.0, 20.0, None),  # no longer than one slow request
         (100.0, 200.0, 710.0, None),  # in sight for its whole deadline
     ],

@@ -150,6 +150,12 @@ def test_a_long_comparison_is_thinned_out() -> None:
     (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
     assert shown["comparison"] is not None
     assert shown["comparison"]["decided_at_seconds"] is None, "what it passed by is in doubt"
+    row["verdict"] = "fail"
+    (shown,) = history([check], [row], run_at_the_end)["checks"]  # type: ignore[list-item]
+    comparison = shown["comparison"]
+    assert comparison is not None
+    last = comparison["samples"][-1]["at_seconds"]
+    assert comparison["decided_at_seconds"] == last, "no look failed it but the last one of the end"
 
 
 @pytest.mark.contract("B1210")

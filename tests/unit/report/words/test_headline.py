@@ -56,7 +56,7 @@ FAILED, BACK = Outcome.FAILED, Outcome.ROLLED_BACK
 CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIBLING_FAILED
 
 
-@pytest.mark.contract("B772", "B742", "B1310", "B1311")
+@pytest.mark.contract("B772", "B742", "B1310", "B1311", "B1361")
 @pytest.mark.parametrize(
     ("deployments", "said"),
     [
@@ -84,7 +84,8 @@ CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIB
             ([(BACK, Reason.PROGRESS_DEADLINE_EXCEEDED, *causes)], f"deployment/web {verb}; ")
             for causes, verb in (
                 ([CRASH, DENIED], "failed"),
-                ([DENIED, CRASH], "did not complete"),
+                ([DENIED, CRASH], "failed"),
+                ([DENIED, Reason.UNSCHEDULABLE], "did not complete"),
                 ([SIBLING, CRASH, Reason.UNSCHEDULABLE], "failed"),
                 ([Reason.UNREACHABLE, Reason.NOT_READY], "did not complete"),
                 ([Reason.NOT_STARTED], "did not complete"),
@@ -93,10 +94,10 @@ CRASH, DENIED, SIBLING = Reason.CRASH_LOOP, Reason.POD_CREATE_DENIED, Reason.SIB
         ),
     ],
 )
-def test_each_is_judged_by_the_first_cause_of_its_own(
+def test_each_is_judged_by_the_causes_of_its_own(
     deployments: list[tuple[Any, ...]], said: str
 ) -> None:
-    """Neither another one's failure nor what came second speaks for or against it."""
+    """Another one's failure does not speak against it; what its own pods did does."""
     found = []
     for name, (outcome, reason, *causes) in zip(("web", "api"), deployments, strict=False):
         one = workload_result(outcome, reason, "baseline", name)
@@ -164,3 +165,17 @@ def test_what_is_in_doubt_is_neither_written_nor_never_written(
     line = headline(result, ONE_LINE)[0]
     assert said in line
     assert "never written" not in line
+
+
+@pytest.mark.contract("B1358")
+def test_a_signal_on_the_way_back_names_every_workload_that_it_left() -> None:
+    """Not the first alone; one that had come back is none of them."""
+    left = "the rollback was written, not verified"
+    web, db, api = (workload_result(Outcome.INTERRUPTED, Reason.INTERRUPTED) for _ in range(3))
+    web["message"] = db["message"] = left
+    db |= {"kind": "StatefulSet", "name": "db"}
+    api |= {"name": "api", "outcome": Outcome.ROLLED_BACK, "message": "said"}
+    back: Any = {"restored": [], "written_at": "2026-01-01T00:00:00Z", "verified_seconds": None}
+    result: Any = result_of(web, api, db) | {"message": f"deployment/web: {left}", "rollback": back}
+    (line,) = headline(result, ONE_LINE)
+    assert line.endswith(f"deployment/web, statefulset/db: {left}"), line

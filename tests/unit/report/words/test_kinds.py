@@ -126,6 +126,18 @@ def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     assert "runs  " not in text
 
 
+@pytest.mark.contract("B1357")
+def test_what_did_not_go_back_comes_before_the_job_that_led_back() -> None:
+    """The Job needs nobody any more; what is in the way of the StatefulSet does."""
+    job = of_kind("Job", Outcome.FAILED, "JobFailed", running="none", lasting_effect="what it did")
+    job["name"] = "smoke"
+    causes = [cause_of(Reason.SIBLING_FAILED), cause_of(Reason.BLOCKED_BY_POD, subject="pod/db-1")]
+    stuck = of_kind("StatefulSet", Outcome.ROLLBACK_FAILED, "SiblingFailed", causes=causes)
+    assert steps(stuck, job) == steps(stuck)
+    text = verdict_text(result_of(stuck, job), ONE_LINE)
+    assert "about     statefulset/db" in text
+
+
 @pytest.mark.contract("B1035")
 def test_what_a_job_did_is_not_counted_as_gone_back() -> None:
     """It ran before the version that failed, and stays."""
@@ -222,7 +234,7 @@ def test_every_word_is_about_a_reason_that_the_kind_gives() -> None:
     """A reason that is spelt otherwise would never be advised on."""
     known = {reason.value for reason in core.all_reasons()}
     for words in registry.WORKLOADS:
-        own = {*words.ends, *words.steps, *words.limits, *words.hindrances, *words.failures}
+        own = {*words.ends, *words.steps, *words.limits, *words.failures}
         assert own <= known, words.name
     assert {one.name for one in registry.WORKLOADS} == {str(one.name) for one in core.KINDS}
 

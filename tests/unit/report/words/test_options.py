@@ -104,7 +104,7 @@ def test_every_option_that_a_hint_names_exists() -> None:
     assert found, "some hints name options"
 
 
-@pytest.mark.contract("B846")
+@pytest.mark.contract("B846", "B1359")
 def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     """Unless somebody undid it, or anything speaks against it."""
     one = workload_result(Outcome.ROLLED_BACK, Reason.INTERRUPTED, "baseline")
@@ -113,11 +113,11 @@ def test_what_broke_off_and_went_back_can_be_applied_again() -> None:
     back["message"] = "the gate ended before the new version was complete"
     (step,) = next_steps(back)  # type: ignore[arg-type]
     assert step.text == (
-        "what was applied was not judged to the end, but nothing was found against it: apply it"
-        " again if it should run"
+        "what was begun was not judged to the end, but nothing was found against it: run its"
+        " command again if it is still wanted"
     )
     (step,) = next_steps({**back, "workloads": []})  # type: ignore[typeddict-item]
-    assert "apply it again" in step.text
+    assert "run its command again" in step.text
     back["takes_back"] = True
     assert not next_steps(back)  # type: ignore[arg-type]
 
@@ -132,8 +132,8 @@ def test_what_broke_off_with_evidence_is_not_called_innocent(takes_back: bool) -
     back: Result = {**result_of(one), "takes_back": takes_back}
     texts = [step.text for step in next_steps(back)]
     looked_at = (
-        "what was applied was not judged to the end: look at what is shown of it before you apply"
-        " it again"
+        "what was begun was not judged to the end: look at what is shown of it before you run its"
+        " command again"
     )
     assert texts == ([] if takes_back else [looked_at])
     crash = "web: Error, exit code 1, 1 restart: web cannot start: the schema is missing"

@@ -207,8 +207,9 @@ def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]
             f"the record of {lock} names objects in namespaces where no Lease says that its attempt"
             f" held a lock: {named}",
             reason=Reason.NO_BASELINE,
-            hint="if that namespace or its Leases were deleted, apply what should run in the others;"
-            " else ask who wrote the record, and apply the version that you want of all of them",
+            hint="if that namespace or its Leases were deleted, apply what should run in the"
+            " others; else ask who wrote the record, and apply the version that you want of all of"
+            " them",
         )
 
 

@@ -13,8 +13,8 @@ from tests.bed.expectations import (
     assert_verified,
     warned,
 )
-from tests.bed.quotas import enforce
-from tests.bed.scene import Scene, quota, secret, settings, web
+from tests.bed.pods import behave
+from tests.bed.scene import Scene, secret, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
 from tests.scenarios.versions import CRASH, DOCUMENT, apply_and_keep, mode, undo
@@ -226,11 +226,16 @@ def test_undo_chooses_nothing_that_failed_however_many_failed_after_it(scene: Sc
 
 
 def fail_a_restart(scene: Scene) -> None:
-    """Restart with a quota that leaves no room for new pods: it goes back."""
-    enforce(scene.objects, quota({"pods": "2"}))
-    result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
+    """Restart with new pods that are never ready: it goes back."""
+    before = {pod["metadata"]["name"] for pod in scene.objects.list_all("pods")}
+    with scene.gate.start("restart", "web", "--timeout", "25s", *DOCUMENT) as running:
+        running.wait_for_line("replicaset ")
+        scene.objects.wait("pods", lambda found: len(found) > len(before))
+        pods = scene.objects.list_all("pods")
+        new = [one for one in pods if one["metadata"]["name"] not in before]
+        behave(scene, new, "never-ready")
+        result = running.wait()
     assert (result.exit_code, result.document["outcome"]) == (4, "rolled-back"), str(result)
-    scene.objects.delete("resourcequotas", "full")
 
 
 @pytest.mark.contract("B703", "B797")

@@ -39,11 +39,11 @@ def weigh_standstill(attempt: Attempt, ref: Ref, why: Ending) -> Ending:
     if not why.causes and _is_left(attempt, ref):
         message = CleanText(f"nobody has replaced its pods (OnDelete): {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
-    if is_excused(why.reason, [cause.reason for cause in why.causes]):
-        return replace(why, reason=why.causes[0].reason)
     if attempt.plan.resumed is None and _had_no_ready_node(attempt, ref):
         message = CleanText(f"no node of its pods was Ready: {why.message}")
         return replace(why, reason=Reason.NO_ROLLOUT, message=message)
+    if is_excused(why.reason, [cause.reason for cause in why.causes]):
+        return replace(why, reason=why.causes[0].reason)
     return why
 
 

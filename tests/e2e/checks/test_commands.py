@@ -81,6 +81,8 @@ def test_every_ready_made_check_can_be_asked(trial_of: TrialOf, prometheus: Engi
     trial.scene.serve(web())
     of_pods = f'namespace="{trial.scene.objects.namespace}"'
     prometheus.wait_for(f"sum(increase({METRIC}_count{{{of_pods}}}[10s])) > 20")
+    # Checks by counts read what was there a moment ago.
+    prometheus.wait_for(f"count({METRIC}_count{{{of_pods}}} offset 3s) == 2")
     printed = [
         {
             **check,
@@ -98,7 +100,7 @@ def test_every_ready_made_check_can_be_asked(trial_of: TrialOf, prometheus: Engi
     assert len(found) == len(READY_MADE) + 1, str(result)
     there = {name for name, said in found.items() if said["value"] is not None}
     names = ("error-rate", "latency-p99", "error-share", "slow-share")
-    assert there == {f"{name}-opentelemetry" for name in names}
+    assert there == {f"{name}-opentelemetry" for name in names}, str(result)
     assert {said["verdict"] for said in found.values()} == {"pass", "no-data"}
     for name, seen in (("error", "2 series of total, 0 of bad"), ("slow", "2 series of total, 2")):
         assert seen in found[f"{name}-share-opentelemetry"]["message"]

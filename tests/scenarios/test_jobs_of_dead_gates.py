@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
 from tests.bed.jobs import PHASE, ended, entry, job
 from tests.bed.scene import Scene, settings, web
+from tests.cluster.command import Result
+from tests.cluster.kubelet.api import JSON
 
 
 def in_one_line(text: str) -> str:
     """Return a text without its line breaks and columns."""
     return " ".join(text.split())
+
+
+def die_at(scene: Scene, line: str, *bodies: JSON, flags: Sequence[str] = ()) -> None:
+    """Apply, and kill the gate once it has written such a line."""
+    with scene.gate.start("apply", "-f", scene.manifest(*bodies), *flags) as running:
+        running.wait_for_line(line)
+        running.kill()
+
+
+def recover_without_jobs(scene: Scene) -> Result:
+    """Recover once every Job has gone by its time to live."""
+    scene.objects.wait("jobs", lambda found: not found)
+    return scene.gate("recover", "web", "--output", "json")
 
 
 @pytest.mark.contract("B1247")
@@ -21,12 +38,8 @@ def test_recover_does_not_know_whether_a_job_was_written_that_may_have_gone(scen
     """The gate died while it ran; then it completed, and its time to live was over."""
     scene.serve(settings("one"), web())
     passing = job(behaviour="complete=5", ttlSecondsAfterFinished=0)
-    path = scene.manifest(settings("two"), passing, web(2))
-    with scene.gate.start("apply", "-f", path) as running:
-        running.wait_for_line("1 pod running")
-        running.kill()
-    scene.objects.wait("jobs", lambda found: not found)
-    result = scene.gate("recover", "web", "--output", "json")
+    die_at(scene, "1 pod running", settings("two"), passing, web(2))
+    result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "Interrupted")
     migrate = entry(result, "migrate")
     assert (migrate["outcome"], entry(result, "web")["outcome"]) == ("inconclusive", "refused")
@@ -44,12 +57,8 @@ def test_recover_does_not_say_of_a_smoke_test_that_ran_that_it_was_not_written(
     scene.serve(settings("one"), web())
     before = job("first", ttlSecondsAfterFinished=0)
     after = job("smoke", annotations={PHASE: "after"}, ttlSecondsAfterFinished=0)
-    path = scene.manifest(settings("two"), before, web(2), after)
-    with scene.gate.start("apply", "-f", path, "--bake", "20s") as running:
-        running.wait_for_line("baking")
-        running.kill()
-    scene.objects.wait("jobs", lambda found: not found)
-    result = scene.gate("recover", "web", "--output", "json")
+    die_at(scene, "baking", settings("two"), before, web(2), after, flags=("--bake", "20s"))
+    result = recover_without_jobs(scene)
     assert ended(result) == (7, "inconclusive", "Interrupted"), str(result)
     text = in_one_line(verdict_text(result.document, Style(width=200)))
     assert "it was not written" not in text
@@ -65,11 +74,8 @@ def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene)
     scene.serve(settings("one"), web())
     after = job("smoke", behaviour="crash=0.5", annotations={PHASE: "after"})
     after["spec"]["ttlSecondsAfterFinished"] = 0
-    with scene.gate.start("apply", "-f", scene.manifest(settings("two"), web(2), after)) as running:
-        running.wait_for_line("restored ")
-        running.kill()
-    scene.objects.wait("jobs", lambda found: not found)
-    result = scene.gate("recover", "web", "--output", "json")
+    die_at(scene, "restored ", settings("two"), web(2), after)
+    result = recover_without_jobs(scene)
     assert ended(result) == (4, "rolled-back", "JobFailed"), str(result)
     text = in_one_line(verdict_text(result.document, Style(width=200)))
     assert "it was not written" not in text
@@ -86,10 +92,9 @@ def test_the_next_apply_names_the_job_of_a_dead_gate_that_goes_on(
 ) -> None:
     """Before its own first write, and in its report: two migrations may run at the same time."""
     scene.serve(settings("one"), web())
-    first = scene.manifest(settings("two"), job("first", behaviour="complete=15"), web(2))
-    with scene.gate.start("apply", "-f", first) as running:
-        running.wait_for_line("job/first: 0 of 1 completions, 1 pod running")
-        running.kill()
+    first = job("first", behaviour="complete=15")
+    line = "job/first: 0 of 1 completions, 1 pod running"
+    die_at(scene, line, settings("two"), first, web(2))
     if is_over:
         scene.objects.wait_for("jobs", "first", lambda one: "completionTime" in one["status"])
     result = scene.apply(settings("two"), job("second"), web(2))

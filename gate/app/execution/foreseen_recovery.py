@@ -64,8 +64,10 @@ def _describe_way(context: CommandContext, record: Record) -> str:
     reader = Reader(session.client, session.resources, session.clock)
     found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))
     watching = watch_followed(session, record, found)
-    watching.settle(context.settings.connect_timeout)
-    watching.stop()
+    try:
+        watching.settle(context.settings.connect_timeout)
+    finally:
+        watching.stop()
     plan = resume(record, found, snapshots_of(record, watching), session.clock.now())
     if plan is None or plan.resumed is None:
         return ""

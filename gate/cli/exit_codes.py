@@ -40,8 +40,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
     ),
     Outcome.ROLLED_BACK: (
         (
-            "what ran before: the old version, available again (no check is asked of it);"
-            " or nothing, if nothing ran before"
+            "what ran before: the old version, available again (no check is asked of it, and it is"
+            " no more verified than before); or nothing, if nothing ran before"
         ),
         "fix what `why` names, then apply again; nothing is urgent",
     ),

@@ -289,6 +289,7 @@ def _baseline(baseline: Baseline | None) -> dict[str, Any] | None:
         "revision": baseline.revision,
         "template": baseline.template.body.thaw(),
         "hash": baseline.label_value,
+        **({"unverified": cause(baseline.unverified)} if baseline.unverified is not None else {}),
     }
 
 
@@ -300,6 +301,7 @@ def _baseline_of(value: Mapping[str, Any] | None) -> Baseline | None:
         None if value["revision"] is None else int(value["revision"]),
         decode.template(value["template"]),
         clean_line(value["hash"]),
+        cause_of(value["unverified"]) if value.get("unverified") else None,
     )
 
 

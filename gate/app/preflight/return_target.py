@@ -17,6 +17,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, Target
+from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
@@ -178,7 +179,7 @@ def _baseline_line(plan: Plan, target: Target, *, changes: bool) -> str:
             if not changes:
                 return f"{name}: {version} runs, and nothing changes: a failure takes nothing back"
             what = "a failure of this undo" if plan.command == "undo" else "a failure"
-            return f"{name}: {what} returns to {version}{_scaled_to_zero(target)}"
+            return f"{name}: {what} returns to {version}{_as_it_is(target, baseline)}"
         case Unknown(why):
             return f"{name}: cannot tell what serves ({why}): no way back"
         case _:
@@ -207,9 +208,12 @@ def _beside(plan: Plan, target: Target) -> str:
     return ", with the configuration of then" if is_same else ""
 
 
-def _scaled_to_zero(target: Target) -> str:
+def _as_it_is(target: Target, baseline: Baseline) -> str:
+    """Say what a return to what runs does not show: that it runs, or that it is good."""
     live = target.snapshot.live
-    return ", which runs no pod" if live is not None and live.replicas == 0 else ""
+    empty = ", which runs no pod" if live is not None and live.replicas == 0 else ""
+    doubt = baseline.unverified
+    return f"{empty}, not verified ({doubt.reason})" if doubt is not None else empty
 
 
 def _why_not_to_what_ran(plan: Plan, ref: Ref) -> str:

@@ -11,6 +11,7 @@ from gate.core.attempt.journal import cause_of_end, record_of
 from gate.core.attempt.last_look import REPLICAS, FindingKind
 from gate.core.attempt.left_version import find_left_version
 from gate.core.attempt.state import Attempt, Ending
+from gate.core.attempt.version_before import is_same_throughout, stays_as_remembered
 from gate.core.attempt.version_failures import (
     find_failed_test,
     find_failure,
@@ -137,7 +138,8 @@ def _find_unverified(
 ) -> JudgedVersion | None:
     """Return the version that was rolled out if it was not verified, None if it was.
 
-    None, too, for one that somebody else replaced before it had failed: nothing is known of it.
+    None, too, for one that somebody else replaced before it had failed: nothing is known of it,
+    and where a change failed that went back, and no version (`is_same_throughout`).
     What is complete is not verified by an attempt whose smoke test failed.
     """
     tried = attempt.ledger.written.get(ref)
@@ -149,6 +151,8 @@ def _find_unverified(
     is_undecided = is_undecided and not is_known_failure(attempt, ref)
     failed_test = find_failed_test(attempt) if ending.outcome is Outcome.VERIFIED else None
     if is_undecided or (ending.outcome is Outcome.VERIFIED and failed_test is None):
+        return None
+    if ending.outcome is Outcome.ROLLED_BACK and is_same_throughout(attempt, ref):
         return None
     live = tried.after if tried is not None else _find_expected(record, ref)
     if live is None or live.workload is None:
@@ -211,7 +215,8 @@ def _find_verified(
     """Return the version that was verified, the new one or the one that serves again, or None.
 
     A version beside a failure, or one of a set that could not be restored whole, is no set to
-    return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again.
+    return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again. A way
+    back may tell nothing new of what serves again (`stays_as_remembered`).
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
     is_doubted = ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.doubts
@@ -220,7 +225,7 @@ def _find_verified(
     live = None
     if ending.outcome is Outcome.VERIFIED and ref in attempt.ledger.written:
         live = attempt.ledger.restored.get(ref) or attempt.ledger.written[ref].after
-    elif ending.outcome is Outcome.ROLLED_BACK:
+    elif ending.outcome is Outcome.ROLLED_BACK and not stays_as_remembered(attempt, ref):
         live = attempt.ledger.restored.get(ref)
     if live is None or not applied_digest(live) or not _stands(attempt, ref):
         return None

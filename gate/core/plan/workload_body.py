@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from gate.core.kinds.registry import is_workload, kind_of, kind_of_body
 from gate.core.model.body import Body
 from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref, Template
+from gate.core.model.objects import CleanText, Container, Ref, Template
 from gate.core.ssa import managed_fields
 
 
@@ -71,3 +71,13 @@ def _without_null(template: Template) -> dict[str, Any]:
     metadata = body.get("metadata") or {}
     kept = {key: value for key, value in metadata.items() if value is not None}
     return {**body, "metadata": kept}
+
+
+def applied_template(body: Body, images: Iterable[CleanText]) -> Template | None:
+    """Return the pod template as applied, of a workload without a revision that has its defaults.
+
+    None for a body without one.
+    """
+    applied = body.thaw().get("spec", {}).get("template")
+    containers = (Container(f"container {n}", image) for n, image in enumerate(images))
+    return Template(Body.of(applied), tuple(containers)) if applied else None

@@ -6,17 +6,23 @@ from dataclasses import dataclass
 
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.objects import Revision, Template
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The version that served: its revision's name and number (None if unknown), its template."""
+    """The version that served: its revision's name and number (None if unknown), its template.
+
+    `unverified` is why the last attempt on it left it unverified; None if it was verified, or if
+    nothing is remembered of it.
+    """
 
     replica_set: str
     revision: int | None
     template: Template
     label_value: str = ""
+    unverified: Cause | None = None
 
 
 def baseline_of(snapshot: Snapshot) -> Fact[Baseline]:

@@ -12,7 +12,9 @@ from typing import Final
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.objects import CleanText, Ref, Template
+from gate.core.model.outcome import UNPROVEN
 from gate.core.plan.plan import Target
+from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
@@ -58,6 +60,20 @@ def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) 
         return False
     left = left_unverified(target, history, digests)
     return left is not None and left.is_failure_of(history.once_verified[0])
+
+
+def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> Cause | None:
+    """Return why what serves before an attempt is not verified, None if it is, or nobody knows.
+
+    Also of what an attempt wrote and no pod ran then (`UNPROVEN`), as it is no obstacle.
+    """
+    left = left_unverified(target, history, digests)
+    current = target.snapshot.current()
+    if left is not None or current is None:
+        return left.why if left is not None else None
+    judged = history.of_replica_set(current)
+    why = judged.why if judged is not None and judged.is_unjudged else None
+    return why if why is not None and why.reason in UNPROVEN else None
 
 
 def left_unverified(

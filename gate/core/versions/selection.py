@@ -16,18 +16,18 @@ from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
 from gate.core.model.fact import Absent, Fact, Known, Unknown
 from gate.core.model.field_manager import FIELD_MANAGER
-from gate.core.model.objects import CleanText, Container, Ref, Revision, Template
+from gate.core.model.objects import CleanText, Ref, Revision, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
 from gate.core.plan.target_set import TargetSet
-from gate.core.plan.workload_body import body_with_template
+from gate.core.plan.workload_body import applied_template, body_with_template
 from gate.core.rollout.baseline import Baseline
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.ssa.managed_fields import owners_of
 from gate.core.versions.candidates import Candidates, Others, live_before
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
-from gate.core.versions.obstacles import is_best_known, left_unverified, obstacle
+from gate.core.versions.obstacles import find_doubt, is_best_known, left_unverified, obstacle
 from gate.core.versions.undo_choice import older_version
 
 _NO_BODY: Final = CleanText("what was verified of it is not remembered, and it has changed since")
@@ -92,8 +92,8 @@ def select(candidates: Candidates, others: Others) -> Selection:
     """Return what a failure returns to; `others` has what `unnamed_members` asked for."""
     beside = FrozenMap(digests_of(candidates.beside))
     if not _needs_verified(candidates):
-        as_they_were = (replace(one, baseline=_as_it_was(one)) for one in candidates.targets)
-        return Selection(tuple(as_they_were), TargetSet(beside=beside))
+        kept = (replace(one, baseline=_as_it_was(candidates, one)) for one in candidates.targets)
+        return Selection(tuple(kept), TargetSet(beside=beside))
     returns = _returns(candidates)
     bodies: dict[Ref, Body] = {}
     targets = []
@@ -220,7 +220,7 @@ def _version(
         known_bad = left is not None and left.members.get(target.ref) == before[target.ref]
         goes_on = isinstance(target.baseline, Absent) and _goes_on(candidates, target)
         if not (known_bad or goes_on):
-            return _as_it_was(target), None
+            return _as_it_was(candidates, target), None
         found = older_version(target, candidates.object(target.ref), history, before, left)
         if found is None:
             return Absent() if isinstance(target.baseline, Known) else target.baseline, None
@@ -237,13 +237,17 @@ def _version(
     body = candidates.body(history, digest, source)
     if body is None:
         return Absent(), None
-    return _baseline(version, owned, source or _template_of(body, version)), body
+    return _baseline(version, owned, source or applied_template(body, version.images)), body
 
 
-def _as_it_was(target: Target) -> Fact[Baseline]:
+def _as_it_was(candidates: Candidates, target: Target) -> Fact[Baseline]:
     """Return what served; with 0 replicas wanted nothing has to, and it is the live version."""
     live, current = target.snapshot.live, target.snapshot.current()
-    if isinstance(target.baseline, Known) or live is None or current is None or live.replicas:
+    if isinstance(target.baseline, Known):
+        history, digests = candidates.history(target.ref), candidates.live_digests()
+        doubt = find_doubt(target, history, digests)
+        return Known(replace(target.baseline.value, unverified=doubt))
+    if live is None or current is None or live.replicas:
         return target.baseline
     name, revision = current.name, current.revision or live.revision
     return Known(Baseline(name, revision, live.template, current.label_value))
@@ -275,13 +279,6 @@ def _runs_another(target: Target, version: JudgedVersion) -> bool:
 def _live_template(target: Target) -> Template | None:
     live = target.snapshot.live
     return live.template if live is not None else None
-
-
-def _template_of(body: Body, version: JudgedVersion) -> Template | None:
-    """Return the pod template as applied; used if there is no revision with its defaults."""
-    applied = body.thaw().get("spec", {}).get("template")
-    images = (Container(f"container {n}", image) for n, image in enumerate(version.images))
-    return Template(Body.of(applied), tuple(images)) if applied else None
 
 
 def _baseline(

@@ -17,7 +17,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.verdict import VerdictKind
-from gate.report.schema.result import NewVersion, Running, Version
+from gate.report.schema.result import NewVersion, Running, ServedVersion
 
 
 def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
@@ -79,7 +79,7 @@ def is_drawn_in(attempt: Attempt, ref: Ref) -> bool:
     return bool(attempt.result.failures) and ref not in attempt.result.failures
 
 
-def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
+def baseline_version(attempt: Attempt, ref: Ref) -> ServedVersion | None:
     """Return what served before, None if nothing did or nobody could tell.
 
     If a field that somebody else added kept its revision from being used again, it is the one
@@ -89,6 +89,8 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
     if not isinstance(baseline, Known):
         return None
     before, name = baseline.value.revision, baseline.value.replica_set
+    doubt = baseline.value.unverified
+    unverified = doubt.reason.value if doubt is not None else ""
     returned = _returned_to(attempt, ref)
     if returned is not None and returned.name != name:
         return {
@@ -96,6 +98,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
             "was_revision": None,
             "name": returned.name,
             "images": list(returned.template.images()),
+            "unverified": unverified,
         }
     snapshot = latest_snapshot(attempt, ref)
     owned = snapshot.list_owned() if snapshot is not None else ()
@@ -105,6 +108,7 @@ def baseline_version(attempt: Attempt, ref: Ref) -> Version | None:
         "was_revision": before if before != now else None,
         "name": name,
         "images": list(baseline.value.template.images()),
+        "unverified": unverified,
     }
 
 

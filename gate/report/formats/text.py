@@ -31,6 +31,7 @@ from gate.report.words.fault import (
     has_only_failed_checks,
     is_failed_promotion,
     verb_of,
+    why_unverified,
 )
 from gate.report.words.found_at_end import is_changed_by_others
 from gate.report.words.grade import ending_word
@@ -365,7 +366,8 @@ def _rollback_end(result: Result, rollback: RollbackResult) -> str:
             return "not all of it verified"
         return "configuration alone" if alone else "not verified"
     empty = bool(returned) and all(one["running"] == "none" for one in returned)
-    return "complete without a pod" if empty else "verified"
+    is_as_before = any(map(why_unverified, returned))
+    return "complete without a pod" if empty else "complete" if is_as_before else "verified"
 
 
 _ACTIONS: Sequence[Action] = tuple(action for action in get_args(Action) if action != "unchanged")

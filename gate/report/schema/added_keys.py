@@ -37,7 +37,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "remedy": "",
         "phase": None,
     },
-    ("workloads", "baseline"): {"was_revision": None},
+    ("workloads", "baseline"): {"was_revision": None, "unverified": ""},
     ("workloads", "new"): {"was_revision": None},
     ("workloads", "causes"): {"subject": "", "remedy": ""},
     ("workloads", "evidence"): {"previous": False},

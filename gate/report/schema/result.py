@@ -87,6 +87,18 @@ class Version(AnyVersion):
     ]
 
 
+class ServedVersion(Version):
+    """The version that served before this attempt."""
+
+    unverified: Annotated[
+        str,
+        Meta(
+            description='The reason why the last attempt on it left it unverified, "" where it was'
+            " verified or nothing is remembered of it. To serve again does not verify it."
+        ),
+    ]
+
+
 ImageIds = Annotated[
     list[str],
     Meta(description="What the nodes really ran, by digest, as far as pods reported it."),
@@ -230,7 +242,7 @@ class AnyWorkload(TypedDict):
 
 
 Baseline = Annotated[
-    Version | None, Meta(description="What served before; null where nothing did.")
+    ServedVersion | None, Meta(description="What served before; null where nothing did.")
 ]
 
 

@@ -77,3 +77,8 @@ def has_one_version(workload: WorkloadResult) -> bool:
         and bool(baseline["name"])
         and baseline["name"] == workload["new"]["name"]
     )
+
+
+def why_unverified(workload: WorkloadResult) -> str:
+    """Return the reason why what served before was left unverified, "" if it was not."""
+    return workload["baseline"]["unverified"] if workload["baseline"] is not None else ""

@@ -10,7 +10,7 @@ from gate.core.model.outcome import Outcome, Reason
 from gate.report.kinds import registry
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words, group_workloads
-from gate.report.words.fault import OF_CHECKS, verb_of
+from gate.report.words.fault import OF_CHECKS, verb_of, why_unverified
 from gate.report.words.half_applied import (
     has_failed_itself,
     is_innocent,
@@ -177,14 +177,22 @@ def what_each_did(result: Result, workloads: list[WorkloadResult]) -> str:
     return " and ".join(f"{names_of(result, these)} {did}" for did, these in alike)
 
 
-def verified_words(result: Result, count: int) -> str:
-    """Say that what `count` workloads went back to was verified: without the checks, on the way.
+def verified_words(result: Result, returned: list[WorkloadResult]) -> str:
+    """Say that what workloads went back to was verified: without the checks, on the way.
 
-    That a check failed says nothing about what served before, which may fail it too.
+    That a check failed says nothing about what served before, which may fail it too. What was left
+    unverified before is as it was.
     """
+    doubted = [one for one in returned if why_unverified(one)]
+    verified = "verified"
+    if doubted:
+        whys = ", ".join(dict.fromkeys(map(why_unverified, doubted)))
+        verified = f"not verified ({whys})"
+        if len(doubted) < len(returned):
+            verified = f"verified but for {names_of(result, doubted)} ({whys})"
     if result["reason"] not in OF_CHECKS:
-        return "verified"
-    return f"verified; no check was asked of {'it' if count == 1 else 'them'}"
+        return verified
+    return f"{verified}; no check was asked of {'it' if len(returned) == 1 else 'them'}"
 
 
 def _went_back(result: Result, returned: list[WorkloadResult]) -> Iterator[str]:
@@ -225,5 +233,5 @@ def _how_verified(result: Result, returned: list[WorkloadResult]) -> str:
     """Say what shows that workloads that went back serve; those scaled to 0 do not."""
     empty = [one for one in returned if one["running"] == "none"]
     if not empty:
-        return f", {verified_words(result, len(returned))}"
+        return f", {verified_words(result, returned)}"
     return f"; scaled to 0, so that nothing serves: {names_of(result, empty)}"

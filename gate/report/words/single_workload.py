@@ -13,6 +13,7 @@ from gate.report.schema.result import (
     Running,
     WorkloadResult,
 )
+from gate.report.words.changed_parts import why_change_went_back
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
 from gate.report.words.fault import (
     OF_CHECKS,
@@ -20,6 +21,7 @@ from gate.report.words.fault import (
     has_one_version,
     is_failed_promotion,
     verb_of,
+    why_unverified,
 )
 from gate.report.words.found_at_end import is_made_again
 from gate.report.words.half_applied import (
@@ -92,11 +94,14 @@ def _describe_rolled_back(result: Result, workload: WorkloadResult) -> str:
     if workload["running"] == "none":
         return f"{why}; {back} is back, scaled to 0; nothing serves"
     if workload["running"] in ("mixed", "other") and workload["pod_shares"]:
-        return f"{why}; it went back, verified: {pods_by_version(workload)}"
+        went = "it went back" if why_unverified(workload) else "it went back, verified"
+        return f"{why}; {went}: {pods_by_version(workload)}"
     if result["reason"] in OF_CHECKS and has_no_new_pod(workload):
         return f"{why}; {back} serves as before"
-    how = "as before" if has_one_version(workload) else "again"
-    return f"{why}; {back} serves {how}, {verified_words(result, 1)}"
+    how = "again"
+    if has_one_version(workload):
+        how, why = "as before", why_change_went_back(result, workload)
+    return f"{why}; {back} serves {how}, {verified_words(result, [workload])}"
 
 
 def _describe_inconclusive(result: Result, workload: WorkloadResult) -> str:

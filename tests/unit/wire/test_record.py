@@ -92,7 +92,7 @@ RECORD = Record(
         Followed(WEB.ref, BASELINE, _CRASH, (RemovedPod("web-2-x", "p-1"),)),
         Followed(
             WEB.ref,
-            None,
+            replace(BASELINE, unverified=_CRASH[0]),
             pods_before=PodsBefore("v1", FrozenMap({"db-1": "v2"}), frozenset({"p-2", "p-3"})),
         ),
     ),

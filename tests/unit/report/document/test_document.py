@@ -100,7 +100,13 @@ def test_outcome_code_reason_and_what_runs(
     assert [item["action"] for item in result["objects"]] == actions
 
 
-BASELINE = {"revision": 3, "was_revision": 1, "name": "web-1", "images": ["shop/web:1"]}
+BASELINE = {
+    "revision": 3,
+    "was_revision": 1,
+    "name": "web-1",
+    "images": ["shop/web:1"],
+    "unverified": "",
+}
 NEW = {"revision": 2, "was_revision": None, "name": "web-2", "images": ["shop/web:2"]}
 ROLLBACK = {
     "reason": "CrashLoop",

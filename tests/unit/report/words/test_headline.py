@@ -31,6 +31,23 @@ def test_after_a_check_led_back_it_is_said_that_none_was_asked_again(reason: Rea
     assert crashed.endswith("serves again, verified"), crashed
 
 
+@pytest.mark.contract("B1370")
+def test_what_was_not_verified_before_is_not_verified_by_serving_again() -> None:
+    """Alone, beside one that was, and both."""
+    web = workload_result(Outcome.ROLLED_BACK, Reason.CRASH_LOOP)
+    api = workload_result(Outcome.ROLLED_BACK, Reason.SIBLING_FAILED, name="api")
+    assert web["baseline"] is not None
+    assert api["baseline"] is not None
+    web["baseline"]["unverified"] = "NoRollout"
+    alone = headline(result_of(web), ONE_LINE)[0]
+    assert alone.endswith("serves again, not verified (NoRollout)"), alone
+    one = headline(result_of(web, api), ONE_LINE)[0]
+    assert one.endswith("went back, verified but for deployment/web (NoRollout)"), one
+    api["baseline"]["unverified"] = "CheckInconclusive"
+    both = headline(result_of(web, api), ONE_LINE)[0]
+    assert both.endswith("went back, not verified (NoRollout, CheckInconclusive)"), both
+
+
 @pytest.mark.contract("B136")
 @pytest.mark.parametrize(
     ("action", "said"), [("deleted", "was deleted"), ("deleting", "is being deleted")]

@@ -1,0 +1,34 @@
+"""Whether an attempt that goes back tells anything new of the version that serves again."""
+
+from __future__ import annotations
+
+from gate.core.attempt.state import Attempt
+from gate.core.model.fact import Known
+from gate.core.model.objects import Ref
+
+
+def stays_as_remembered(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether what is remembered of the version that a way back returned to stays as it was.
+
+    To serve again verifies nothing that was left unverified before the attempt.
+    """
+    baseline = attempt.plan.target(ref).baseline
+    is_unverified = isinstance(baseline, Known) and baseline.value.unverified is not None
+    return is_unverified or is_same_throughout(attempt, ref)
+
+
+def is_same_throughout(attempt: Attempt, ref: Ref) -> bool:
+    """Tell whether the pods were of one version all along, as where replicas alone changed.
+
+    What failed then is the change and no version. A canary that is promoted is none of it: places
+    that ran another version before took this one.
+    """
+    baseline = attempt.plan.target(ref).baseline
+    tried = attempt.workloads.followed_before.get(ref)
+    current = tried.snapshot.current() if tried is not None else None
+    if tried is None or current is None or not isinstance(baseline, Known):
+        return False
+    if current.name != baseline.value.replica_set:
+        return False
+    key, snapshot = tried.snapshot.current_key, tried.snapshot
+    return not any(snapshot.has_moved(track.pod, key) for track in snapshot.pods_of(current))

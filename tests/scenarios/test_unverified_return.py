@@ -1,0 +1,79 @@
+"""Ways back to what no attempt had verified: it serves as before, and verifies nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import (
+    assert_ended,
+    assert_rolled_back,
+    assert_verified,
+)
+from tests.bed.scene import Scene, settings, web
+from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
+from tests.scenarios.versions import CRASH, history_rows, one_line, report
+
+FAILING = ("--smoke-test", "false")
+ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
+
+
+def judgements(scene: Scene, name: str) -> dict[int, tuple[str, str, bool]]:
+    """Return of each revision its verdict, the reason, and whether a failure returns to it."""
+    rows = history_rows(scene, name)
+    return {one["revision"]: (one["verdict"], one["reason"], one["returned_to"]) for one in rows}
+
+
+def replace_pods(scene: Scene) -> None:
+    """Delete the pods of `db` one by one, as people do with `OnDelete`."""
+    for number in (2, 1, 0):
+        uid = scene.objects.get("pods", f"db-{number}")["metadata"]["uid"]
+        scene.objects.delete("pods", f"db-{number}")
+        scene.objects.wait_for("pods", f"db-{number}", lambda pod, uid=uid: _is_ready(pod, uid))
+    scene.objects.wait_for("statefulsets", "db", lambda one: one["status"]["readyReplicas"] == 3)
+
+
+def _is_ready(pod: JSON, without_uid: str) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    is_ready = any((one["type"], one["status"]) == ("Ready", "True") for one in conditions)
+    return is_ready and pod["metadata"]["uid"] != without_uid
+
+
+@pytest.mark.contract("B1370", "B1371")
+def test_a_strategy_that_failed_a_check_verifies_nothing(scene: Scene) -> None:
+    """All pods had been replaced by people before: what failed is the change of the strategy."""
+    assert_verified(scene.apply(stateful_set(**ON_DELETE)))
+    second = stateful_set(image="shop/db:2", **ON_DELETE)
+    assert_ended(scene.apply(second), 0, "applied", "NoRollout", running="baseline")
+    replace_pods(scene)
+    before = judgements(scene, "sts/db")
+    result = scene.apply(stateful_set(image="shop/db:2"), flags=FAILING)
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    assert "returns to revision 2 (shop/db:2), not verified (NoRollout)" in result.stderr
+    text = one_line(report(scene, result))
+    assert "the change of strategy of statefulset/db failed; revision 2, shop/db:2 serves" in text
+    assert "serves as before, not verified (NoRollout); no check was asked of it" in text
+    assert "verified after" not in text
+    assert " failed revision " not in text
+    assert judgements(scene, "sts/db") == before
+    assert before[2] == ("not judged", "NoRollout", True)
+    crashed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH, **ON_DELETE))
+    assert "returns to revision 2 (shop/db:2), not verified (NoRollout)" in crashed.stderr
+
+
+@pytest.mark.contract("B1371")
+@pytest.mark.parametrize("change", ["replicas", "configuration"])
+def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, change: str) -> None:
+    """The version was verified before and is so still: a later failure returns to it."""
+    assert_verified(scene.apply(settings("one"), web()))
+    assert_verified(scene.apply(settings("one"), web(2)))
+    before = judgements(scene, "web")
+    changed = {"replicas": (settings("one"), web(2, replicas=4))}
+    bodies = changed.get(change, (settings("two"), web(2)))
+    result = scene.apply(*bodies, flags=FAILING)
+    assert_ended(result, 4, "rolled-back", "CheckFailed", running="baseline")
+    assert f"the change of {change} of deployment/web failed" in one_line(report(scene, result))
+    assert judgements(scene, "web") == before
+    assert before[2] == ("verified", "", True)
+    assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
+    assert judgements(scene, "web")[4] == ("verified", "", True)

@@ -60,7 +60,8 @@ MEANINGS: Final[dict[Outcome, tuple[str, str]]] = {
         "the new version; its checks could not decide. Of `status`: under way, or half-way paused",
         (
             "look at them: `rollout-gate checks NAME`; then keep it, or `rollout-gate undo NAME`."
-            " Kept, it is not verified: a later failure returns to what was verified last"
+            " Kept, it is not verified: a later failure returns to what was verified last,"
+            " or to it if nothing was"
         ),
     ),
     Outcome.SUPERSEDED: (

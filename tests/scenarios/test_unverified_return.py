@@ -7,14 +7,16 @@ import pytest
 from tests.bed.expectations import (
     assert_ended,
     assert_rolled_back,
+    assert_runs,
     assert_verified,
 )
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.workloads import stateful_set
-from tests.scenarios.versions import CRASH, history_rows, one_line, report
+from tests.scenarios.versions import CRASH, KEEP, history_rows, mode, one_line, report
 
 FAILING = ("--smoke-test", "false")
+DOUBTED = ("--smoke-test", "sh -c 'exit 75'")
 ON_DELETE: JSON = {"updateStrategy": {"type": "OnDelete"}}
 
 
@@ -77,3 +79,39 @@ def test_a_change_that_failed_a_check_is_held_against_no_version(scene: Scene, c
     assert before[2] == ("verified", "", True)
     assert_rolled_back(scene.apply(settings("three"), web(3, behaviour=CRASH)), "CrashLoop")
     assert judgements(scene, "web")[4] == ("verified", "", True)
+
+
+@pytest.mark.contract("B1372", "B1370")
+def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scene: Scene) -> None:
+    """A first version was complete, and nothing was found against it: not a crash goes on for it.
+
+    It is not verified by that: a version verified since is what the next failure returns to.
+    """
+    first = scene.apply(settings("one"), web(), flags=DOUBTED)
+    assert_ended(first, 7, "inconclusive", "CheckError", running="new")
+    for version in (2, 3):
+        bad = web(version, behaviour=CRASH)
+        result = scene.apply(settings(str(version)), bad)
+        assert_rolled_back(result, "CrashLoop")
+        assert_runs(scene.objects, "shop/web:1")
+        assert mode(scene) == "one"
+        assert "serves again, not verified (CheckError)" in one_line(report(scene, result))
+        (now,) = (one for one in judgements(scene, "web").values() if one[2])
+        assert now == ("not judged", "CheckError", True)
+    assert_verified(scene.apply(settings("four"), web(4)))
+    doubted = scene.apply(settings("five"), web(5), flags=DOUBTED)
+    assert_ended(doubted, 7, "inconclusive", "CheckError", running="new")
+    assert_rolled_back(scene.apply(settings("six"), web(6, behaviour=CRASH)), "CrashLoop")
+    assert_runs(scene.objects, "shop/web:4")
+
+
+@pytest.mark.contract("B1372")
+@pytest.mark.parametrize("fails", ["check", "pods"])
+def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:
+    """A first version that stands although it failed: the next failure has nowhere to go."""
+    flags = (*FAILING, *KEEP) if fails == "check" else KEEP
+    first = scene.apply(web(behaviour="" if fails == "check" else CRASH), flags=flags)
+    assert first.exit_code == 6, str(first)
+    result = scene.apply(web(2, behaviour=CRASH))
+    assert_ended(result, 6, "failed", "CrashLoop")
+    assert "so a failure has nowhere to return to" in result.stderr

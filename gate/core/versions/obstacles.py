@@ -52,14 +52,19 @@ def why_not_alone(snapshot: Snapshot) -> CleanText:
 
 
 def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) -> bool:
-    """Tell whether what serves alone failed since, but no other version was ever verified.
+    """Tell whether what serves alone is the best to return to, though it is left unverified.
 
-    It was verified and serves again: to keep a version that fails in its place helps nobody.
+    No version is verified and has not failed since. This one was, and to keep one that fails in its
+    place helps nobody; or it was complete before the attempt, and nothing was found against it.
     """
-    if not isinstance(target.baseline, Known) or history.unfailed or not history.once_verified:
+    if not isinstance(target.baseline, Known) or history.unfailed:
         return False
-    left = left_unverified(target, history, digests)
-    return left is not None and left.is_failure_of(history.once_verified[0])
+    left, live = left_unverified(target, history, digests), target.snapshot.live
+    if left is None or live is None:
+        return False
+    if any(map(left.is_failure_of, history.once_verified[:1])):
+        return True
+    return not left.failed and target.snapshot.kind.is_rolled_out(target.snapshot, live)
 
 
 def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> Cause | None:

@@ -53,6 +53,28 @@ def test_with_evidence_the_rollback_is_written(scene: Scene, audit: Trail) -> No
     scene.objects.wait_complete("web")
 
 
+@pytest.mark.contract("B1373")
+def test_a_crash_is_not_forgotten_while_its_container_runs_again(scene: Scene) -> None:
+    """It is what the signal goes back for, and `recover` says so as well: no probe is blamed."""
+    scene.serve(web())
+    with scene.applying(web(2, behaviour="crash=0.5")) as running:
+        running.wait_for_line("1 restart")
+        scene.objects.wait("pods", lambda pods: any(map(_runs_again, pods)))
+        running.send(signal.SIGTERM)
+        stopped = running.wait()
+    recovered = scene.gate("recover", "web", "--output", "json")
+    assert (stopped.exit_code, recovered.exit_code) == (143, 4), f"{stopped}\n{recovered}"
+    for result in (stopped, recovered):
+        (workload,) = result.document["workloads"]
+        assert workload["causes"][0]["reason"] == "CrashLoop", str(result)
+        assert "readiness probe" not in report(scene, result)
+
+
+def _runs_again(pod: JSON) -> bool:
+    statuses = pod["status"].get("containerStatuses") or ()
+    return any(one["restartCount"] and "running" in one["state"] for one in statuses)
+
+
 @pytest.mark.fault(17)
 @pytest.mark.contract("B752")
 def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Scene) -> None:

@@ -22,7 +22,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import AnyReason, Outcome, Reason, outcome_of
 from gate.core.plan.leg import Leg
 from gate.core.rollout.causes import Cause
-from gate.core.rollout.early_evidence import has_evidence
+from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.verdict import Verdict, VerdictKind
 from gate.core.writes.authorship import name_writer
@@ -151,7 +151,7 @@ def _beside_failure(attempt: Attempt, ref: Ref, verdict: Verdict) -> Ending:
     if against is not None:
         return Ending(Outcome.FAILED, against.reason, against.message)
     own = attempt.workloads.rollouts[ref]
-    causes = own.causes(attempt.now) if has_evidence(own, attempt.now) else ()
+    causes = early_causes(own, attempt.now) if has_evidence(own, attempt.now) else ()
     for other, rollout in attempt.workloads.rollouts.items():
         ruled = _verdict(attempt, other, rollout)
         if ruled.kind is VerdictKind.FAILED:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gate.core.model.objects import CleanText, ContainerStatus, Template
+from gate.core.model.objects import CleanText, ContainerStatus, Template, Termination
 from gate.core.model.outcome import LESS_TELLING, MORE_TELLING, AnyReason, Reason
 from gate.core.model.remedy import Remedy
 from gate.core.rollout.pod_history import PodTrack
@@ -107,18 +107,22 @@ def trouble_of(track: PodTrack, template: Template, limits: FailFast) -> Trouble
     return min(found, key=lambda trouble: (trouble.ripe_at, _rank(trouble.cause)))
 
 
-def has_crashed(track: PodTrack, template: Template) -> bool:
-    """Tell whether a container of the template failed since our write and is not ready again.
+def crash_of(track: PodTrack, template: Template) -> Trouble | None:
+    """Return the crash of a container of the template since our write that is not ready again.
 
     Unlike a trouble, this still holds at the moment when the kubelet has restarted the container.
     """
-    return any(
-        not status.ready
-        and track.restarts(status) > 0
-        and status.last_terminated is not None
-        and status.last_terminated.exit_code != 0
-        and _image_of(template, status.name) is not None
-        for status in track.pod.containers
+    return next(
+        (
+            _describe_crash(track, status, status.last_terminated, NEVER)
+            for status in track.pod.containers
+            if not status.ready
+            and track.restarts(status) > 0
+            and status.last_terminated is not None
+            and status.last_terminated.exit_code != 0
+            and _image_of(template, status.name) is not None
+        ),
+        None,
     )
 
 
@@ -202,25 +206,30 @@ def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -
     failing = not status.running and ended is not None and ended.exit_code != 0
     if not doomed and not failing:
         return None
+    return _describe_crash(track, status, ended, ALREADY if doomed else NEVER)
+
+
+def _describe_crash(
+    track: PodTrack, status: ContainerStatus, ended: Termination | None, ripe_at: float
+) -> Trouble:
     reason_text = ended.reason if ended is not None else ""
     exit_code = f"exit code {ended.exit_code}" if ended is not None else "exit code unknown"
     said = f": {ended.message}" if ended is not None and ended.message else ""
-    times = _times(restarts, status.restarts)
+    times = _times(track.restarts_seen(status), status.restarts)
     name = f"init container {status.name}" if status.init else status.name
     message = CleanText(f"{name}: {reason_text or 'Error'}, {exit_code}, {times}{said}")
     cause = Reason.OUT_OF_MEMORY if reason_text == "OOMKilled" else Reason.CRASH_LOOP
-    ripe_at = ALREADY if doomed else NEVER
     return Trouble(cause, Reason.CRASH_LOOP, message, track.pod.name, status.name, ripe_at)
 
 
-def _times(restarts: int, of: int) -> str:
-    """Say that a container restarted `of` times, `restarts` of these while this run watched."""
+def _times(seen: int, of: int) -> str:
+    """Say that a container restarted `of` times, `seen` of these while this run watched."""
     if not of:
         return "not restarted yet"
     said = "1 restart" if of == 1 else f"{of} restarts"
-    if restarts == of:
+    if seen == of:
         return said
-    return f"{said}, {restarts or 'none'} of them while this run watched"
+    return f"{said}, {seen or 'none'} of them while this run watched"
 
 
 def _pod_troubles(track: PodTrack, limits: FailFast) -> Iterator[Trouble]:

@@ -31,15 +31,17 @@ def waiting_class(waiting_reason: str) -> str:
 class ContainerTrack:
     """The history of one container of a pod.
 
-    `waiting_since` is when it began to wait for `waiting` (monotonic seconds; kept while a pull
-    error and its back-off alternate), `pull_message` the last message that names a cause, from a
-    status or an event, forgotten once the container runs.
+    `restarts_before` are those from before our last write, `restarts_unseen` those from before it
+    was first seen. `waiting_since` is when it began to wait for `waiting` (monotonic seconds; kept
+    while a pull error and its back-off alternate), `pull_message` the last message that names a
+    cause, from a status or an event, forgotten once the container runs.
     """
 
     restarts_before: int
     waiting: str = ""
     waiting_since: float = 0.0
     pull_message: str = ""
+    restarts_unseen: int = 0
 
     def with_all_restarts(self) -> ContainerTrack:
         """Return it with the restarts from before our write counted as well."""
@@ -98,8 +100,10 @@ class PodTrack:
         containers = FrozenMap(
             (
                 name,
-                ContainerTrack(
-                    restarts.get(name, kept.restarts_before), kept.waiting, at, kept.pull_message
+                replace(
+                    kept,
+                    restarts_before=restarts.get(name, kept.restarts_before),
+                    waiting_since=at,
                 ),
             )
             for name, kept in self.containers.items()
@@ -129,12 +133,16 @@ class PodTrack:
         """Count the restarts of a container since our write."""
         return max(0, status.restarts - self.containers[status.name].restarts_before)
 
+    def restarts_seen(self, status: ContainerStatus) -> int:
+        """Count the restarts of a container since the run saw it first, on either leg."""
+        return max(0, status.restarts - self.containers[status.name].restarts_unseen)
+
 
 def first_track(at: float, pod: Pod, *, written: bool) -> PodTrack:
     """Start a history; a pod that came after our write had no restart before it."""
+    unseen = {status.name: 0 if written else status.restarts for status in pod.containers}
     containers = FrozenMap(
-        (status.name, ContainerTrack(0 if written else status.restarts))
-        for status in pod.containers
+        (name, ContainerTrack(count, restarts_unseen=count)) for name, count in unseen.items()
     )
     return next_track(at, PodTrack(pod, at, containers), pod)
 
@@ -187,4 +195,4 @@ def _next_container(at: float, kept: ContainerTrack, status: ContainerStatus) ->
     if waiting == kept.waiting and message == kept.pull_message:
         return kept
     since = kept.waiting_since if waiting == kept.waiting else at
-    return ContainerTrack(kept.restarts_before, waiting, since, message)
+    return replace(kept, waiting=waiting, waiting_since=since, pull_message=message)

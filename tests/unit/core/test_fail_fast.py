@@ -12,7 +12,8 @@ from gate.core.kinds.registry import unseen
 from gate.core.model.int_or_percent import Share
 from gate.core.model.objects import CleanText, ContainerStatus, Pod, Template
 from gate.core.model.outcome import Reason
-from gate.core.rollout.early_evidence import has_evidence
+from gate.core.rollout.causes import trouble_of
+from gate.core.rollout.early_evidence import early_causes, has_evidence
 from gate.core.rollout.judge import Rollout, VerdictKind
 from gate.core.rollout.observations import Kind, Listed, Observed, Vanished
 from gate.core.rollout.policy import FailFast, Policy, Requirement
@@ -137,9 +138,12 @@ def test_tolerated_pods_may_fail(crashing_pods: int, kind: VerdictKind) -> None:
 # -- crashes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B83")
+@pytest.mark.contract("B83", "B745", "B1374")
 def test_restarts_of_before_our_write_do_not_count() -> None:
-    """A no-op or `verify` does not doom what restarted long ago; three more do."""
+    """A no-op or `verify` does not doom what restarted long ago; three more do.
+
+    On the way back these are counted anew, and told as what the run saw.
+    """
     old = pods(2, crashing(7))
     rollout = Scene(web=BEHIND, sets=(replica_set(),), before=tuple(old)).seen()
     assert rollout.verdict(1.0).kind is PROGRESSING
@@ -148,6 +152,12 @@ def test_restarts_of_before_our_write_do_not_count() -> None:
     assert rollout.verdict(2.0).kind is PROGRESSING
     rollout = after(rollout, 3.0, *(later(one, 300, containers=(crashing(10),)) for one in old))
     assert rollout.verdict(3.0).kind is FAILED
+    back = rollout.snapshot.begin(4.0)
+    (track, _), (limits, made) = back.pods.values(), (FailFast(), template())
+    assert track.restarts(track.pod.containers[0]) == 0
+    trouble = trouble_of(track, made, limits)
+    assert trouble is not None
+    assert "10 restarts, 3 of them while this run watched" in trouble.message
 
 
 @pytest.mark.contract("B87")
@@ -569,3 +579,17 @@ def test_what_speaks_against_a_version_for_a_signal(scene_: Scene, speaks: bool)
     Nor is a crash forgotten while its container runs again, before that is ready.
     """
     assert has_evidence(scene_.seen(), 2.0) is speaks
+
+
+@pytest.mark.contract("B1373")
+def test_what_a_signal_goes_back_for_is_the_crash_and_not_what_runs_since() -> None:
+    """One pod runs again, one was never ready: the crash comes first, each counts its own."""
+    again = container(ready=False, **ONCE_FAILED)
+    rollout = scene(pod(0, again), pod(1, container(ready=False))).seen()
+    assert [one.reason for one in rollout.causes(2.0)] == [Reason.NOT_READY]
+    causes = early_causes(rollout, 2.0)
+    assert [(one.reason, one.pods) for one in causes] == [
+        (Reason.CRASH_LOOP, 1),
+        (Reason.NOT_READY, 1),
+    ]
+    assert "Error, exit code 1, 1 restart" in causes[0].message

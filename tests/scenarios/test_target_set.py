@@ -338,3 +338,15 @@ def test_undo_does_not_take_configuration_from_another_deployment(scene: Scene) 
     refused = undo(scene)
     assert_refused(refused, "SetIncomplete", "configmap/settings", "a run of the gate")
     assert mode(scene) == "three"
+
+
+@pytest.mark.contract("B1375", "B703")
+def test_an_undo_to_what_failed_takes_its_configuration_back_as_well(scene: Scene) -> None:
+    """Named by its number, it fails again: the pods and the configuration are those verified."""
+    assert_verified(scene.apply(settings("one"), web()))
+    apply_and_keep(scene, settings("two"), web(2, behaviour=CRASH))
+    result = undo(scene, "--to-revision", "2")
+    assert "with it returns, as it was verified: configmap/settings" in result.stderr
+    assert result.exit_code == 4, str(result)
+    assert_runs(scene.objects, "shop/web:1")
+    assert mode(scene) == "one"

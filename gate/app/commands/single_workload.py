@@ -19,13 +19,9 @@ from gate.app.runtime.live_state import Live, read_live, read_object, selector_o
 from gate.app.runtime.watches import Watching
 from gate.app.runtime.workload_names import workload_ref
 from gate.core.attempt.state import Attempt
-from gate.core.model.fact import Known
 from gate.core.model.live_object import LiveObject
 from gate.core.model.lock import lock_of
-from gate.core.plan.plan import Plan, PlannedObject, Target
-from gate.core.ssa.applied_fields import applied_digest, digests_of
-from gate.core.versions.history import History
-from gate.core.versions.obstacles import obstacle
+from gate.core.plan.plan import Plan
 from gate.kube.access import Permission, list_needed, one_change
 from gate.kube.failures import Forbidden
 
@@ -137,12 +133,8 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
     watching.settle(settings.connect_timeout)
     watching.warn_of_unread(context.console.warn)
     target = watching.target(ref)
-    history = context.memory.history(ref)
-    beside = return_target.read_beside(session, [history], [ref])
-    members = _members(live, target, history, beside)
-    objects = (*members, *draft.plan.objects)
-    plan = replace(draft.plan, targets=(target,), objects=objects)
-    plan = return_target.with_target_set(session, plan, context.memory, beside)
+    plan = replace(draft.plan, targets=(target,))
+    plan = return_target.with_members(session, plan, context.memory)
     refuse_protected_plan(plan, settings.protected_namespace)
     restored = [one for one in plan.target_set.bodies if one != ref]
     removes = settings.replace_blocked_pods
@@ -155,16 +147,3 @@ def watch_target(context: CommandContext, draft: Draft) -> Ready:
     plan = with_way_back(session, plan, allowed=allowed, warn=console.warn, trials=trials)
     return_target.describe(plan, console.note, console.caution)
     return Ready(context, plan, watching)
-
-
-def _members(
-    live: Live, target: Target, history: History, beside: return_target.Facts
-) -> list[PlannedObject]:
-    """Return the objects that may have to go back with a workload that returns to a verified set.
-
-    There are none if it returns to what runs.
-    """
-    digests = {**digests_of(beside), target.ref: applied_digest(live.object)}
-    if obstacle(target, history, digests) is None:
-        return []
-    return [PlannedObject(ref, fact) for ref, fact in beside.items() if isinstance(fact, Known)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gate.app.command_context import CommandContext
 from gate.app.commands import undo_refusal
 from gate.app.commands.undo_items import prepare_items
@@ -23,7 +25,7 @@ from gate.app.runtime.watches import Watching
 from gate.config import policy
 from gate.core.model.fact import Absent
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Revision
+from gate.core.model.objects import Ref, Revision
 from gate.core.plan.plan import Plan
 from gate.core.versions.judged_version import template_digest
 from gate.core.versions.undo_choice import (
@@ -77,7 +79,9 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     refs = [item.ref for item in items]
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
     plan = plan_to_replace_pods(found, choice, plan)
-    plan = return_target.with_target_set(session, plan, context.memory)
+    plan = return_target.with_members(session, plan, context.memory)
+    if restored := [ref for ref in plan.target_set.bodies if ref not in refs]:
+        _check_access(context, name, items, restored)
     refuse_protected_plan(plan, settings.protected_namespace)
     plan = within_age(plan, settings.rollback_max_age_days, session.clock.wall(), console.caution)
     plan = with_way_back(session, plan, allowed=settings.allow_irreversible, warn=console.warn)
@@ -116,9 +120,11 @@ def _warn_of_rollback(found: UndoSubject, choice: Choice) -> None:
     )
 
 
-def _check_access(context: CommandContext, name: str, items: Items) -> None:
-    """Refuse if permissions are missing for the objects that go back."""
-    refs = [item.ref for item in items]
+def _check_access(
+    context: CommandContext, name: str, items: Items, restored: Sequence[Ref] = ()
+) -> None:
+    """Refuse if permissions are missing for what is written, also `restored` after a failure."""
+    refs = [*(item.ref for item in items), *restored]
     new = [item.ref for item in items if item.live is None]
     removes = context.settings.replace_blocked_pods
     needs = list_needed(context.session.resources, refs, creates=new, removes=removes)

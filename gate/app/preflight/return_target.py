@@ -16,7 +16,7 @@ from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
-from gate.core.plan.plan import Plan, Target
+from gate.core.plan.plan import Plan, PlannedObject, Target
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
@@ -24,7 +24,7 @@ from gate.core.versions.candidates import Candidates
 from gate.core.versions.doubts import find_doubts
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import template_digest
-from gate.core.versions.obstacles import why_not_alone
+from gate.core.versions.obstacles import obstacle, why_not_alone
 from gate.core.versions.selection import kept_bodies_needed, select, unnamed_members
 from gate.core.versions.undo_set import lacking_after
 from gate.kube.failures import ApiError
@@ -77,6 +77,26 @@ def with_target_set(
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
+
+
+def with_members(session: Session, plan: Plan, memory: Memory) -> Plan:
+    """Return the plan with the set that a failure returns to, for one that names no whole set.
+
+    What stands beside its workloads and may have to go back with them is among its objects then,
+    and is not written on the way out. There is none where each workload returns to what runs.
+    """
+    targets = [target for target in plan.targets if has_way_back(target.ref)]
+    histories = {target.ref: memory.history(target.ref) for target in targets}
+    beside = read_beside(session, histories.values(), {one.ref for one in plan.objects})
+    digests = Candidates((), plan.objects, {}, beside=beside).live_digests()
+    if any(obstacle(one, histories[one.ref], digests) is not None for one in targets):
+        members = (PlannedObject(ref, fact) for ref, fact in beside.items() if _is_known(fact))
+        plan = replace(plan, objects=(*members, *plan.objects))
+    return with_target_set(session, plan, memory, beside)
+
+
+def _is_known(fact: Fact[LiveObject]) -> bool:
+    return isinstance(fact, Known)
 
 
 def _digest_applied_objects(plan: Plan) -> dict[Ref, str]:

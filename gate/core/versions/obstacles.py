@@ -11,8 +11,8 @@ from typing import Final
 
 from gate.core.model.body import NOTHING
 from gate.core.model.fact import Absent, Known, Unknown
-from gate.core.model.objects import CleanText, Ref, Template
-from gate.core.model.outcome import UNPROVEN
+from gate.core.model.objects import CleanText, Ref, Revision, Template
+from gate.core.model.outcome import UNPROVEN, Reason
 from gate.core.plan.plan import Target
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.snapshot import Snapshot
@@ -20,6 +20,9 @@ from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion, template_digest
 
 _NONE_ALONE: Final = CleanText("no version serves alone")
+_BESIDE_ANOTHER: Final = Cause(
+    Reason.SET_INCOMPLETE, CleanText("what another version brought stands beside it")
+)
 _NOT_THE_LIVE_ONE: Final = CleanText("no pod runs its live template")
 
 
@@ -72,13 +75,19 @@ def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> 
 
     Also of what an attempt wrote and no pod ran then (`UNPROVEN`), as it is no obstacle.
     """
-    left = left_unverified(target, history, digests)
-    current = target.snapshot.current()
+    left, current = left_unverified(target, history, digests), target.snapshot.current()
+    if left is not None and current is not None and _is_of_another(left, current):
+        return _BESIDE_ANOTHER
     if left is not None or current is None:
         return left.why if left is not None else None
     judged = history.of_replica_set(current)
     why = judged.why if judged is not None and judged.is_unjudged else None
     return why if why is not None and why.reason in UNPROVEN else None
+
+
+def _is_of_another(left: JudgedVersion, current: Revision) -> bool:
+    """Tell whether the pods of what was left unverified are not those of a revision."""
+    return left.template not in ("", template_digest(current.template))
 
 
 def left_unverified(

@@ -120,12 +120,14 @@ def test_after_a_rolling_update_a_bake_window_shows_nothing(gate: Gate, server: 
     assert "keep old pods by a partition, or say by --exposure which part they get" in said
     assert "FAILS" not in said
     rolling = {**ERRORS, "during": "both"}
+    # This is how long a run says that both versions served.
     few = foreseen(
         gate, "web", checks=[rolling], traffic=2000, rate="1%", bake="60s", output="text"
     )
     said = " ".join(few.out.split())
     assert "traffic 2,000/s of both versions together" in said
-    assert "looks decide nothing: 9 are needed a longer --bake, or a shorter interval" in said
+    assert "6 looks decide nothing: 9 are needed more time with both versions, or a" in said
+    assert "enough twice as bad is found four times in five with about" in said
     seldom = foreseen(gate, "web", checks=[rolling], traffic=20, rate="0.1%", output="text").out
     assert "--bake" not in seldom.partition("enough")[2]
 

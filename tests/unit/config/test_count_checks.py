@@ -159,7 +159,7 @@ def test_counters_may_be_computed_one_by_one(folder: Folder, text: str) -> None:
     ] == parsed(text)
 
 
-@pytest.mark.contract("B1157", "B1382")
+@pytest.mark.contract("B1157")
 def test_a_bake_window_too_short_for_nine_looks_is_refused(folder: Folder) -> None:
     """With the numbers, and a window that does."""
     text = f"{LEAST}\nduring: bake\nwarm-up: 1m"
@@ -169,7 +169,6 @@ def test_a_bake_window_too_short_for_nine_looks_is_refused(folder: Folder) -> No
         " nothing could be decided"
     ) in told
     folder.load(listed(text), bake="3m1s")
-    folder.load(listed(text), bake="3m", power=True)
     both = listed(f"{LEAST}\nwarm-up: 1m")
     folder.load(both, bake="2m59s")
     folder.load(both, bake="1m", timeout="2m1s")

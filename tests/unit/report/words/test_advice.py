@@ -69,8 +69,7 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
             "inconclusive",
             Outcome.INCONCLUSIVE,
             Reason.CHECK_INCONCLUSIVE,
-            "what 1m30s can show, and how long it takes: rollout-gate checks web -n shop --power"
-            " --bake 1m30s",
+            "checks web -n shop --power --bake 1m30s",
         ),
     ],
 )

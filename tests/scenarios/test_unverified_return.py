@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.bed.expectations import (
@@ -31,11 +33,12 @@ def replace_pods(scene: Scene) -> None:
     for number in (2, 1, 0):
         uid = scene.objects.get("pods", f"db-{number}")["metadata"]["uid"]
         scene.objects.delete("pods", f"db-{number}")
-        scene.objects.wait_for("pods", f"db-{number}", lambda pod, uid=uid: _is_ready(pod, uid))
+        scene.objects.wait_for("pods", f"db-{number}", partial(_is_ready, without_uid=uid))
     scene.objects.wait_for("statefulsets", "db", lambda one: one["status"]["readyReplicas"] == 3)
 
 
-def _is_ready(pod: JSON, without_uid: str) -> bool:
+def _is_ready(pod: JSON, *, without_uid: str) -> bool:
+    """Tell whether a pod is ready that is not the one with that uid."""
     conditions = pod.get("status", {}).get("conditions") or ()
     is_ready = any((one["type"], one["status"]) == ("Ready", "True") for one in conditions)
     return is_ready and pod["metadata"]["uid"] != without_uid

@@ -17,7 +17,7 @@ from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import OnFailure, Policy
 from gate.core.rollout.snapshot import Snapshot
 from gate.core.rollout.verdict import VerdictKind
-from gate.report.schema.result import NewVersion, Running, ServedVersion
+from gate.report.schema.result import NewVersion, Running, ServedVersion, Version
 
 
 def judged_rollout(attempt: Attempt, ref: Ref) -> Rollout | None:
@@ -130,6 +130,19 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     image_ids = _image_ids(rollout.snapshot, revision)
     template = revision.template if revision is not None else rollout.applied.template
     return _version_of(attempt, ref, revision, list(template.images()), image_ids)
+
+
+def undone_version(attempt: Attempt, ref: Ref) -> Version | None:
+    """Return the version that ran as an undo began, None of other commands, or if unknown."""
+    current = attempt.plan.target(ref).snapshot.current()
+    if attempt.plan.command != "undo" or current is None:
+        return None
+    return {
+        "revision": current.revision,
+        "was_revision": None,
+        "name": current.name,
+        "images": list(current.template.images()),
+    }
 
 
 def _version_of(

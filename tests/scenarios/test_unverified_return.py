@@ -109,12 +109,19 @@ def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scen
 
 
 @pytest.mark.contract("B1372")
-@pytest.mark.parametrize("fails", ["check", "pods"])
+@pytest.mark.parametrize("fails", ["check", "pods", "check-before-a-doubt"])
 def test_what_failed_is_returned_to_by_nothing(scene: Scene, fails: str) -> None:
-    """A first version that stands although it failed: the next failure has nowhere to go."""
-    flags = (*FAILING, *KEEP) if fails == "check" else KEEP
-    first = scene.apply(web(behaviour="" if fails == "check" else CRASH), flags=flags)
+    """A first version that stands although it failed: the next failure has nowhere to go.
+
+    Nor has it where another attempt with that version, and other configuration, decided nothing.
+    """
+    flags = KEEP if fails == "pods" else (*FAILING, *KEEP)
+    behaviour = CRASH if fails == "pods" else ""
+    first = scene.apply(settings("one"), web(behaviour=behaviour), flags=flags)
     assert first.exit_code == 6, str(first)
+    if fails == "check-before-a-doubt":
+        again = scene.apply(settings("two"), web(), flags=DOUBTED)
+        assert_ended(again, 7, "inconclusive", "CheckError", running="new")
     result = scene.apply(web(2, behaviour=CRASH))
     assert_ended(result, 6, "failed", "CrashLoop")
     assert "so a failure has nowhere to return to" in result.stderr

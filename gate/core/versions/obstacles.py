@@ -67,7 +67,10 @@ def is_best_known(target: Target, history: History, digests: Mapping[Ref, str]) 
         return False
     if any(map(left.is_failure_of, history.once_verified[:1])):
         return True
-    return not left.failed and target.snapshot.kind.is_rolled_out(target.snapshot, live)
+    runs = template_digest(live.template)
+    if left.failed or any(one.failed and one.template == runs for one in history.versions):
+        return False
+    return target.snapshot.kind.is_rolled_out(target.snapshot, live)
 
 
 def find_doubt(target: Target, history: History, digests: Mapping[Ref, str]) -> Cause | None:

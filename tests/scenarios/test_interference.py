@@ -310,7 +310,8 @@ def test_a_deployment_that_goes_away_is_refused(scene: Scene) -> None:
     scene.objects.patch("deployments", "web", hold)
     scene.objects.delete("deployments", "web")
     before = scene.objects.get("deployments", "web")
-    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in ("undo", "restart"))]
+    verbs = ("undo", "restart", "resume", "pause")
+    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in verbs)]
     after = scene.objects.get("deployments", "web")
     scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
     for result in results:

@@ -19,6 +19,8 @@ from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
+from tests.cluster.workloads import stateful_set
+from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, history_rows, undo
 
 JUDGED = ("verdict", "reason", "actor", "commit")
@@ -85,6 +87,25 @@ def test_a_rehearsal_says_what_an_apply_would_first_finish(
     assert warned(forward, "an apply would first finish it forward, as it is complete"), forward
     assert forward.document["message"].endswith("by what is there now change nothing else")
     assert changes(audit) == written
+
+
+@pytest.mark.sandbox_only("it waits for what may not be read")
+@pytest.mark.contract("B1303")
+def test_a_rehearsal_that_may_not_read_what_was_left_claims_no_way(
+    scene: Scene, gate_with_rules: MakeGate
+) -> None:
+    """Rights on the Deployment alone do not show how far the StatefulSet beside it has come."""
+    assert_verified(scene.apply(web(), stateful_set()))
+    slow = "ready=8"
+    path = scene.manifest(web(2, behaviour=slow), stateful_set(image="shop/db:2", behaviour=slow))
+    with scene.gate.start("apply", "-f", path) as running:
+        running.wait_for_line("progress .*deployment/web: 0 of 2 new pods")
+        running.kill()
+    found = gate_with_rules([*rules(*READING, "patch"), LEASE_RULES])(
+        "preflight", "-f", scene.manifest(web(2)), *DOCUMENT
+    )
+    assert (found.exit_code, *_how(found)) == (0, "observed", "DryRun"), str(found)
+    assert warned(found, "an apply would first finish it, forward or back"), str(found)
 
 
 @pytest.mark.contract("B35")

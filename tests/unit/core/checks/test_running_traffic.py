@@ -36,8 +36,8 @@ def test_only_counters_that_a_comparison_could_use_say_what_traffic_there_is(
     bad_query: str, grown: Samples, found: MeasuredTraffic | str
 ) -> None:
     """A computed `bad` that is missing is unknown, and no more can be bad than there are."""
-    queries = (Query.parse(text, BUILT_IN) for text in (bad_query, "all"))
-    read = read_traffic(Counts(*queries, CountRule(known_length=True)), grown, SEEN)
+    bad, total = (Query.parse(text, BUILT_IN) for text in (bad_query, "all"))
+    read = read_traffic(Counts(bad, total, CountRule(known_length=True)), grown, SEEN)
     if isinstance(found, MeasuredTraffic):
         assert read == found
     else:

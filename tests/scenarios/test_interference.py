@@ -286,20 +286,24 @@ def test_an_object_of_another_kind_that_goes_away_is_refused(
     scene: Scene, resource: str, name: str
 ) -> None:
     """A ConfigMap or Service that waits for a finalizer goes, and what is applied to it too."""
-    objects = (settings("one"), service(), web())
-    scene.serve(*objects)
+    assert_verified(scene.apply(settings("one"), service(8080), web()))
+    assert_verified(scene.apply(settings("two"), service(), web(2)))
     scene.objects.patch(resource, name, {"metadata": {"finalizers": ["rollout-gate.test/hold"]}})
     scene.objects.delete(resource, name)
-    result = scene.apply(settings("two"), service(8080), web(2))
+    results = (
+        scene.apply(settings("three"), service(9090), web(3)),
+        scene.gate("undo", "web"),
+    )
     live = scene.objects.get(resource, name)
     scene.objects.patch(resource, name, {"metadata": {"finalizers": None}})
-    assert_refused(
-        result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
-    )
-    assert "kubectl wait --for=delete" in result.stderr
+    for result in results:
+        assert_refused(
+            result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
+        )
+        assert "kubectl wait --for=delete" in result.stderr
     assert live["metadata"]["deletionTimestamp"]
-    assert live.get("data") in (None, {"mode": "one"})
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert live.get("data") in (None, {"mode": "two"})
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.contract("B9")

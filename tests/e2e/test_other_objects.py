@@ -13,7 +13,7 @@ import pytest
 
 from tests.bed.control_plane import ClusterUsers
 from tests.bed.scene import Scene, settings, web
-from tests.cluster.kubelet.api import JSON, MERGE_PATCH, ApiError
+from tests.cluster.kubelet.api import JSON, ApiError
 from tests.e2e.conftest import WriteKubeconfig
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -82,29 +82,6 @@ def test_a_definition_and_its_object_are_applied_in_one_go(scene: Scene, group: 
     assert result.exit_code == 0, str(result)
     assert "widget/one was not tried: its kind is served only once its definition" in result.stderr
     assert scene.client.json("GET", path_of(scene, group))["spec"] == {"size": 1}
-
-
-@pytest.mark.contract("B987", "B988")
-def test_an_object_that_is_not_ready_in_time_takes_back_what_was_applied(
-    scene: Scene, group: str
-) -> None:
-    """The version runs, and goes back with the object; who asks for workloads alone keeps both."""
-    manifest = scene.manifest(definition(group), widget(group), web())
-    first = scene.gate("apply", "-f", manifest, *allowed(group))
-    assert first.exit_code == 0, str(first)
-    ready = {"type": "Ready", "status": "False", "reason": "NoSize", "message": "no such size"}
-    status = {"status": {"conditions": [ready]}}
-    scene.client.json("PATCH", path_of(scene, group) + "/status", status, MERGE_PATCH)
-    manifest = scene.manifest(widget(group, 2), web(2))
-    flags = allowed(group, "--wait-for-timeout", "3s")
-    result = scene.gate("apply", "-f", manifest, *flags)
-    assert result.exit_code == 4, str(result)
-    assert (
-        "ObjectNotReady: widget/one is not ready after 3 s: Ready is False: NoSize" in result.stdout
-    )
-    assert scene.client.json("GET", path_of(scene, group))["spec"] == {"size": 1}
-    alone = scene.gate("apply", "-f", manifest, *allowed(group, "--wait-for", "workloads"))
-    assert alone.exit_code == 0, str(alone)
 
 
 @pytest.mark.contract("B983", "B992")

@@ -1,4 +1,4 @@
-"""What needs real processes: a plugin that hangs, a gate that is killed, a server that restarts."""
+"""What needs real processes: a plugin that hangs, a server that restarts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ import yaml
 
 from tests.bed.expectations import assert_runs, assert_verified
 from tests.bed.interrupting import END_SECONDS, UNDER_WAY
-from tests.bed.scene import Scene, secret, web
+from tests.bed.scene import Scene, web
 from tests.cluster.command import LINE_SECONDS
 from tests.cluster.control_plane import ControlPlane
 from tests.e2e.conftest import GateWith
-from tests.scenarios.killing import JOB, LEASE, RECORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +61,6 @@ def test_before_the_first_write_nothing_is_left(
     ended = (result.exit_code, result.document["outcome"], result.document["reason"])
     assert ended == (143, "interrupted", "Interrupted"), str(result)
     assert scene.objects.find("deployments", "web") is None
-
-
-@pytest.mark.fault(14)
-@pytest.mark.contract("B530", "B539", "B542")
-def test_a_killed_gate_is_recovered_by_a_later_step(scene: Scene) -> None:
-    """SIGKILL in mid-flight: what was served before serves again, and nothing is left over."""
-    scene.serve(web(), secret("one"))
-    path = scene.manifest(web(2, behaviour="never-ready"), secret("two"))
-    with scene.gate.start("apply", "-f", path, env=JOB) as running:
-        running.wait_for_line(UNDER_WAY)
-        running.kill()
-    lease = scene.objects.get("leases", LEASE)
-    assert lease["spec"]["holderIdentity"].startswith("shop/web/7/1/deploy ")
-    assert RECORD in lease["metadata"]["annotations"]
-    kept = scene.objects.get("secrets", LEASE)
-    assert kept["metadata"]["ownerReferences"][0]["uid"] == lease["metadata"]["uid"]
-    result = scene.gate("recover", "--output", "json", env=JOB)
-    assert result.exit_code == 4, str(result)
-    assert_runs(scene.objects, "shop/web:1")
-    assert scene.objects.get("secrets", "keys")["data"]["key"] == "b25l"
-    left = scene.objects.get("leases", LEASE)
-    assert not left["spec"]["holderIdentity"]
-    assert RECORD not in left["metadata"]["annotations"]
-    assert not scene.objects.find("secrets", LEASE)
-    assert scene.gate("recover", env=JOB).exit_code == 0
 
 
 @pytest.mark.fault(2)

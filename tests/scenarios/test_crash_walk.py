@@ -19,8 +19,8 @@ import pytest
 from gate.app.rehearsal.virtual_world import Handle
 from sandbox.face import Answer, Request
 from tests.bed.checked_gate import CheckedRun
-from tests.bed.expectations import assert_runs, assert_verified
-from tests.bed.scene import Scene, secret, settings, web
+from tests.bed.expectations import assert_verified
+from tests.bed.scene import Scene, secret, settings
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.played.bed import sandbox_bed, scene_through
@@ -98,49 +98,6 @@ class Killer:
         if self.left == 0:
             victim.kill()
         return answer
-
-
-class Locking:
-    """Ends a gate with the first answer about its lock, which it has then; notes what it sent."""
-
-    def __init__(self) -> None:
-        """Have no gate yet."""
-        self.victim: CheckedRun | None = None
-        self.sent: list[str] = []
-
-    def __call__(self, request: Request, handle: Handle) -> Answer:
-        """Pass a request on; what is only tried changes nothing."""
-        answer = handle(request)
-        if (
-            self.victim is not None
-            and request.method != "GET"
-            and not request.read_parameter("dryRun")
-        ):
-            self.sent.append(request.path)
-            if "/leases" in request.path:
-                self.victim.kill()
-        return answer
-
-
-@pytest.mark.contract("B539", "B548")
-def test_a_lock_of_a_gate_that_died_before_its_first_write_is_given_back(tmp_path: Path) -> None:
-    """It had its lock and no more: nothing is finished, and nobody need wait for it."""
-    locking = Locking()
-    with sandbox_bed(tmp_path) as bed:
-        scene = scene_through(bed, locking)
-        scene.serve(web())
-        with scene.applying(web(2)) as running:
-            locking.victim = running
-            assert running.wait().exit_code == KILLED
-            locking.victim = None
-        assert [path for path in locking.sent if "deployments" in path] == []
-        assert holders(scene)
-        result = scene.gate("recover")
-        assert result.exit_code == 0, str(result)
-        assert "deployment/web: its gate died" in result.stderr
-        assert not holders(scene)
-        assert_runs(scene.objects, "shop/web:1")
-        assert_verified(scene.apply(web(2)))
 
 
 @pytest.fixture

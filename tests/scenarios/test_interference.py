@@ -286,20 +286,24 @@ def test_an_object_of_another_kind_that_goes_away_is_refused(
     scene: Scene, resource: str, name: str
 ) -> None:
     """A ConfigMap or Service that waits for a finalizer goes, and what is applied to it too."""
-    objects = (settings("one"), service(), web())
-    scene.serve(*objects)
+    assert_verified(scene.apply(settings("one"), service(8080), web()))
+    assert_verified(scene.apply(settings("two"), service(), web(2)))
     scene.objects.patch(resource, name, {"metadata": {"finalizers": ["rollout-gate.test/hold"]}})
     scene.objects.delete(resource, name)
-    result = scene.apply(settings("two"), service(8080), web(2))
+    results = (
+        scene.apply(settings("three"), service(9090), web(3)),
+        scene.gate("undo", "web"),
+    )
     live = scene.objects.get(resource, name)
     scene.objects.patch(resource, name, {"metadata": {"finalizers": None}})
-    assert_refused(
-        result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
-    )
-    assert "kubectl wait --for=delete" in result.stderr
+    for result in results:
+        assert_refused(
+            result, "Deleted", f"{name} is being deleted; it waits for rollout-gate.test/hold"
+        )
+        assert "kubectl wait --for=delete" in result.stderr
     assert live["metadata"]["deletionTimestamp"]
-    assert live.get("data") in (None, {"mode": "one"})
-    assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
+    assert live.get("data") in (None, {"mode": "two"})
+    assert images(scene.objects.get("deployments", "web")) == ["shop/web:2"]
 
 
 @pytest.mark.contract("B9")
@@ -310,7 +314,8 @@ def test_a_deployment_that_goes_away_is_refused(scene: Scene) -> None:
     scene.objects.patch("deployments", "web", hold)
     scene.objects.delete("deployments", "web")
     before = scene.objects.get("deployments", "web")
-    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in ("undo", "restart"))]
+    verbs = ("undo", "restart", "resume", "pause")
+    results = [scene.apply(web(2)), *(scene.gate(verb, "web") for verb in verbs)]
     after = scene.objects.get("deployments", "web")
     scene.objects.patch("deployments", "web", {"metadata": {"finalizers": None}})
     for result in results:

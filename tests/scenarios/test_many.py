@@ -114,6 +114,7 @@ def test_a_rendered_chart_can_be_piped_in(scene: Scene) -> None:
     text = "---\n# Source: shop/templates/web.yaml\n" + yaml_text(web(), items, test) + "---\n"
     result = scene.gate("apply", "-f", "-", *DOCUMENT, stdin=text)
     assert whole(result) == (0, "verified", "Complete"), str(result)
+    assert "skipped: pod/try: " in result.stderr, str(result)
     kinds = [each["kind"] for each in result.document["objects"]]
     assert sorted(kinds) == ["ConfigMap", "Deployment", "Service"]
     assert_runs(scene.objects, "shop/web:1")

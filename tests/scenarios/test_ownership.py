@@ -190,13 +190,3 @@ def test_what_another_tool_manages_is_refused_and_can_be_verified(
     assert images(scene.objects.get("deployments", "web")) == ["shop/web:1"]
     verified = scene.gate("verify", "web", *DOCUMENT)
     assert_verified(verified)
-
-
-@pytest.mark.contract("B10")
-def test_a_tool_is_known_by_its_field_manager(scene: Scene) -> None:
-    """Argo CD that tracks by label is seen by the fields that it owns."""
-    name = "--field-manager=argocd-controller"
-    scene.kubectl("apply", "--server-side", name, "-f", scene.manifest(web()), check=True)
-    scene.objects.wait_complete("web")
-    result = scene.apply(web(2))
-    assert_refused(result, "GitOpsManaged", "argocd-controller")

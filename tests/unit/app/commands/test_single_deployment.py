@@ -55,11 +55,14 @@ def assert_refused(ended: Ended, server: Server, reason: str) -> None:
 # -- undo ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract("B71", "B192")
+@pytest.mark.contract("B71", "B192", "B194")
 def test_undo_takes_the_template_and_nothing_else(gate: Gate, server: Server) -> None:
     """The deadline stays as it is applied now, and replicas as the autoscaler decided."""
     server.put(web("1", progressDeadlineSeconds=100))
     server.put(web("2", progressDeadlineSeconds=200), autoscaler())
+    missing = gate("undo", "web", to_revision="9")
+    assert_refused(missing, server, "NotFound")
+    assert "hint: the revisions are: 1, 2" in missing.err, missing.err
     more = {"spec": {"replicas": 3}}
     server.change(more, manager="kube-controller-manager", subresource="scale")
     assert gate("undo", "web", to_revision="1").code == 0

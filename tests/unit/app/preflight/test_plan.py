@@ -100,21 +100,6 @@ def test_a_namespace_that_goes_away_is_refused_though_the_manifest_makes_it(
     assert_refused(ended, server, "Rejected", "namespace new is being deleted")
 
 
-@pytest.mark.contract("B9")
-@pytest.mark.parametrize("command", ["preflight", "resume", "pause"])
-def test_a_deployment_that_goes_away_is_refused(
-    gate: Gate, server: Server, manifest: Manifest, command: str
-) -> None:
-    """Its controller rolls out nothing any more: nothing is written to it."""
-    server.put(web("1"))
-    server.change({"metadata": {"finalizers": ["shop.test/hold"]}})
-    server.objects.delete("deployments", "web")
-    given = {"file": [manifest(web("3"))]} if command == "preflight" else {}
-    ended = gate(command, *([] if given else ["web"]), **given)
-    message = "deployment/web is being deleted; it waits for shop.test/hold"
-    assert_refused(ended, server, "Deleted", message)
-
-
 @pytest.mark.contract("B226")
 def test_a_namespace_may_be_made_by_the_manifest(
     gate: Gate, server: Server, manifest: Manifest
@@ -277,6 +262,7 @@ def test_nobody_is_made_up_for_a_printed_role(
         ({}, "helm", "field manager helm"),
         ({}, "kustomize-controller", "field manager kustomize-controller"),
         ({}, "helm-controller", "field manager helm-controller"),
+        ({}, "argocd-controller", "Argo CD: field manager argocd-controller"),
     ],
 )
 def test_what_another_tool_manages_is_refused(
@@ -327,16 +313,6 @@ def test_no_pods_are_refused_where_they_are_asked_for(
         server.change({"spec": {"replicas": 0}})
     ended = gate("apply", file=[manifest(body)], require_pods=True)
     assert_refused(ended, server, "Vacuous", "replicas: 0")
-
-
-@pytest.mark.contract("B224")
-def test_tests_of_a_chart_are_left_out_and_named(gate: Gate, manifest: Manifest) -> None:
-    """They are for `helm test`."""
-    hook = marked(settings("x"), name="check", annotations={"helm.sh/hook": "test"})
-    ended = gate("preflight", file=[manifest(web(), hook)])
-    said = [line["message"] for line in ended.document["timeline"] if line["event"] == "objects"]
-    assert [line.partition(": ")[0] for line in said] == ["skipped"]
-    assert "configmap/check: " in said[0]
 
 
 def resource_of(kind: str, namespaced: bool) -> JSON:

@@ -38,7 +38,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
-from gate.core.plan.target_set import TargetSet
+from gate.core.plan.target_set import TargetSet, UndoLimits
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
@@ -198,7 +198,7 @@ def _target_set(
             lacks = lacks.put(live.ref, refs) if refs else lacks
         if managers := conflicting_managers(live, choice, histories[live.ref]):
             conflicts[live.ref] = managers
-    return TargetSet(undo_lacks=lacks, undo_conflicts=FrozenMap(conflicts))
+    return TargetSet(undo=UndoLimits(lacks, FrozenMap(conflicts)))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

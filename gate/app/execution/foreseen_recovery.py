@@ -59,7 +59,7 @@ def _describe(context: CommandContext, place: Held) -> Iterator[str]:
 def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     """Say which way it goes by what is there now, "" where nothing is left to do.
 
-    Bodies of Secrets are not read: whose they are by now is found out when it is finished.
+    Bodies of Secrets are not read: who changed them last is found out when it is finished.
     """
     session = context.session
     elsewhere = {one.ref.namespace for one in record.objects} - {place.lock.namespace}

@@ -76,6 +76,7 @@ COMPARED: Final[CheckResult] = {
         "new": {"bad": 36.0, "total": 900.0}, "old": {"bad": 9.0, "total": 900.0},
         "baseline": "all", "fresh_pods": [],
         "ratio": 4.0, "low": 1.52, "high": 16.2, "detectable": 2.39,
+        "shared_seconds": 90.0, "enough_seconds": 130.0,
     },
 }  # fmt: skip
 COMPARISON: Final[CheckHistory] = {
@@ -189,7 +190,12 @@ def workload_result(
     found["causes"] = [cause_of(reason, "said", 2)]
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
     found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
-    result: WorkloadResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
+    result: WorkloadResult = found | {
+        "undo_lacks": [],
+        "undo_conflicts": [],
+        "trees": [],
+        "undone": None,
+    }
     return result
 
 

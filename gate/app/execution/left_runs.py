@@ -27,7 +27,6 @@ from gate.core.rollout.policy import Policy
 from gate.errors import RefusedError
 from gate.kube.reads import Reader
 from gate.report.document.versions import latest_snapshot
-from gate.side_by_side import each
 from gate.sources.source import Sources
 
 _OF: Final = "of the earlier attempt has not ended"
@@ -35,35 +34,39 @@ _OF: Final = "of the earlier attempt has not ended"
 
 def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
     """Warn of each that was left running: a command that creates none does not wait for it."""
+    if cut_off(ends) is not None:
+        return
     for ref in _find_left(ends):
         context.console.warn(f"{ref} {_OF}: this run does not wait for it; {_follow(context, ref)}")
 
 
 def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt | None:
-    """Follow what was left running to its end, as `verify` does and within the same budgets.
+    """Await what was left running, one after the other, each as long as `verify` would.
 
     Returns an end after which nothing else is started, None if the command goes on. RefusedError
-    if something still runs when the budget is over.
+    if something still runs when its budget is over.
     """
-    refs = list(_find_left(ends))
-    if not refs:
-        return None
-    for ref in refs:
+    for ref in tuple(_find_left(ends)):
         context.console.note("recover", f"{ref} {_OF}: nothing else is written before it has")
+        ended = _follow_to_end(context, ref)
+        if ended is None:
+            continue
+        if (cut := cut_off((ended,))) is not None:
+            return cut
+        if any(_find_left((ended,))):
+            raise _refuse(context, ref)
+    return None
+
+
+def _follow_to_end(context: CommandContext, ref: Ref) -> Attempt | None:
+    """Follow one in a session of its own, whose answers reach no other attempt; None if gone."""
     world, settings = context.world, context.settings
     with ExitStack() as stack:
         session = stack.enter_context(connect_learning_secrets(world, settings, Sources({})))
         with context.ends_at_signal():
             waiting = replace(context, session=session, lock_lane=None, tape=None)
-            ready = _plan_wait(waiting, refs)
-        if ready is None:
-            return None
-        ended = run(ready)
-    if (cut := cut_off((ended,))) is not None:
-        return cut
-    for ref in _find_left((ended,)):
-        raise _refuse(context, ref)
-    return None
+            ready = _plan_wait(waiting, ref)
+        return None if ready is None else run(ready)
 
 
 def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
@@ -78,21 +81,20 @@ def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
     return refusal
 
 
-def _plan_wait(context: CommandContext, refs: Sequence[Ref]) -> Ready | None:
-    """Return the plan that writes nothing and follows those that are still there, None for none."""
+def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
+    """Return the plan that writes nothing and follows a workload, None if it is gone."""
     session = context.session
-    reader = Reader(session.client, session.resources, session.clock)
-    facts = each(session.clock, reader.live, refs)
-    lives = [fact.value for fact in facts if isinstance(fact, Known)]
-    if not lives:
+    found = Reader(session.client, session.resources, session.clock).live(ref)
+    if not isinstance(found, Known):
         return None
-    watching = Watching(session, {live.ref: selector_of(live) for live in lives})
+    watching = Watching(session, {ref: selector_of(found.value)})
     watching.start()
     watching.settle(context.settings.connect_timeout)
     budgets = replace(policy(context.settings).budgets, bake_seconds=0.0, evidence_seconds=0.0)
-    targets = tuple(watching.target(live.ref) for live in lives)
-    plan = Plan("verify", targets, (), (), Policy(budgets), may_retreat=False)
-    return Ready(context, plan, watching)
+    targets = (watching.target(ref),)
+    return Ready(
+        context, Plan("verify", targets, (), (), Policy(budgets), may_retreat=False), watching
+    )
 
 
 def _find_left(ends: Iterable[Attempt]) -> Iterator[Ref]:

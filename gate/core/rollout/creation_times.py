@@ -29,4 +29,5 @@ def find_newest_creation(snapshot: Snapshot) -> datetime | None:
     if snapshot.live is not None:
         owners.add(snapshot.live.uid)
     pods = (track.pod for track in snapshot.pods.values() if track.pod.owner_uid in owners)
-    return max((at for one in (*revisions, *pods) if (at := created_at(one))), default=None)
+    made: tuple[Pod | Revision, ...] = (*revisions, *pods)
+    return max((at for one in made if (at := created_at(one))), default=None)

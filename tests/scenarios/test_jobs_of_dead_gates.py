@@ -8,10 +8,12 @@ import pytest
 
 from gate.report.formats.text import verdict_text
 from gate.report.style.style import Style
+from tests.bed.expectations import assert_refused
 from tests.bed.jobs import PHASE, ended, entry, job
 from tests.bed.scene import Scene, settings, web
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
+from tests.played.gate import PlayedGate
 
 
 def in_one_line(text: str) -> str:
@@ -85,23 +87,70 @@ def test_recover_says_of_a_job_that_failed_and_is_gone_that_it_ran(scene: Scene)
     assert "the next apply runs it again" in text
 
 
-@pytest.mark.contract("B1349")
-@pytest.mark.parametrize("is_over", [False, True])
-def test_the_next_apply_names_the_job_of_a_dead_gate_that_goes_on(
-    scene: Scene, *, is_over: bool
-) -> None:
-    """Before its own first write, and in its report: two migrations may run at the same time."""
+LEFT = "job/first of the earlier attempt has not ended"
+
+
+def die_beside(scene: Scene, behaviour: str) -> None:
+    """Kill an apply while its Job runs; the Deployment behind it was never written."""
     scene.serve(settings("one"), web())
-    first = job("first", behaviour="complete=15")
     line = "job/first: 0 of 1 completions, 1 pod running"
-    die_at(scene, line, settings("two"), first, web(2))
-    if is_over:
-        scene.objects.wait_for("jobs", "first", lambda one: "completionTime" in one["status"])
+    die_at(scene, line, settings("two"), job("first", behaviour=behaviour), web(2))
+
+
+@pytest.mark.contract("B1395")
+@pytest.mark.parametrize("behaviour", ["complete=15", "crash=15"])
+def test_the_next_apply_waits_for_the_job_of_a_dead_gate(scene: Scene, behaviour: str) -> None:
+    """However it ends, two migrations never run at the same time."""
+    die_beside(scene, behaviour)
     result = scene.apply(settings("two"), job("second"), web(2))
     assert result.exit_code == 0, str(result)
-    said = "job/first of the earlier attempt has not ended: this run does not wait for it"
-    warnings = [one for one in result.document["warnings"] if one.startswith(said)]
-    assert len(warnings) == (0 if is_over else 1), result.document["warnings"]
+    waits, _, _ = result.stderr.partition(" applied ")
+    assert f"{LEFT}: nothing else is written before it has" in waits
+    first, second = (scene.objects.get("jobs", name) for name in ("first", "second"))
+    (ended,) = [
+        one["lastTransitionTime"]
+        for one in first["status"]["conditions"]
+        if one["type"] in ("Complete", "Failed")
+    ]
+    assert second["metadata"]["creationTimestamp"] >= ended
+
+
+@pytest.mark.contract("B1395")
+@pytest.mark.sandbox_only("what is said of it")
+def test_an_apply_is_refused_while_the_job_of_a_dead_gate_does_not_end(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Its own budget bounds the wait; the earlier attempt is finished by then."""
+    die_beside(scene, "complete=60")
+    path = scene.manifest(settings("two"), job("second"), web(2))
+    result = program("apply", "-f", path, "--timeout", "5s")
+    assert_refused(result, "Locked", f"error: {LEFT}")
+    assert "nothing was written, except to finish an earlier attempt" in result.stderr
+    assert "rollout-gate verify job/first" in result.stderr
+    assert "kubectl delete job/first" in result.stderr
+    assert [one["metadata"]["name"] for one in scene.objects.list_all("jobs")] == ["first"]
+
+
+@pytest.mark.contract("B1395")
+def test_an_apply_waits_for_no_job_that_has_ended(scene: Scene) -> None:
+    """It ended after its gate had died."""
+    die_beside(scene, "complete=15")
+    scene.objects.wait_for("jobs", "first", lambda one: "completionTime" in one["status"])
+    result = scene.apply(settings("two"), job("second"), web(2))
+    assert result.exit_code == 0, str(result)
+    assert LEFT not in result.stderr
+
+
+@pytest.mark.contract("B1349")
+@pytest.mark.sandbox_only("what is said of it")
+def test_a_restart_names_the_job_of_a_dead_gate_that_goes_on(
+    scene: Scene, program: PlayedGate
+) -> None:
+    """Before its own first write, and in its report: it starts no other beside it."""
+    die_beside(scene, "complete=15")
+    result = program("restart", "web")
+    assert result.exit_code == 0, str(result)
     before, _, _ = result.stderr.partition(" applied ")
-    assert (said in before) is not is_over
-    assert all("rollout-gate verify job/first" in one for one in warnings)
+    for said in (before, in_one_line(result.stdout)):
+        assert f"{LEFT}: this run does not wait for it; to follow it:" in said
+        assert "rollout-gate verify job/first" in said

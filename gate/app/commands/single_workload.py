@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gate.app.command_context import CommandContext, connect
+from gate.app.execution.left_runs import name_left_runs
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import wished_permissions
@@ -44,7 +45,9 @@ def run_single(
         context = context.with_locks([lock_of(live.object.ref)])
 
     # Recover: finish what a gate that died under this lock left.
-    ended = cut_off(finish_open_records(Recovery(context)))
+    ends = finish_open_records(Recovery(context))
+    name_left_runs(context, ends)
+    ended = cut_off(ends)
     if ended is not None:
         return ended
 

@@ -13,6 +13,7 @@ from gate.app.commands.undo_plan import plan_undo
 from gate.app.commands.undo_recovery import find_undo
 from gate.app.commands.undo_revision import named_revision
 from gate.app.commands.undo_subject import deployments_of
+from gate.app.execution.left_runs import name_left_runs
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
 from gate.app.locks.memory import MemoryWithout
@@ -69,6 +70,7 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
     # Recover: finish what a gate that died under these locks left; take back what is to be undone.
     undone = ("restart",) if named is None else ()
     ends = finish_open_records(Recovery(context, undone=undone))
+    name_left_runs(context, ends)
     ended = cut_off(ends) or (find_undo(context, ends, live.object.ref) if named is None else None)
     if ended is not None:
         return ended

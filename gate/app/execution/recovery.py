@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,7 +20,7 @@ from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import Session, connect_learning_secrets
 from gate.app.runtime.watches import Watching
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.registry import has_way_back, unseen
+from gate.core.kinds.registry import unseen
 from gate.core.model.fact import Absent, Known
 from gate.core.model.lock import Lock
 from gate.core.model.lock_holder import Holder
@@ -39,7 +39,6 @@ from gate.kube.reads import Reader
 from gate.manifests.allowed import require_allowed
 from gate.manifests.manifest import Manifest, ManifestObject
 from gate.manifests.source import ManifestError, Source
-from gate.report.document.versions import latest_snapshot
 from gate.side_by_side import each
 from gate.sources.source import Sources
 from gate.wire.decode import DecodeError
@@ -56,10 +55,6 @@ class UnusableRecord(GateError):
 
 _OF_ANOTHER: Final = (
     "that is of an earlier attempt, which this run was to finish first; it began nothing else"
-)
-_GOES_ON: Final = (
-    "of the earlier attempt has not ended: this run does not wait for it, and what it runs itself"
-    " runs beside it; to follow it"
 )
 _AS_BEFORE: Final = "all that it was to change is as it was before"
 """For an attempt with nothing to finish; it may have rolled back without recording that."""
@@ -279,11 +274,6 @@ def finish_open_records(recovery: Recovery) -> tuple[Attempt, ...]:
         if ended.outcome in ENDS_ALL:
             break
         context.console.note_recovery(_describe_ending(lock, ended))
-        for ref in _find_left_running(ended):
-            follow = context.session.connection.cluster.command(
-                "rollout-gate", "verify", str(ref), namespace=ref.namespace
-            )
-            context.console.warn(f"{ref} {_GOES_ON}: {follow}")
     return tuple(ends)
 
 
@@ -298,16 +288,6 @@ def cut_off(ends: Sequence[Attempt]) -> Attempt | None:
     whole = ended.result.ending
     whole = replace(whole, message=CleanText(f"{whole.message}; {_OF_ANOTHER}"))
     return replace(ended, result=replace(ended.result, ending=whole))
-
-
-def _find_left_running(ended: Attempt) -> Iterator[Ref]:
-    """Yield what runs once, and had not come to its end when its attempt was finished."""
-    for target in ended.plan.targets:
-        snapshot = latest_snapshot(ended, target.ref)
-        live = snapshot.live if snapshot is not None else None
-        is_over = live is None or snapshot is None or snapshot.kind.has_ended(live)
-        if not has_way_back(target.ref) and not is_over:
-            yield target.ref
 
 
 def _describe_ending(lock: Lock, ended: Attempt) -> str:

@@ -29,5 +29,5 @@ def find_newest_creation(snapshot: Snapshot) -> datetime | None:
     if snapshot.live is not None:
         owners.add(snapshot.live.uid)
     pods = (track.pod for track in snapshot.pods.values() if track.pod.owner_uid in owners)
-    texts = [*(one.created_at for one in revisions), *(one.created_at for one in pods)]
-    return max((at for one in texts if (at := parse_moment(one))), default=None)
+    made: tuple[Pod | Revision, ...] = (*revisions, *pods)
+    return max((at for one in made if (at := created_at(one))), default=None)

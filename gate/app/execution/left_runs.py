@@ -1,0 +1,114 @@
+"""What a dead gate started, runs once, and still runs: an apply awaits it before it writes.
+
+It may be a migration, of which two must not run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Final
+
+from gate.app.command_context import CommandContext
+from gate.app.execution.recovery import cut_off
+from gate.app.execution.run import Ready, run
+from gate.app.runtime.live_state import selector_of
+from gate.app.runtime.session import connect_learning_secrets
+from gate.app.runtime.watches import Watching
+from gate.config import policy
+from gate.core.attempt.state import Attempt
+from gate.core.kinds.registry import has_way_back
+from gate.core.model.fact import Known
+from gate.core.model.objects import Ref
+from gate.core.model.outcome import Reason
+from gate.core.plan.plan import Plan
+from gate.core.rollout.policy import Policy
+from gate.errors import RefusedError
+from gate.kube.reads import Reader
+from gate.report.document.versions import latest_snapshot
+from gate.sources.source import Sources
+
+_OF: Final = "of the earlier attempt has not ended"
+
+
+def name_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> None:
+    """Warn of each that was left running: a command that creates none does not wait for it."""
+    if cut_off(ends) is not None:
+        return
+    for ref in _find_left(ends):
+        context.console.warn(f"{ref} {_OF}: this run does not wait for it; {_follow(context, ref)}")
+
+
+def await_left_runs(context: CommandContext, ends: Sequence[Attempt]) -> Attempt | None:
+    """Await what was left running, one after the other, each as long as `verify` would.
+
+    Returns an end after which nothing else is started, None if the command goes on. RefusedError
+    if something still runs when its budget is over.
+    """
+    for ref in tuple(_find_left(ends)):
+        context.console.note("recover", f"{ref} {_OF}: nothing else is written before it has")
+        ended = _follow_to_end(context, ref)
+        if ended is None:
+            continue
+        if (cut := cut_off((ended,))) is not None:
+            return cut
+        if any(_find_left((ended,))):
+            raise _refuse(context, ref)
+    return None
+
+
+def _follow_to_end(context: CommandContext, ref: Ref) -> Attempt | None:
+    """Follow one in a session of its own, whose answers reach no other attempt; None if gone."""
+    world, settings = context.world, context.settings
+    with ExitStack() as stack:
+        session = stack.enter_context(connect_learning_secrets(world, settings, Sources({})))
+        with context.ends_at_signal():
+            waiting = replace(context, session=session, lock_lane=None, tape=None)
+            ready = _plan_wait(waiting, ref)
+        return None if ready is None else run(ready)
+
+
+def _refuse(context: CommandContext, ref: Ref) -> RefusedError:
+    words = ("kubectl", "delete", str(ref))
+    stop = context.session.connection.cluster.command(*words, namespace=ref.namespace)
+    refusal = RefusedError(
+        f"{ref} {_OF}, and a second run beside it could do harm",
+        reason=Reason.LOCKED,
+        hint=f"{_follow(context, ref)}; if it hangs: {stop}; then apply again",
+    )
+    refusal.after_recovery = True
+    return refusal
+
+
+def _plan_wait(context: CommandContext, ref: Ref) -> Ready | None:
+    """Return the plan that writes nothing and follows a workload, None if it is gone."""
+    session = context.session
+    found = Reader(session.client, session.resources, session.clock).live(ref)
+    if not isinstance(found, Known):
+        return None
+    watching = Watching(session, {ref: selector_of(found.value)})
+    watching.start()
+    watching.settle(context.settings.connect_timeout)
+    budgets = replace(policy(context.settings).budgets, bake_seconds=0.0, evidence_seconds=0.0)
+    targets = (watching.target(ref),)
+    return Ready(
+        context, Plan("verify", targets, (), (), Policy(budgets), may_retreat=False), watching
+    )
+
+
+def _find_left(ends: Iterable[Attempt]) -> Iterator[Ref]:
+    """Yield what runs once, and had not come to its end when an attempt ended."""
+    for ended in ends:
+        for target in ended.plan.targets:
+            snapshot = latest_snapshot(ended, target.ref)
+            live = snapshot.live if snapshot is not None else None
+            is_over = live is None or snapshot is None or snapshot.kind.has_ended(live)
+            if not has_way_back(target.ref) and not is_over:
+                yield target.ref
+
+
+def _follow(context: CommandContext, ref: Ref) -> str:
+    words = ("rollout-gate", "verify", str(ref))
+    command = context.session.connection.cluster.command(*words, namespace=ref.namespace)
+    return f"to follow it: {command}"

@@ -459,6 +459,7 @@ def test_a_deployment_that_is_not_judged_is_a_mistake(
     assert (ended.code, metrics.asked) == (2, [])
     assert "check errors: no workload that is judged is called wbe" in ended.err
     assert "there is deployment/web" in ended.err
+    assert "belongs in a configuration of its own: --config FILE" in ended.err
 
 
 @pytest.mark.contract("B455")

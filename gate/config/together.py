@@ -127,9 +127,12 @@ def _samples(settings: Settings) -> Iterator[Conflict]:
 
 
 def _looks(settings: Settings) -> Iterator[Conflict]:
-    """Yield a complaint for each comparison by counts whose phase has too few looks to decide."""
+    """Yield a complaint for each comparison by counts whose phase has too few looks to decide.
+
+    With `--power` the answer says so itself, and which phase would do.
+    """
     for index, check in enumerate(settings.checks):
-        if not isinstance(check.probe, Counts):
+        if settings.power or not isinstance(check.probe, Counts):
             continue
         option, phase = _phase_seconds(settings, check)
         bounds = f"{option} is"

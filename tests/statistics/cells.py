@@ -64,6 +64,7 @@ EQUAL: Final = Traffic()
 TWICE: Final = Traffic(ratio=2)
 THRICE: Final = Traffic(ratio=3)
 BORN: Final = Scrapes(series=5, born=True)
+IN_TURN: Final = Scrapes(ticks_in_turn=3)
 _PODS: Final = Bound("failed", most=0.02)
 _RARE_BURSTS: Final = Bound("passed", most=0.05)
 _EDGE: Final = Bound("failed", most=0.06)
@@ -122,6 +123,21 @@ def _equal(rule: CountRule) -> Iterator[Cell]:
     yield cell("1.25 times as bad: the tolerance itself", Traffic(ratio=1.25), _EDGE)
     if not rule.known_length:
         yield cell("both get worse while traffic moves to the new one", Traffic(shifting=True))
+        yield from _seen_in_turn()
+
+
+def _seen_in_turn() -> Iterator[Cell]:
+    """Yield what looks between scrapes see of two pods, one of each version."""
+    fast = Traffic(100, 100)
+    traffics = {
+        "scraped every 30 s, never both at one look": EQUAL,
+        "the same at 1 request/s": Traffic(1, 1),
+        "the same in bursts, 100 requests/s": replace(fast, burst_variance=0.5),
+        "the same where the new version serves two minutes late": replace(fast, late_ticks=12),
+        "the same while both get worse and traffic moves": Traffic(shifting=True),
+    }
+    for name, traffic in traffics.items():
+        yield Cell(name, traffic, ANY_TIME, (FALSE_ALARMS,), IN_TURN)
 
 
 def _missing_intervals(rule: CountRule) -> Iterator[Cell]:
@@ -165,6 +181,10 @@ def _worse_at_any_time() -> Iterator[Cell]:
     yield Cell("twice as bad", TWICE, ANY_TIME, (Bound("failed", least=0.5), NO_HARM_PASSES))
     quick = Bound("seconds", most=150)
     yield Cell("three times as bad", THRICE, ANY_TIME, (quick, NO_HARM_PASSES))
+    for traffic, name, least in ((TWICE, "twice", 0.45), (THRICE, "three times", 0.95)):
+        bounds = (Bound("failed", least=least), NO_HARM_PASSES)
+        in_turn = f"{name} as bad, scraped every 30 s, never both at one look"
+        yield Cell(in_turn, traffic, ANY_TIME, bounds, IN_TURN)
 
 
 def _several() -> Iterator[Cell]:

@@ -34,6 +34,8 @@ NEVER = 10**9
 _TINY = 1e-12
 _ALTERNATIVES = 24
 _REACH = 6.4
+_MOST_JOINED = 6
+"""Two scrapes of 30 s, the default."""
 _COUNTED_BEFORE = (10_000.0, 1_000_000.0)
 """By each version before its first reading: bad ones and all."""
 
@@ -121,13 +123,13 @@ def _any_time(rule: CountRule, counts: Counts, spread: Numbers) -> tuple[Flags, 
 
 def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) -> Numbers:
     """Return the logarithm of the mean of 24 likelihood ratios."""
-    new, old = np.maximum(counts.bad_new, counts.total_new), counts.total_old
+    bad_new, new, bad_old, old = _join(counts)
     both = (new > 0) & (old > 0)
     odds = np.where(both, new, 1) / np.where(both, old, 1)
 
     def likelihood(ratio: float) -> Numbers:
         share = np.log1p(ratio * odds)
-        logs = counts.bad_new * np.log(ratio * odds) - (counts.bad_new + counts.bad_old) * share
+        logs = bad_new * np.log(ratio * odds) - (bad_new + bad_old) * share
         return np.cumsum(np.where(both, logs, 0), axis=1)
 
     null = likelihood(anchor)
@@ -137,6 +139,26 @@ def _evidence(anchor: float, direction: int, counts: Counts, spread: Numbers) ->
     largest = logs.max(axis=0)
     found: Numbers = largest + np.log(np.exp(logs - largest).mean(axis=0))
     return found
+
+
+def _join(counts: Counts) -> list[Numbers]:
+    """Return bad ones and all of new, then of old; ticks of one version go to that of the other.
+
+    What waits for the other version is dropped at the tick that makes it six.
+    """
+    sides = (counts.bad_new, np.maximum(counts.bad_new, counts.total_new))
+    sides = (*sides, counts.bad_old, np.maximum(counts.bad_old, counts.total_old))
+    joined = [np.zeros_like(side) for side in sides]
+    sums, waits = np.zeros((4, len(sides[0]))), np.zeros(len(sides[0]))
+    for tick in range(sides[0].shape[1]):
+        sums += [side[:, tick] for side in sides]
+        both, none = (sums[1] > 0) & (sums[3] > 0), (sums[1] == 0) & (sums[3] == 0)
+        for side, seen in zip(joined, sums, strict=True):
+            side[:, tick] = np.where(both, seen, 0)
+        waits = np.where(none, 0, waits + 1)
+        over = both | (waits >= _MOST_JOINED)
+        sums, waits = np.where(over, 0, sums), np.where(over, 0, waits)
+    return joined
 
 
 def decide_by_the_gate(rule: CountRule, counts: Counts) -> Ends:
@@ -154,12 +176,12 @@ def _decide_one(rule: CountRule, counts: Counts, run: int) -> tuple[int, int]:
     bad, total = (Query.parse(text, BUILT_IN) for text in ("bad", "total"))
     judged, worse, passed = CountRun.start(Probe(bad, total, rule), TICK_SECONDS), NEVER, NEVER
     values = np.array([*_COUNTED_BEFORE, *_COUNTED_BEFORE])
-    judged, _ = judged.after_answers(_answers(values))
+    judged, _ = judged.after_answers(_answers(values), 0.0)
     ticks = counts.bad_new.shape[1]
     for tick in range(1, ticks + 1):
         sides = (counts.bad_new, counts.total_new, counts.bad_old, counts.total_old)
         values = values + [side[run, tick - 1] for side in sides]
-        judged, said = judged.after_answers(_answers(values))
+        judged, said = judged.after_answers(_answers(values), tick * TICK_SECONDS)
         if said.kind is not Kind.FAIL and tick == ticks:
             said = judged.at_the_end()
         worse = min(worse, tick if said.kind is Kind.FAIL else NEVER)

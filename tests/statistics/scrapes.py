@@ -20,18 +20,23 @@ class Scrapes:
 
     `series` is how many series each pod's bad requests fall into. With `born` those of the new
     version do not exist until they count something; those of the old one have counted for long.
+    With `ticks_in_turn` each version is one pod, which is scraped once in so many ticks, and never
+    at the same tick as the other.
     """
 
     restarts: float = 0
     missed: float = 0
     series: int = 1
     born: bool = False
+    ticks_in_turn: int = 1
 
 
 def read_counters(
     counts: Counts, scrapes: Scrapes, source: np.random.Generator, *, drops_births: bool = False
 ) -> Counts:
     """Return the increases that the gate sees; `drops_births` is what `increase()` would see."""
+    if scrapes.ticks_in_turn > 1:
+        return _scrape_in_turn(counts, scrapes.ticks_in_turn)
     runs = range(counts.bad_new.shape[0])
     new = [
         _read(
@@ -57,6 +62,25 @@ def read_counters(
     ]
     sides = [np.array([side[at] for side in sides]) for sides in (new, old) for at in (0, 1)]
     return Counts(*sides)
+
+
+def _scrape_in_turn(counts: Counts, every: int) -> Counts:
+    """Return what is seen of both: the new version `every - 1` ticks later than the old one."""
+    new, old = every - 1, 0
+    return Counts(
+        _scrape(counts.bad_new, every, new),
+        _scrape(counts.total_new, every, new),
+        _scrape(counts.bad_old, every, old),
+        _scrape(counts.total_old, every, old),
+    )
+
+
+def _scrape(side: Numbers, every: int, first: int) -> Numbers:
+    """Return what is seen at each tick: nothing, or all since the scrape before."""
+    scraped_at = (np.arange(side.shape[1]) - first) // every * every + first
+    sums = np.cumsum(side, axis=1)[:, np.maximum(scraped_at, 0)]
+    seen: Numbers = np.diff(np.where(scraped_at < 0, 0, sums), axis=1, prepend=0)
+    return seen
 
 
 def _read(

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gate.core.checks.counter_answers import (
+    NO_COMPUTED_BAD,
+    count_series,
+    describe_more_bad,
+    lacks_bad,
+    lacks_computed_bad,
+    series_of,
+    why_ageless,
+    why_unusable,
+)
 from gate.core.checks.counter_readings import CounterReadings, Increase, NotCounterError
 from gate.core.checks.measurement import Measurement, make_fail, make_pass, no_data, unfit
 from gate.core.checks.old_pods import FRESH_SECONDS, NO_OLD_PODS, OldPods
-from gate.core.checks.questions import Answer, Answers, Counted, Form, Samples, Series
+from gate.core.checks.questions import Answers
+from gate.core.checks.shared_time import SharedTime
 from gate.core.checks.spec import ComparedPods, Counts
 from gate.core.statistics.count_decision import LEAST_TICKS, End, judge
-from gate.core.statistics.count_estimate import Estimate, estimate
+from gate.core.statistics.count_estimate import SOUGHT, Estimate, estimate, times_to_find
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 
-_SCRAPES_TO_BE_GONE: Final = 2
-NO_COMPUTED_BAD: Final = (
-    "bad gives no series although total does: one that it is computed from does not exist, as a"
-    " bucket, or their labels are unequal, which takes ignoring(...) or on(...)"
-)
-
+_SCRAPES_TO_BE_SEEN: Final = 2
+"""In so many scrape intervals each version that serves is seen, though one scrape be missed."""
 NOTHING_BEFORE: Final = "with no version before it to compare with: only a negligible rate passes"
 """What is said of a version that serves alone from the beginning, as the first one does."""
 
@@ -43,12 +50,14 @@ class CountRun:
     silent_looks: int = 0
     most_silent_looks: int = LEAST_TICKS - 1
     old_pods: OldPods = NO_OLD_PODS
+    shared: SharedTime = field(default_factory=SharedTime)
 
     @classmethod
     def start(cls, counts: Counts, interval_seconds: float) -> CountRun:
         """Begin where nothing has been read; between two scrapes no version seems to serve."""
-        of_scrapes = math.ceil(_SCRAPES_TO_BE_GONE * counts.scrape_seconds / interval_seconds)
-        return cls(counts, counts.rule.begin(), most_silent_looks=max(LEAST_TICKS - 1, of_scrapes))
+        of_scrapes = math.ceil(_SCRAPES_TO_BE_SEEN * counts.scrape_seconds / interval_seconds)
+        evidence = counts.rule.begin(most_joined=max(1, of_scrapes))
+        return cls(counts, evidence, most_silent_looks=max(LEAST_TICKS - 1, of_scrapes))
 
     @property
     def begins(self) -> bool:
@@ -72,13 +81,14 @@ class CountRun:
         return self.evidence.new.rate > self.counts.rule.negligible
 
     def after_answers(
-        self, answers: Answers, old_pods: OldPods = NO_OLD_PODS
+        self, answers: Answers, at: float, old_pods: OldPods = NO_OLD_PODS
     ) -> tuple[CountRun, Measurement]:
         """Read both versions once more, and judge; an answer that cannot be used adds nothing.
 
-        `old_pods` are those of the old version that are known now.
+        `at` is the time of the look, in seconds; `old_pods` are those of the old version that are
+        known now.
         """
-        wrong = _why_unusable(answers) or self._why_ageless(answers)
+        wrong = why_unusable(answers) or self._why_ageless(answers)
         if wrong is not None:
             return self, wrong
         known = self.old_pods.after(old_pods)
@@ -87,13 +97,14 @@ class CountRun:
             usual = self.new.most_grown
             old, more_old = self.old, Increase()
             if answers.baseline is not None:
-                old, more_old = self.old.plus(_series(answers.baseline), counted, usual)
-            new, more_new = self.new.plus(_series(answers.value), None, old.most_grown)
+                old, more_old = self.old.plus(series_of(answers.baseline), counted, usual)
+            new, more_new = self.new.plus(series_of(answers.value), None, old.most_grown)
         except NotCounterError as error:
             return self, unfit(str(error))
-        after = replace(self, new=new, old=old, old_pods=known)
+        shared = self.shared.after_look(at, new=more_new.total > 0, old=more_old.total > 0)
+        after = replace(self, new=new, old=old, old_pods=known, shared=shared)
         if self.begins:
-            seen = _count_series(_series(answers.value))
+            seen = count_series(series_of(answers.value))
             return after, no_data(f"counting starts here: {seen}")
         return self._judge(after, _tick(more_new, more_old))
 
@@ -104,7 +115,7 @@ class CountRun:
 
     def _why_ageless(self, answers: Answers) -> Measurement | None:
         """Return what keeps fresh pods from being told from others, None for nothing."""
-        return _name_missing_label(answers.baseline) if self.compares_fresh else None
+        return why_ageless(answers.baseline) if self.compares_fresh else None
 
     def _judge(self, read: CountRun, tick: CountTick) -> tuple[CountRun, Measurement]:
         """Judge with one tick more, which was `read`."""
@@ -126,6 +137,9 @@ class CountRun:
         if doubt is not None:
             return doubt
         end = judge(self.counts.rule, self.evidence, at_the_end=True)
+        is_open = end is End.UNDECIDED and not self.passed
+        if is_open:
+            return no_data(self.describe_undecided(at_the_end=True), *self._rates)
         return self.measure_as(end, self.describe_figures(at_the_end=True))
 
     def why_unjudged(self) -> Measurement | None:
@@ -137,19 +151,22 @@ class CountRun:
                 return unfit(f"{gauge} (the {name} version)")
             if sums.bad > sums.total:
                 return unfit(f"the {name} version has {describe_more_bad(sums.bad, sums.total)}")
-            if _lacks_computed_bad(self.counts, readings):
+            if lacks_computed_bad(self.counts, readings):
                 return no_data(f"of the {name} version {NO_COMPUTED_BAD}")
         return None
 
     def measure_as(self, end: End, figures: str) -> Measurement:
         """Return the measurement of an end; what has once passed fails or has passed."""
-        new, old = self.evidence.new, self.evidence.old
-        rates = (new.rate if new.total else None, old.rate if old.total else None)
-        message = f"{self.describe()}{figures}"
+        message, rates = f"{self.describe()}{figures}", self._rates
         if end is End.WORSE:
             return make_fail(message, *rates)
         passed = self.passed or end is End.NOT_HARMFUL
         return make_pass(message, *rates) if passed else no_data(message, *rates)
+
+    @property
+    def _rates(self) -> tuple[float | None, float | None]:
+        new, old = self.evidence.new, self.evidence.old
+        return new.rate if new.total else None, old.rate if old.total else None
 
     # -- in words ----------------------------------------------------------------------------------
 
@@ -182,115 +199,75 @@ class CountRun:
     def _describe_missing(self) -> str:
         """Say whose bad events have no series: there were none, or the query misses them."""
         sides = ((self.new, "new"), (self.old, "old"))
-        silent = [name for side, name in sides if _lacks_bad(side)]
+        silent = [name for side, name in sides if lacks_bad(side)]
         if not silent:
             return ""
         whose = "neither version" if len(silent) == len(sides) else f"the {silent[0]} version"
         what = "a series" if len(silent) == len(sides) else "no series"
         return f" ({whose} has {what} of bad, which counts as 0)"
 
-    def describe_figures(self, *, at_the_end: bool) -> str:
-        """Say the interval, and what could have been shown; where nothing could, why."""
+    def describe_undecided(self, *, at_the_end: bool) -> str:
+        """Say first why nothing is decided, then what was counted, and the figures."""
+        why = "; ".join(self._why_undecided())
+        numbers = f"{self.describe()}{self.describe_figures(at_the_end=at_the_end)}"
+        return f"{why}: {numbers}" if why else numbers
+
+    def _why_undecided(self) -> Iterator[str]:
         new, old = self.evidence.new, self.evidence.old
         if not self.old.readings:
-            return ""
+            return
         if self.compares_fresh and not self.old_pods.fresh:
-            return f"; no old pod was started within {FRESH_SECONDS:.0f}s of a new one"
+            yield f"no old pod was started within {FRESH_SECONDS:.0f}s of a new one"
+            return
         if not new.total or not old.total:
             fresh = "fresh pods of the " if self.compares_fresh else ""
             side = "new" if not new.total else f"{fresh}old"
-            return f"; the {side} version served nothing meanwhile"
-        gone = f"; {self._gone_words}" if self._old_is_gone else ""
-        if not new.bad + old.bad:
-            return f"; without a bad one there is no ratio{gone}"
+            yield f"the {side} version served nothing meanwhile"
+            return
+        if self._old_is_gone:
+            yield self._gone_words
+        yield from self._describe_lack()
+
+    def _describe_lack(self) -> Iterator[str]:
+        """Say for how long both served, if that was too short, and how long would do."""
+        evidence = self.evidence
+        looks = min(evidence.new.ticks, evidence.old.ticks)
+        enough = self.enough_seconds
+        is_short = enough is not None and enough > self.shared.seconds
+        if self._old_is_gone or is_short or looks < LEAST_TICKS:
+            seen = f" ({looks} looks, of at least {LEAST_TICKS})" if looks < LEAST_TICKS else ""
+            yield f"both served together for {self.shared.seconds:,.0f}s{seen}"
+        if not evidence.new.bad + evidence.old.bad:
+            yield "without a bad one there is no ratio"
+        elif is_short and enough is not None:
+            yield f"to find twice as bad takes about {enough:,.0f}s"
+
+    @property
+    def enough_seconds(self) -> float | None:
+        """For how long both would have to serve like that to find SOUGHT four times in five.
+
+        None where the counts do not tell.
+        """
+        times = times_to_find(self.counts.rule, self.evidence, SOUGHT)
+        if times is None or not self.shared.seconds:
+            return None
+        looks = min(self.evidence.new.ticks, self.evidence.old.ticks)
+        return max(times, LEAST_TICKS / looks) * self.shared.seconds
+
+    def describe_figures(self, *, at_the_end: bool) -> str:
+        """Say the interval, and which ratio could have been shown; "" where there is none."""
+        new, old = self.evidence.new, self.evidence.old
+        if not new.total or not old.total or not new.bad + old.bad:
+            return ""
         found = self.estimate(at_the_end=at_the_end)
         least, most = f"{found.low:.3g}", f"{found.high:.3g}"
         interval = f"at least {least}" if math.isinf(found.high) else f"{least} to {most}"
-        return f", likely {interval}; {self._describe_reach(found)}{gone}"
-
-    def _describe_reach(self, found: Estimate) -> str:
-        """Say which ratio could have been shown: none in less than the least looks."""
-        looks = min(self.evidence.new.ticks, self.evidence.old.ticks)
-        if looks < LEAST_TICKS:
-            saw = "1 look saw" if looks == 1 else f"{looks} looks saw"
-            return f"{saw} requests of both, which are not compared before {LEAST_TICKS} have"
         detectable = "no ratio" if found.detectable is None else f"{found.detectable:.3g} times"
-        return f"this traffic could show {detectable}"
-
-
-def _name_missing_label(answer: Answer | None) -> Measurement | None:
-    """Return the error of series of which nobody can say which pod they are of."""
-    if all(each.pod for each in _series(answer)):
-        return None
-    return unfit("a series has no label pod: which pods are fresh goes by it")
-
-
-def look_once(counts: Counts, answers: Answers) -> Measurement:
-    """Say whether the counters of a version are there; one look compares nothing."""
-    wrong = _why_unusable(answers)
-    if wrong is not None:
-        return wrong
-    series = _series(answers.value)
-    try:
-        read, _ = CounterReadings().plus(series)
-    except NotCounterError as error:
-        return unfit(str(error))
-    ageless = counts.compared_pods is ComparedPods.FRESH and _name_missing_label(answers.value)
-    if ageless:
-        return ageless
-    totals = [each.value for each in series if each.counted is Counted.TOTAL]
-    if not totals:
-        return no_data("no series of total")
-    if _lacks_computed_bad(counts, read):
-        return no_data(NO_COMPUTED_BAD)
-    bad = sum(each.value for each in series if each.counted is Counted.BAD)
-    if bad > sum(totals):
-        return unfit(describe_more_bad(bad, sum(totals)))
-    seen = _count_series(series)
-    if counts.compares:
-        return no_data(f"{seen}; one look compares nothing, a rollout does")
-    return make_pass(seen, bad / sum(totals) if sum(totals) else None)
-
-
-def _count_series(series: Iterable[Series]) -> str:
-    """Say how many counters there are; of bad events there need not be any."""
-    kinds = [each.counted for each in series]
-    bad, total = kinds.count(Counted.BAD), kinds.count(Counted.TOTAL)
-    nothing = ", which counts as 0" if total and not bad else ""
-    return f"{total} series of total, {bad} of bad{nothing}"
-
-
-def _why_unusable(answers: Answers) -> Measurement | None:
-    for answer in (answers.value, answers.baseline):
-        if isinstance(answer, Samples) and answer.form is not Form.VECTOR:
-            return unfit(f"the query gives a {answer.form}; counters are a vector")
-        if isinstance(answer, Samples) and answer.remarks:
-            return no_data(f"partial: {answer.remarks[0]}")
-    return None
-
-
-def _series(answer: Answer | None) -> tuple[Series, ...]:
-    return answer.series if isinstance(answer, Samples) else ()
+        return f", likely {interval}; this traffic could show {detectable}"
 
 
 def _tick(new: Increase, old: Increase) -> CountTick:
     return CountTick(new.bad, new.total, old.bad, old.total)
-
-
-def _lacks_bad(side: CounterReadings) -> bool:
-    return not side.has(Counted.BAD) and side.has(Counted.TOTAL)
-
-
-def _lacks_computed_bad(counts: Counts, side: CounterReadings) -> bool:
-    """Tell whether bad events are missing that would be there, as 0, were the query right."""
-    return _lacks_bad(side) and counts.computes_bad
-
-
-def describe_more_bad(bad: float, total: float) -> str:
-    """Say that `bad` counts what `total` does not."""
-    return (
-        f"more bad events ({bad:g}) than events at all ({total:g}): bad has to select some of total"
-    )
 
 
 def _of(side: SideCounts) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.core.checks.power_plan import PowerPlan
-from gate.core.statistics.count_estimate import POWER
+from gate.core.statistics.count_decision import LEAST_TICKS
+from gate.core.statistics.count_estimate import POWER, SOUGHT
 from gate.core.statistics.count_power import (
     Begin,
     Chances,
@@ -19,8 +19,6 @@ from gate.core.statistics.count_power import (
 )
 
 RATIOS: Final = (1.5, 2.0, 3.0)
-SOUGHT: Final = 2.0
-"""The ratio for which it is said what would find it."""
 LONGEST_PHASE_SECONDS: Final = 3600.0
 MOST_TRAFFIC: Final = 10.0
 """Times the planned traffic: more than that is no advice."""
@@ -52,7 +50,8 @@ class Power:
 def foresee(plan: PowerPlan, begin: Begin) -> Power:
     """Return what a plan could show; `begin` returns a source of chance from its beginning."""
     if plan.obstacle is not None:
-        return Power(plan)
+        enough = _find_enough_seconds(plan, begin) if plan.is_too_short else None
+        return Power(plan, enough_seconds=enough)
     rule, traffic = plan.rule, plan.traffic
     failed = tuple(
         (ratio, chances_to_fail(rule, traffic, ratio, begin) if _is_rate(plan, ratio) else None)
@@ -63,25 +62,33 @@ def foresee(plan: PowerPlan, begin: Begin) -> Power:
     found = Power(plan, failed, passed, smallest)
     if found.finds_what_is_sought:
         return Power(plan, failed, passed, smallest, plan.phase_seconds, plan.per_second)
-    return Power(plan, failed, passed, smallest, *_find_enough(plan, begin))
+    seconds, per_second = _find_enough_seconds(plan, begin), _find_enough_per_second(plan, begin)
+    return Power(plan, failed, passed, smallest, seconds, per_second)
 
 
 def _is_rate(plan: PowerPlan, ratio: float) -> bool:
     return 0 < plan.rate * ratio <= 1
 
 
-def _find_enough(plan: PowerPlan, begin: Begin) -> tuple[float | None, float | None]:
-    """Return the phase and the traffic that would find SOUGHT."""
-    if not _is_rate(plan, SOUGHT) or plan.rule.tolerated >= SOUGHT:
-        return None, None
-    rule, traffic = plan.rule, plan.traffic
-    most = math.floor(
-        (LONGEST_PHASE_SECONDS - plan.check.schedule.initial_delay_seconds)
-        / plan.check.schedule.interval_seconds
-    )
-    looks = None
-    if most > traffic.looks:
-        looks = looks_to_find(rule, traffic, SOUGHT, begin, most)
-    events = events_to_find(rule, traffic, SOUGHT, begin, traffic.events * MOST_TRAFFIC)
-    seconds = None if looks is None else plan.seconds_at(looks + 1)
-    return seconds, None if events is None else events / plan.check.schedule.interval_seconds
+def _is_findable(plan: PowerPlan) -> bool:
+    return _is_rate(plan, SOUGHT) and plan.rule.tolerated < SOUGHT
+
+
+def _find_enough_seconds(plan: PowerPlan, begin: Begin) -> float | None:
+    """Return the phase that would find SOUGHT; None for over an hour, or if none would."""
+    most = replace(plan, phase_seconds=LONGEST_PHASE_SECONDS).looks
+    traffic = plan.traffic.with_looks(max(plan.looks, LEAST_TICKS))
+    if not _is_findable(plan) or most <= plan.looks:
+        return None
+    looks = looks_to_find(plan.rule, traffic, SOUGHT, begin, most)
+    return None if looks is None else plan.phase_of(max(looks, LEAST_TICKS))
+
+
+def _find_enough_per_second(plan: PowerPlan, begin: Begin) -> float | None:
+    """Return the traffic that would find SOUGHT; None for over ten times as much."""
+    if not _is_findable(plan):
+        return None
+    traffic = plan.traffic
+    most = traffic.events * MOST_TRAFFIC
+    events = events_to_find(plan.rule, traffic, SOUGHT, begin, most)
+    return None if events is None else events / plan.check.schedule.interval_seconds

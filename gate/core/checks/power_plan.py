@@ -83,7 +83,8 @@ def exposure_of(workload: Workload) -> Exposure:
 class PowerPlan:
     """One check, and what is expected: events of both versions a second, old's share of bad ones.
 
-    `phase_seconds` is how long both versions serve while the check runs.
+    `phase_seconds` is how long the check runs, with both versions serving. Where a rolling update
+    moves the traffic meanwhile it is how long both serve: then the check runs before and after.
     """
 
     check: Check
@@ -105,9 +106,23 @@ class PowerPlan:
         return isinstance(probe, Counts) and probe.compared_pods is ComparedPods.FRESH
 
     @property
+    def _moves(self) -> bool:
+        """Whether the check sees all of the time for which both versions serve, and more."""
+        rolls = self.exposure.origin is ExposureOrigin.ROLLING_UPDATE
+        return rolls and self.check.schedule.during is not During.BAKE
+
+    @property
     def looks(self) -> int:
         """How often the check looks, after the reading where counting starts."""
-        return looks_within(self.check, self.phase_seconds)
+        if not self._moves:
+            return looks_within(self.check, self.phase_seconds)
+        counted = self.phase_seconds - self._warm_up_seconds
+        return max(0, math.floor(counted / self.check.schedule.interval_seconds))
+
+    @property
+    def _warm_up_seconds(self) -> float:
+        probe = self.check.probe
+        return probe.warm_up_seconds if isinstance(probe, Counts) else 0.0
 
     @property
     def traffic(self) -> PlannedTraffic:
@@ -119,11 +134,35 @@ class PowerPlan:
     def seconds_at(self, look: float) -> float:
         """Return when a look is, in seconds since the phase began."""
         schedule = self.check.schedule
-        return schedule.initial_delay_seconds + look * schedule.interval_seconds
+        delay = self._warm_up_seconds if self._moves else schedule.initial_delay_seconds
+        return delay + look * schedule.interval_seconds
+
+    def phase_of(self, looks: int) -> float:
+        """Return how long a phase of so many looks is, in seconds."""
+        return self.seconds_at(looks if self._moves else looks + 1)
+
+    @property
+    def is_too_short(self) -> bool:
+        """Whether fewer looks than decide anything are all that is in the way."""
+        return self._lack_of_pods is None and self.looks < LEAST_TICKS
 
     @property
     def obstacle(self) -> Obstacle | None:
         """Why nothing can be compared as planned, None if something can."""
+        if self._lack_of_pods is not None:
+            return self._lack_of_pods
+        if self.is_too_short:
+            looks = "1 look decides" if self.looks == 1 else f"{self.looks} looks decide"
+            longer = "more time with both versions" if self._moves else "a longer --bake"
+            why = f"{looks} nothing: {LEAST_TICKS} are needed"
+            return Obstacle(why, f"{longer}, or a shorter interval")
+        if self.looks > MOST_LOOKS:
+            why = f"{self.looks:,} looks are more than the {MOST_LOOKS:,} that are simulated"
+            return Obstacle(why, "a shorter --bake, or a longer interval")
+        return None
+
+    @property
+    def _lack_of_pods(self) -> Obstacle | None:
         if self.exposure.new <= 0:
             return NO_NEW_POD
         if self._is_fresh and self.exposure.origin is not ExposureOrigin.FLAG:
@@ -131,12 +170,6 @@ class PowerPlan:
         moves = self.exposure.origin is ExposureOrigin.ROLLING_UPDATE
         if moves and self.check.schedule.during is During.BAKE:
             return NO_OLD_POD
-        if self.looks < LEAST_TICKS:
-            why = f"{self.looks} looks decide nothing: {LEAST_TICKS} are needed"
-            return Obstacle(why, "a longer --bake, or a shorter interval")
-        if self.looks > MOST_LOOKS:
-            why = f"{self.looks:,} looks are more than the {MOST_LOOKS:,} that are simulated"
-            return Obstacle(why, "a shorter --bake, or a longer interval")
         return None
 
 

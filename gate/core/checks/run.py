@@ -157,7 +157,7 @@ class CheckRun:
         `old_pods` are needed by a comparison with fresh ones of them alone.
         """
         if self.counts is not None:
-            counts, what = self.counts.after_answers(answers, old_pods)
+            counts, what = self.counts.after_answers(answers, tick.at, old_pods)
             return replace(self.after_measurement(tick, at, what), counts=counts)
         if sample_test(self.check) is not None and overlaps(self.check, self.pairs.at, tick.at):
             return self._between_samples(tick, at, answers)

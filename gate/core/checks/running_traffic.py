@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.core.checks import query_variables
-from gate.core.checks.count_run import NO_COMPUTED_BAD, describe_more_bad
+from gate.core.checks.counter_answers import NO_COMPUTED_BAD, describe_more_bad
 from gate.core.checks.measurement import Measurement, no_data, unfit
 from gate.core.checks.query_variables import Subject
 from gate.core.checks.questions import Answer, Counted, MetricQuestion, Samples, Series

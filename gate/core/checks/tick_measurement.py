@@ -9,7 +9,7 @@ import math
 from typing import Final
 
 from gate.core.checks.baseline_comparison import NO_PAIRS, Pairs
-from gate.core.checks.count_run import look_once
+from gate.core.checks.counter_answers import look_once
 from gate.core.checks.measurement import Kind, Measurement, make_fail, make_pass, no_data
 from gate.core.checks.metric_measurement import measure_metric
 from gate.core.checks.questions import Answers, Exit, HttpReply, NoReply, Samples

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gate.core.statistics.count_evidence import CountEvidence, SideCounts
+from gate.core.statistics.count_evidence import CountEvidence, SideCounts, WaitingTicks
 from gate.core.statistics.incomplete_beta import beta_probability
 from gate.core.statistics.ratio_likelihoods import Likelihoods, RatioLikelihoods
 
@@ -64,11 +64,12 @@ class CountRule:
         early = self.known_length and not at_the_end
         return self.alpha / self.split * (EARLY_SHARE if early else 1.0)
 
-    def begin(self) -> CountEvidence:
-        """Return the evidence before the first tick."""
+    def begin(self, most_joined: int = 1) -> CountEvidence:
+        """Return the evidence before the first tick, of which so many are joined at most."""
         if self.known_length:
             return CountEvidence()
-        return CountEvidence(likelihoods=RatioLikelihoods.about(self.tolerated, self.harm))
+        likelihoods = RatioLikelihoods.about(self.tolerated, self.harm)
+        return CountEvidence(likelihoods=likelihoods, waiting=WaitingTicks(most_joined))
 
 
 class Evidence(Protocol):

@@ -20,7 +20,10 @@ from gate.core.statistics.ratio_likelihoods import log_evidence_of_sums
 
 POWER: Final = 0.8
 """A ratio is detectable if it would fail with this probability."""
+SOUGHT: Final = 2.0
+"""The ratio for which it is said what would find it."""
 MOST_RATIO: Final = 100.0
+_MOST_TIMES: Final = 100.0
 _BISECTIONS: Final = 18
 
 
@@ -72,22 +75,44 @@ def find_interval(
     return least / (1 - least) * odds, (1 - rest) / rest * odds if rest else math.inf
 
 
+@lru_cache(maxsize=256)
+def times_to_find(rule: CountRule, evidence: CountEvidence, ratio: float) -> float | None:
+    """Return how many times these counts find a ratio four times in five; None for over a hundred.
+
+    1.0 where these do. None also without a bad event, and for a ratio that is tolerated or would
+    make more bad than there are.
+    """
+    if not evidence.new.total or not evidence.old.total or ratio <= rule.tolerated:
+        return None
+    if not 0 < _share_of_bad(evidence) * ratio <= 1:
+        return None
+    return _first(lambda times: _is_found(rule, evidence, ratio, times), 1.0, _MOST_TIMES)
+
+
 def _smallest_detectable(rule: CountRule, evidence: CountEvidence) -> float | None:
     """Search at the rate of both versions together; no rate is above 1."""
-    new, old = evidence.new, evidence.old
-    share = (new.bad + old.bad) / (new.total + old.total)
-    rate = share / evidence.dispersion
+    share = _share_of_bad(evidence)
     most = min(MOST_RATIO, 1 / share) if share else 0.0
+    if most <= rule.tolerated:
+        return None
+    return _first(lambda ratio: _is_found(rule, evidence, ratio), rule.tolerated, most)
 
-    def is_found(ratio: float) -> bool:
-        events = rate * (ratio * new.total + old.total)
-        share = ratio * new.total / (ratio * new.total + old.total)
-        least = _fewest_that_fail(rule, evidence, events)
-        if least is None:
-            return False
-        return beta_probability(least, events - least + 1, share) >= POWER
 
-    return _first(is_found, rule.tolerated, most) if most > rule.tolerated else None
+def _share_of_bad(evidence: CountEvidence) -> float:
+    new, old = evidence.new, evidence.old
+    return (new.bad + old.bad) / (new.total + old.total)
+
+
+def _is_found(rule: CountRule, evidence: CountEvidence, ratio: float, times: float = 1.0) -> bool:
+    """Tell whether so many times these counts would fail a true ratio four times in five."""
+    rate = times * _share_of_bad(evidence) / evidence.dispersion
+    weighed = ratio * evidence.new.total
+    weights = weighed + evidence.old.total
+    events, share = rate * weights, weighed / weights
+    least = _fewest_that_fail(rule, evidence, events)
+    if least is None:
+        return False
+    return beta_probability(least, events - least + 1, share) >= POWER
 
 
 def _fewest_that_fail(rule: CountRule, evidence: CountEvidence, events: float) -> float | None:

@@ -23,6 +23,52 @@ class CountTick:
     bad_old: float
     total_old: float
 
+    @property
+    def new(self) -> tuple[float, float]:
+        """Bad events and all of the new version, of which there are no fewer."""
+        return self.bad_new, max(self.bad_new, self.total_new)
+
+    @property
+    def old(self) -> tuple[float, float]:
+        """The same of the old version."""
+        return self.bad_old, max(self.bad_old, self.total_old)
+
+    def plus(self, later: CountTick) -> CountTick:
+        """Return both ticks as one."""
+        return CountTick(
+            self.bad_new + later.bad_new,
+            self.total_new + later.total_new,
+            self.bad_old + later.bad_old,
+            self.total_old + later.total_old,
+        )
+
+
+NO_EVENTS: Final = CountTick(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTicks:
+    """Ticks in a row that one version alone has been seen in, as one; at most `most` are joined.
+
+    Looks between two scrapes see the one version now and the other later. What waits longer for
+    the other version is dropped: rates change with time, for both versions. When ticks are joined
+    depends on all events alone, never on the bad ones, so that what holds of a tick does of these.
+    """
+
+    most: int = 1
+    ticks: int = 0
+    seen: CountTick = NO_EVENTS
+
+    def plus(self, tick: CountTick) -> tuple[WaitingTicks, CountTick | None]:
+        """Return what waits after one tick more, and the joined tick once it has both versions."""
+        seen = self.seen.plus(tick)
+        (_, new), (_, old) = seen.new, seen.old
+        if new and old:
+            return WaitingTicks(self.most), seen
+        if not (new or old) or self.ticks + 1 >= self.most:
+            return WaitingTicks(self.most), None
+        return WaitingTicks(self.most, self.ticks + 1, seen), None
+
 
 @dataclass(frozen=True, slots=True)
 class SideCounts:
@@ -59,18 +105,19 @@ class CountEvidence:
     old: SideCounts = field(default_factory=SideCounts)
     ticks: int = 0
     likelihoods: RatioLikelihoods = NO_LIKELIHOODS
+    waiting: WaitingTicks = field(default_factory=WaitingTicks)
 
     def plus(self, tick: CountTick) -> CountEvidence:
         """Return the evidence with one tick more."""
+        waiting, both = self.waiting.plus(tick)
+        known = self.likelihoods
         return replace(
             self,
             new=self.new.plus(tick.bad_new, tick.total_new),
             old=self.old.plus(tick.bad_old, tick.total_old),
             ticks=self.ticks + 1,
-            likelihoods=self.likelihoods.plus(
-                (tick.bad_new, max(tick.bad_new, tick.total_new)),
-                (tick.bad_old, max(tick.bad_old, tick.total_old)),
-            ),
+            likelihoods=known if both is None else known.plus(both.new, both.old),
+            waiting=waiting,
         )
 
     @property

@@ -43,9 +43,9 @@ class RatioLikelihoods:
         return cls(anchors, ((0.0,) * (_LAST - _FIRST + 1),) * len(anchors))
 
     def plus(self, new: tuple[float, float], old: tuple[float, float]) -> RatioLikelihoods:
-        """Add a tick: bad ones and all, of each side; a side without traffic says nothing."""
+        """Add a tick in which both sides had events: bad ones and all, of each."""
         (bad_new, total_new), (bad_old, total_old) = new, old
-        if not self.anchors or total_new <= 0 or total_old <= 0 or not bad_new + bad_old:
+        if not self.anchors or not bad_new + bad_old:
             return self
         odds, bad = total_new / total_old, bad_new + bad_old
         of_odds = bad_new * math.log(odds)

@@ -94,7 +94,7 @@ class SimulatedRollout:
         self.new_side.add(bad_new, total_new)
         self.old_side.add(bad_old, total_old)
         events = bad_new + bad_old
-        if self.above is not None and self.below is not None and events and total_new and total_old:
+        if self.above is not None and self.below is not None and events:
             self.spent_above = _spend(self.spent_above, events, self.above.costs[self.ticks])
             self.spent_below = _spend(self.spent_below, events, self.below.costs[self.ticks])
         self.ticks += 1

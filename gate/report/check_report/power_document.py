@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from gate.core.checks.power import SOUGHT
 from gate.core.checks.power_plan import PowerPlan
 from gate.core.checks.running_traffic import MeasuredTraffic
+from gate.core.statistics.count_estimate import SOUGHT
 from gate.core.statistics.count_power import Chances
 from gate.report.check_report.asked_check import AskedCheck
 from gate.report.check_report.document import checks_document

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.core.checks.power import LONGEST_PHASE_SECONDS, MOST_TRAFFIC, SOUGHT
+from gate.core.checks.power import LONGEST_PHASE_SECONDS, MOST_TRAFFIC
 from gate.core.checks.running_traffic import HOUR_SECONDS
-from gate.core.statistics.count_estimate import POWER
+from gate.core.statistics.count_estimate import POWER, SOUGHT
 from gate.duration import format_seconds
 from gate.report.check_report.text import checks_table
 from gate.report.schema.check_result import ChecksResult
@@ -42,6 +42,8 @@ def _block(power: PowerResult, style: Style) -> Iterator[str]:
     if power["obstacle"]:
         yield from _label_lines("shows", f"nothing: {power['obstacle']}", style)
         yield from _label_lines("", power["way_out"], style)
+        if power["enough_phase_seconds"] is not None:
+            yield from _label_lines("enough", _enough(power), style)
         return
     yield ""
     yield from (f"{_INDENT}{line}" for line in _table(power))
@@ -143,12 +145,12 @@ def _enough(power: PowerResult) -> str:
     found = next((one["failed"] for one in power["chances"] if one["ratio"] == SOUGHT), None)
     if not power["rate"]:
         return "without a bad event there is no ratio: say by --rate which share is usual"
-    if found is None:
+    if found is None and not power["obstacle"]:
         return "there is no rate twice as bad"
     if 1 + power["tolerance"] >= SOUGHT:
         tolerated = f"tolerance: {power['tolerance']:g}"
         return f"twice as bad is tolerated ({tolerated}): it is meant to run on, and is not found"
-    if found >= POWER:
+    if found is not None and found >= POWER:
         return "as it is: twice as bad is found at least four times in five"
     phase, traffic = power["enough_phase_seconds"], power["enough_traffic_per_second"]
     either = [

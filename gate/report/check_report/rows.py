@@ -67,7 +67,9 @@ def _message(run: CheckRun | None, said: Conclusion) -> str:
     counts = None if run is None or is_over else run.counts
     if run is None or counts is None or not counts.evidence.ticks or run.last_kind is Kind.ERROR:
         return said.message
-    return f"{counts.describe()}{counts.describe_figures(at_the_end=False)}"
+    if counts.passed:
+        return f"{counts.describe()}{counts.describe_figures(at_the_end=False)}"
+    return counts.describe_undecided(at_the_end=False)
 
 
 def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | None:
@@ -84,6 +86,8 @@ def _comparison(run: CheckRun | None, said: Conclusion) -> ComparisonResult | No
         "low": found.low,
         "high": finite(found.high),
         "detectable": found.detectable,
+        "shared_seconds": run.counts.shared.seconds,
+        "enough_seconds": run.counts.enough_seconds,
     }
 
 

@@ -16,9 +16,11 @@ _LEAST_ROOM = 3
 """Two lines of a heading and one that is quoted."""
 
 
-def evidence_lines(pieces: Sequence[EvidenceResult], style: Style, room: int) -> list[str]:
+def evidence_lines(
+    pieces: Sequence[EvidenceResult], style: Style, room: int, *, is_whole: bool = False
+) -> list[str]:
     """Return as many pieces as there is room for, a whole heading with at least one line each."""
-    block = Block(style)
+    block = Block(style, is_whole=is_whole)
     for index, piece in enumerate(pieces):
         heading, quoted = _piece(piece)
         most = _LOG_LINES if index == 0 else _OTHER_LINES

@@ -10,18 +10,27 @@ _LABEL_COLUMNS = 10
 _INDENT = "  "
 
 
-class Block:
-    """Lines under labels; all but commands fit the width of the stream."""
+_MOST_LINES_OF_A_ROW = 100
 
-    def __init__(self, style: Style) -> None:
+
+class Block:
+    """Lines under labels; all but commands fit the width of the stream.
+
+    Where it `is_whole`, as in the log of a CI job, nothing is cut: a row has as many lines as it
+    takes, and what is one line is as long as it is.
+    """
+
+    def __init__(self, style: Style, *, is_whole: bool = False) -> None:
         self._style = style
+        self._is_whole = is_whole
         self._labelled = ""
         self.lines: list[str] = []
 
     def row(self, label: str, text: str, lines: int = 2) -> None:
         """Add text under a label, which is shown only before its first line."""
         margin = len(_INDENT) + _LABEL_COLUMNS
-        for line in self._style.wrap(text, self._style.width - margin, self._style.roomy(lines)):
+        most = _MOST_LINES_OF_A_ROW if self._is_whole else self._style.roomy(lines)
+        for line in self._style.wrap(text, self._style.width - margin, most):
             self._add(label, line)
 
     def join_names(self, names: Sequence[str], lines: int) -> str:
@@ -36,9 +45,19 @@ class Block:
         return f"{len(names)} objects"
 
     def line(self, label: str, text: str, sign: str = "") -> None:
-        """Add text as one line, cut if it is too long."""
+        """Add text as one line, cut if it is too long for a terminal."""
+        if self._is_whole:
+            self._add(label, sign + self._style.printable(text))
+            return
         room = self._style.width - len(_INDENT) - _LABEL_COLUMNS - columns(sign)
         self._add(label, sign + self._style.cut(text, room))
+
+    def cells(self, label: str, text: str) -> None:
+        """Add a row of a table as it is, wrapped if it does not fit."""
+        if self._is_whole or columns(text) <= self._style.width - len(_INDENT) - _LABEL_COLUMNS:
+            self._add(label, text)
+        else:
+            self.row(label, text)
 
     def command(self, label: str, text: str) -> None:
         """Add a command, which is never cut or changed: it is there to be copied."""

@@ -63,6 +63,9 @@ _FEW_WARNING_LINES = 2
 """Used if there would be no room for what happened."""
 _MOST_STEP_LINES = 5
 """What is to be typed comes at the end of a step, as a flag: no advice of ours is longer."""
+_MOST_CHECK_LINES = 4
+_LEAST_EVIDENCE_LINES = 12
+"""Where there may be more lines than a screen has."""
 _MOST_NAMED = 6
 _ELSEWHERE = "the result document has them all (--output json)"
 _MOST_NAME_LINES = 6
@@ -72,11 +75,13 @@ _MOST_IMAGE_LINES = 4
 def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str:
     """Return the verdict block, at most 40 lines, with a line feed at its end.
 
-    On a terminal two lines have to do for what happened; `is_whole` where nobody counts lines.
+    On a terminal two lines have to do for what happened. `is_whole` where nobody counts lines, as
+    in the log of a CI job: then nothing is cut, and there may be more.
     """
-    above, below = Block(style), _below(result, style, _MOST_WARNING_LINES)
-    if len(below.lines) > MOST_LINES // 2:
-        below = _below(result, style, _FEW_WARNING_LINES)
+    above = Block(style, is_whole=is_whole)
+    below = _below(Block(style, is_whole=is_whole), result, _MOST_WARNING_LINES)
+    if len(below.lines) > MOST_LINES // 2 and not is_whole:
+        below = _below(Block(style), result, _FEW_WARNING_LINES)
     _where(above, result)
     _listing(above, result, style)
     detailed = _select_detailed(result)
@@ -85,17 +90,20 @@ def verdict_text(result: Result, style: Style, *, is_whole: bool = False) -> str
     if not detailed and (result["workloads"] or result["outcome"] != Outcome.APPLIED):
         above.row("why", f"{result['reason']}: {result['message']}", lines=4)
     for line in check_lines(result["checks"], style):
-        above.row("checks", line)
-    first = headline(result, style, is_whole=is_whole)
-    top = [*first, *above.lines][: MOST_LINES - len(below.lines)]
+        above.row("checks", line, _MOST_CHECK_LINES)
+    top = [*headline(result, style, is_whole=is_whole), *above.lines]
+    if not is_whole:
+        top = top[: MOST_LINES - len(below.lines)]
     room = MOST_LINES - len(top) - len(below.lines)
     pieces = [piece for workload in detailed for piece in workload["evidence"]]
-    return "\n".join([*top, *evidence_lines(pieces, style, room), *below.lines]) + "\n"
+    if is_whole:
+        room = max(room, _LEAST_EVIDENCE_LINES)
+    quoted = evidence_lines(pieces, style, room, is_whole=is_whole)
+    return "\n".join([*top, *quoted, *below.lines]) + "\n"
 
 
-def _below(result: Result, style: Style, warning_lines: int) -> Block:
-    """Return what was done and what to do, with `warning_lines` lines for each warning."""
-    block = Block(style)
+def _below(block: Block, result: Result, warning_lines: int) -> Block:
+    """Add what was done and what to do, with `warning_lines` lines for each warning."""
     _changes(block, result, warning_lines)
     _next(block, result)
     return block
@@ -122,7 +130,7 @@ def _listing(block: Block, result: Result, style: Style) -> None:
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        block.line("ended", "  ".join(pad(cell, width) for cell, width in cells).rstrip())
+        block.cells("ended", "  ".join(pad(cell, width) for cell, width in cells).rstrip())
     if len(ranked) > len(rows):
         block.row("ended", f"and {len(ranked) - len(rows)} more: {_ELSEWHERE}")
 

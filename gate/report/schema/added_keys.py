@@ -51,7 +51,12 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
         "not_restored": "",
     },
     ("checks",): {"errors": 0, "comparison": None},
-    ("checks", "comparison"): {"baseline": "all", "fresh_pods": []},
+    ("checks", "comparison"): {
+        "baseline": "all",
+        "fresh_pods": [],
+        "shared_seconds": None,
+        "enough_seconds": None,
+    },
     ("history", "pods"): {"kind": DEFAULT_KIND},
     ("history", "checks"): {"comparison": None},
 }

@@ -38,6 +38,16 @@ class ComparisonResult(TypedDict):
             " five, null where it could have shown none."
         ),
     ]
+    shared_seconds: Annotated[
+        float | None, Meta(description="For how long both served; null in an older document.")
+    ]
+    enough_seconds: Annotated[
+        float | None,
+        Meta(
+            description="For how long both would have to serve, with such traffic, until a rate"
+            " twice as bad fails four times in five; null where the counts do not tell."
+        ),
+    ]
 
 
 class CheckResult(TypedDict):

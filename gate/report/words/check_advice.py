@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.core.checks.run import ConclusionKind
+from gate.duration import format_seconds
 from gate.report.schema.result import Result
 from gate.report.words.attempt_advice import Step
 
@@ -30,13 +31,29 @@ def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[St
     if any(one["verdict"] == ConclusionKind.FAIL for one in result["checks"]):
         yield Step("find out which requests fail in the new version, fix that, then apply again")
         return
-    text = "a single look compares nothing; see how long both versions have to serve side by side"
-    yield _ask(result, text, name, place, "--power")
+    shared = _find_shared_seconds(result)
+    text = (
+        "let both versions serve side by side for longer (a longer minReadySeconds; of a"
+        " StatefulSet, a partition)"
+    )
+    if shared is None:
+        yield _ask(result, f"{text}; this says for how long", name, place, "--power")
+        return
+    together = format_seconds(max(1, round(shared)))
+    text = f"{text}; this says what {together} can show, and how long it takes"
+    yield _ask(result, text, name, place, "--power", "--bake", together)
 
 
-def _ask(result: Result, text: str, name: str, place: list[str], how: str) -> Step:
+def _find_shared_seconds(result: Result) -> float | None:
+    """Return the least time that both versions of an undecided comparison served; None for none."""
+    open_ones = [one for one in result["checks"] if one["verdict"] in _AGAINST and one["required"]]
+    found = [one["comparison"]["shared_seconds"] for one in open_ones if one["comparison"]]
+    return min((seconds for seconds in found if seconds), default=None)
+
+
+def _ask(result: Result, text: str, name: str, place: list[str], *how: str) -> Step:
     flags = result["check_flags"]
-    words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), how]
+    words = ["rollout-gate", "checks", *filter(None, (name,)), *place, *(flags or ()), *how]
     names = result["check_variables"]
     set_ = f", with {' and '.join(names)} set as in the run" if names else ""
     return Step(f"{text}{_ADDED if flags is None else ''}{set_}:", shlex.join(words))

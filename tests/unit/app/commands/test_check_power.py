@@ -109,7 +109,7 @@ def test_each_figure_overrides_what_was_measured(
     assert [one["failed"] for one in found["chances"]] == [None, None, None]
 
 
-@pytest.mark.contract("B1204")
+@pytest.mark.contract("B1204", "B1382")
 def test_after_a_rolling_update_a_bake_window_shows_nothing(gate: Gate, server: Server) -> None:
     """And it says why, and what would help."""
     server.put(web())
@@ -125,7 +125,10 @@ def test_after_a_rolling_update_a_bake_window_shows_nothing(gate: Gate, server: 
     )
     said = " ".join(few.out.split())
     assert "traffic 2,000/s of both versions together" in said
-    assert "looks decide nothing: 9 are needed a longer --bake, or a shorter interval" in said
+    assert "6 looks decide nothing: 9 are needed more time with both versions, or a" in said
+    assert "enough twice as bad is found four times in five with about" in said
+    short = foreseen(gate, traffic=20, rate="1%", exposure="1:1", bake="60s", output="text")
+    assert "2 looks decide nothing: 9 are needed" in " ".join(short.out.split())
     seldom = foreseen(gate, "web", checks=[rolling], traffic=20, rate="0.1%", output="text").out
     assert "--bake" not in seldom.partition("enough")[2]
 

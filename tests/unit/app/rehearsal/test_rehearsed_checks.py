@@ -158,7 +158,7 @@ def test_counters_are_compared(
     if why != "CheckInconclusive":
         return
     of_each = 60 * 10 * float(per_second) / 2
-    new = float(row["why"].partition(" bad")[0].rpartition(" of ")[2].replace(",", ""))
+    new = float(row["why"].partition(" bad,")[0].rpartition(" of ")[2].replace(",", ""))
     assert new == pytest.approx(of_each, rel=0.05)
 
 
@@ -171,7 +171,7 @@ def test_pods_that_serve_are_as_old_as_before_any_rollout(played: Played, tmp_pa
     options = {"config": [str(tmp_path / "gate.yaml")]}
     code, (row,), _ = rehearsed(played, str(tmp_path / "db.yaml"), **options)
     assert (code, row["reason"]) == (7, "CheckInconclusive")
-    assert row["why"].endswith("no old pod was started within 60s of a new one")
+    assert "no old pod was started within 60s of a new one: " in row["why"]
 
 
 ALONE = """\
@@ -208,7 +208,7 @@ def test_without_old_pods_nothing_is_compared(
         assert (code, row["reason"], row["as_expected"]) == (7, "CheckInconclusive", False)
         gone = "served nothing meanwhile" if during == "bake" else "no longer serves"
         assert row["why"].startswith("CheckInconclusive: error-share: ")
-        assert trouble != "good" or row["why"].endswith(gone)
+        assert trouble != "good" or gone in row["why"]
         assert row["mend"].startswith("error-share saw too little of both versions side by side")
         ends = {
             "error-share": "it passes if the new version's bad events prove negligible, and is"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gate.core.checks.bake_window import least_bake_seconds, least_counting_seconds
-from gate.core.checks.count_run import look_once
+from gate.core.checks.counter_answers import look_once
 from gate.core.checks.measurement import Kind
 from gate.core.checks.old_pods import OldPods
 from gate.core.checks.query_template import Query
@@ -202,8 +202,8 @@ def test_what_is_neither_shown_is_inconclusive() -> None:
     assert said.reason is Reason.CHECK_INCONCLUSIVE
     early = conclude(steady(started(), 7, (9, 100), (1, 100)))
     assert early.kind is INCONCLUSIVE
-    assert early.message.endswith(
-        "; 6 looks saw requests of both, which are not compared before 9 have"
+    assert early.message.startswith(
+        "both served together for 60s (6 looks, of at least 9); to find twice as bad takes about"
     )
 
 
@@ -269,7 +269,22 @@ def test_without_the_old_version_it_waits_for_a_negligible_rate_alone(
     assert not run.finished
     said = conclude(run)
     assert said.kind is INCONCLUSIVE
-    assert said.message.endswith("; the old version no longer serves")
+    assert said.message.startswith("the old version no longer serves; both served together for 40s")
+
+
+@pytest.mark.contract("B1381")
+def test_what_was_too_short_to_compare_says_for_how_long_both_served_and_what_would_do() -> None:
+    """The reason comes first; as long as that is enough where the traffic stays the same."""
+    run = steady(started(), 13, (2, 1000), (2, 1000))
+    told = conclude(run)
+    why, _, numbers = told.message.partition(": ")
+    assert why == "both served together for 120s; to find twice as bad takes about 237s"
+    assert numbers.startswith("24 of 12,000 bad, of the old version 24 of 12,000, 1 times")
+    enough = steady(started(), 25, (2, 1000), (2, 1000))
+    assert enough.counts is not None
+    found = enough.counts.estimate(at_the_end=True).detectable
+    assert found is not None
+    assert 1.95 < found < 2.05
 
 
 @pytest.mark.contract("B1220")
@@ -289,6 +304,23 @@ def test_between_two_scrapes_no_version_is_gone_and_none_is_judged() -> None:
     assert not run.finished
     run = steady(run, 20, (300, 1000), (1, 1000))
     assert run.finished
+
+
+@pytest.mark.contract("B1380")
+def test_in_a_rollout_pods_that_are_scraped_in_turn_are_compared() -> None:
+    """Looks every 10 s at one pod a side, scraped every 30 s, each at a time of its own."""
+    run = started(counts(During.ROLLOUT, scrape_seconds=30.0))
+    for look in range(60):
+        now = run.wake_at
+        run, tick = ticked(run, now)
+        new, old = (look + 1) // 3, look // 3
+        new_side = samples(1000 + 60 * new, 10_000 + 300 * new)
+        run = run.after_answer(
+            tick, now, both(new_side, samples(1000 + 3 * old, 10_000 + 300 * old))
+        )
+        if run.finished:
+            break
+    assert run.verdict_so_far.kind is FAIL
 
 
 @pytest.mark.contract("B1221")
@@ -345,7 +377,7 @@ def test_a_service_without_an_error_yet_passes_by_its_negligible_rate() -> None:
     assert conclude(run).kind is PASS
     assert conclude(run).message == (
         "0 of 5,900 bad, of the old version 0 of 5,900 (neither version has a series of bad, which"
-        " counts as 0); without a bad one there is no ratio"
+        " counts as 0)"
     )
 
 
@@ -516,7 +548,7 @@ def test_without_a_fresh_pod_it_is_inconclusive() -> None:
         said = conclude(run)
         assert said.kind is kind
     worse = look(look(started(fresh()), others, (0, 0), a=(0, 0)), others, (9, 10), a=(0, 10))
-    assert conclude(worse).message.endswith("; no old pod was started within 60s of a new one")
+    assert conclude(worse).message.startswith("no old pod was started within 60s of a new one: ")
 
 
 @pytest.mark.contract("B1207")
@@ -544,4 +576,4 @@ def test_fresh_pods_that_are_gone_are_said_to_be() -> None:
         old = min(number, 3)
         run = look(run, pods, (2.0 * number, 100.0 * number), a=(2.0 * old, 100.0 * old))
     assert run.settled
-    assert conclude(run).message.endswith("; the fresh old pods no longer serve")
+    assert conclude(run).message.startswith("the fresh old pods no longer serve; both ")

@@ -109,7 +109,32 @@ def test_where_nothing_can_be_compared_it_is_said(
     found = foresee(plan(check, exposure, seconds=seconds), begin)
     assert found.plan.obstacle is not None
     assert obstacle in found.plan.obstacle.why
-    assert (found.failed, found.passed, found.enough_seconds) == ((), None, None)
+    assert (found.failed, found.passed) == ((), None)
+    assert (found.enough_seconds is not None) == ("9 are needed" in obstacle)
+
+
+@pytest.mark.contract("B1202")
+@each("exposure", [ONE_TO_NINE, ROLLING])
+def test_the_longest_phase_that_is_offered_is_an_hour(exposure: Exposure) -> None:
+    """To the second: the looks of an hour take no longer than that."""
+    hour = plan(counts(During.BOTH), exposure, seconds=3600.0)
+    assert hour.phase_of(hour.looks) == 3600
+
+
+@pytest.mark.contract("B1382")
+def test_in_a_rolling_update_the_phase_is_the_time_for_which_both_serve() -> None:
+    """Which a check sees from its beginning to its end; a short one says how long would do."""
+    both = counts(During.BOTH)
+    short = foresee(PowerPlan(both, ROLLING, 200.0, 0.02, 52.0), begin)
+    assert short.plan.obstacle is not None
+    assert short.plan.obstacle.why == "5 looks decide nothing: 9 are needed"
+    enough = short.enough_seconds
+    assert enough is not None
+    assert 90 <= enough < 300
+    found = foresee(replace(short.plan, phase_seconds=enough), begin)
+    chances = dict(found.failed)[2.0]
+    assert chances is not None
+    assert chances.share == pytest.approx(0.8, abs=0.06)
 
 
 @pytest.mark.contract("B1200", "B1202")

@@ -44,6 +44,26 @@ def tail(rule: CountRule, evidence: CountEvidence) -> float:
     return float(betainc(evidence.new.bad, evidence.old.bad + 1, odds / (1 + odds)))
 
 
+@pytest.mark.contract("B1380")
+def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
+    """Wherever the other version is seen within the ticks that are joined, and not beyond."""
+    nothing, new, old = (0, 0, 0, 0), (3, 100, 0, 0), (0, 0, 1, 100)
+
+    def evidence(*ticks: tuple[float, float, float, float]) -> float:
+        found = ROLLOUT.begin(most_joined=3)
+        for tick in ticks:
+            found = found.plus(CountTick(*tick))
+        return found.likelihoods.log_evidence_above(ROLLOUT.tolerated)
+
+    together = evidence((3, 100, 1, 100))
+    assert together > 0
+    assert evidence(new, old) == evidence(old, nothing, new) == evidence(nothing, old, new)
+    assert evidence(old, new) == together
+    assert evidence(old, nothing, nothing, new) == 0
+    assert evidence(old, old, old, new, old) == together
+    assert evidence(new, old, new, old) > together
+
+
 @pytest.mark.contract("B1151")
 @each(
     ("rule", "new", "end"),

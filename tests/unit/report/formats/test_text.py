@@ -17,6 +17,7 @@ from gate.report.words.headline import headline
 from tests.table import each
 from tests.unit.report.endings import ENDINGS
 from tests.unit.report.results import (
+    COMPARED,
     RUN,
     cause_of,
     example,
@@ -54,6 +55,26 @@ def test_it_fits_its_stream(name: str) -> None:
     assert ("\x1b" in plain, "\x1b[" in coloured) == (False, True)
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
+
+
+@pytest.mark.contract("B1383")
+def test_nothing_is_cut_where_nobody_counts_lines() -> None:
+    """In the log of a CI job; on a terminal a row of the table of workloads is wrapped."""
+    result = example("two-deployments")
+    long = " ".join(f"word{number}" for number in range(150))
+    result["checks"] = [{**COMPARED, "verdict": "inconclusive", "message": long}]
+    result["warnings"] = [long]
+    for workload in result["workloads"]:
+        workload["message"] = long
+        workload["new"]["images"] = workload["baseline"]["images"] = ["shop/web:" + "1" * 50]
+        for piece in workload["evidence"]:
+            piece["text"] = f"{piece['text']}\n{long}"
+    whole = verdict_text(result, Style(width=80), is_whole=True)
+    assert "…" not in whole
+    assert " ".join(whole.split()).count(long) >= 3
+    narrow = verdict_text(result, Style(width=80)).partition("  about")[0]
+    assert "…" not in narrow
+    assert narrow.count("1" * 50) == len(result["workloads"])
 
 
 def test_a_cause_is_told_once_with_the_pods_that_have_it_in_the_end() -> None:

@@ -60,11 +60,17 @@ def test_steps_are_few_and_their_commands_are_words(name: str) -> None:
     assert ours <= set(COMMANDS), "only what there is may be advised"
 
 
+@pytest.mark.contract("B1382")
 @each(
     ("verdict", "outcome", "reason", "advised"),
     [
         ("fail", Outcome.ROLLED_BACK, Reason.CHECK_FAILED, "find out which requests fail"),
-        ("inconclusive", Outcome.INCONCLUSIVE, Reason.CHECK_INCONCLUSIVE, " --power"),
+        (
+            "inconclusive",
+            Outcome.INCONCLUSIVE,
+            Reason.CHECK_INCONCLUSIVE,
+            "checks web -n shop --power --bake 1m30s",
+        ),
     ],
 )
 def test_after_a_comparison_no_single_look_is_advised(

@@ -274,7 +274,8 @@ class Client:
             return self.failure(urllib3.exceptions.SSLError(error.reason))
         named = translation.from_answer(error.status, error.body, error.headers or {})
         if isinstance(named, failures.Forbidden):
-            named.hint = failures.role_hint(self.connection.cluster, self.connection.namespace)
+            where = self.connection.cluster, self.connection.namespace
+            named.hint = failures.role_hint(*where, named.verb)
         if isinstance(named, failures.ServerFailure | failures.TooManyRequests):
             self._note_failure(named)
         else:

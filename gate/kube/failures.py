@@ -12,6 +12,8 @@ from gate.cluster_name import ClusterName
 from gate.core.model.outcome import Reason
 from gate.errors import RefusedError
 
+_READS = ("get", "list", "watch")
+
 
 @dataclass(frozen=True, slots=True)
 class FieldConflict:
@@ -92,11 +94,18 @@ class Forbidden(ApiError):
         self.resource = resource
 
 
-def role_hint(cluster: ClusterName, namespace: str) -> str:
-    """Return the hint for a missing permission: the command that prints what to ask for."""
+def role_hint(cluster: ClusterName, namespace: str, verb: str = "") -> str:
+    """Return the hint for a missing permission: the command that prints what to ask for.
+
+    Whoever may not even read (`verb`) may want to read alone.
+    """
     words = ("rollout-gate", "preflight", "--rbac", "-f", "PATH")
     command = cluster.command(*words, namespace=namespace)
-    return f"print the Role that a manifest needs: {command}"
+    hint = f"print the Role that a manifest needs: {command}"
+    if verb not in _READS:
+        return hint
+    reads = cluster.command("rollout-gate", "verify", "NAME", "--rbac", namespace=namespace)
+    return f"{hint}\nor, only to look at a workload: {reads}"
 
 
 class Rejected(ApiError):

@@ -169,7 +169,7 @@ def test_a_pod_that_its_finalizer_keeps_is_the_cause_and_no_version_is_blamed(
     assert "pod/db-2: being deleted, and stays until its finalizer example.com/hold" in shown
     shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
     (new,) = (one for one in shown if one["images"] == ["shop/db:2"])
-    assert (new["verdict"], new["reason"]) == ("not judged", "BlockedByFinalizer")
+    assert (new["verdict"], new["reason"]) == ("not verified", "BlockedByFinalizer")
     scene.objects.patch("pods", "db-2", RELEASED)
 
 

@@ -19,7 +19,7 @@ from tests.cluster.audit import Trail
 from tests.cluster.command import Result
 from tests.cluster.kubelet.api import JSON
 from tests.cluster.objects import condition
-from tests.cluster.workloads import stateful_set
+from tests.cluster.workloads import job, stateful_set
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
 from tests.scenarios.versions import CRASH, DOCUMENT, history_rows, undo
 
@@ -47,15 +47,17 @@ def _how(result: Result) -> tuple[str, str]:
     return result.document["outcome"], result.document["reason"]
 
 
-@pytest.mark.contract("B907")
+@pytest.mark.contract("B907", "B1406")
 @pytest.mark.parametrize("words", [["apply", "--dry-run"], ["preflight"]])
 def test_a_rehearsal_says_what_an_apply_would_write(scene: Scene, words: list[str]) -> None:
     """`NoChange` is said only where an apply would find all as it is to be."""
     assert_verified(scene.apply(web(), settings("one")))
-    path = scene.manifest(settings("one"), web(2), service())
+    migration = job()
+    migration["metadata"] = {"generateName": "migrate-"}
+    path = scene.manifest(settings("one"), migration, web(2), service())
     changing = scene.gate(*words, "-f", path, *DOCUMENT)
     assert (changing.exit_code, *_how(changing)) == (0, "observed", "DryRun"), str(changing)
-    said = "an apply would create service/web, and change deployment/web"
+    said = "an apply would create service/web, job/migrate-*, and change deployment/web"
     assert changing.document["message"].endswith(said)
     same = scene.gate(*words, "-f", scene.manifest(settings("one"), web()), *DOCUMENT)
     assert (same.exit_code, *_how(same)) == (0, "observed", "NoChange"), str(same)

@@ -120,7 +120,7 @@ def test_a_version_that_an_outage_hid_did_not_complete_and_is_not_remembered_as_
     assert "deployment/web did not complete" in text
     assert "see that the API server answers, then apply again" in text
     assert "probe" not in text
-    assert (remembered["verdict"], remembered["reason"]) == ("not judged", "Unreachable")
+    assert (remembered["verdict"], remembered["reason"]) == ("not verified", "Unreachable")
     assert replayed.document["causes"][0]["reason"] == "Unreachable"
 
 

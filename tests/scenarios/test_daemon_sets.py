@@ -336,7 +336,7 @@ def test_a_version_that_no_ready_node_could_run_is_not_held_against(agents: Agen
     assert "describe controllerrevision" not in text
     shown = json.loads(agents.scene.gate("history", "ds/agent", "--output", "json").stdout)
     (new,) = (one for one in shown if one["images"] == [NEW])
-    assert (new["verdict"], new["reason"]) == ("not judged", "NoRollout")
+    assert (new["verdict"], new["reason"]) == ("not verified", "NoRollout")
 
 
 def is_unready(node: JSON) -> bool:

@@ -134,7 +134,7 @@ def test_a_restart_that_failed_is_not_called_verified(scene: Scene) -> None:
     result = scene.gate("restart", "web", "--timeout", "25s", *DOCUMENT)
     assert result.exit_code == 4, str(result)
     rows = rows_of(scene)
-    assert (rows[3]["verdict"], rows[3]["reason"]) == ("not judged", "PodCreateDenied"), rows
+    assert (rows[3]["verdict"], rows[3]["reason"]) == ("not verified", "PodCreateDenied"), rows
     assert rows[4]["verdict"] == "verified", rows
 
 
@@ -381,4 +381,4 @@ def test_what_did_not_start_is_not_remembered_as_failed(
     result = scene.apply(late)
     assert "deployment/web did not complete" in report(scene, result)
     (row,) = (one for one in history_rows(scene) if one["images"] == ["shop/web:2"])
-    assert (row["verdict"], row["reason"]) == ("not judged", why)
+    assert (row["verdict"], row["reason"]) == ("not verified", why)

@@ -140,7 +140,7 @@ def test_the_first_line_and_the_advice_are_about_what_failed(scene: Scene) -> No
     first = "deployment/web failed and went back; nothing was found against deployment/new,"
     assert f"{first} which stays" in said
     assert "new version of deployment/new failed" not in said
-    assert "next read the end of the log of container web" in said
+    assert "next read the log of container web" in said
     assert "deployment/new stays: nothing was found against it" in said
     assert "rollout-gate history new" not in said
 

@@ -26,7 +26,7 @@ def test_two_logs_of_a_container_are_told_apart(scene: Scene) -> None:
     headings = [line.strip() for line in text.splitlines() if "log of pod/" in line]
     assert len(headings) == len(set(headings)) == 2, text
     assert headings[0].removeprefix("evidence").strip().startswith("previous log of pod/")
-    assert "read the end of the log of init container migrate" in text
+    assert "read the log of init container migrate" in text
     assert "restarting failed container migrate" in " ".join(text.split())
     assert "_shop(" not in text
 

@@ -145,7 +145,7 @@ def test_a_strategy_that_replaces_no_pod_is_no_rollout(
     assert changes(audit) == [WRITTEN, WRITTEN]
     assert "APPLIED (exit 0)" in scene.gate("verify", "sts/db").stdout
     newest, *_ = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
-    assert (newest["verdict"], newest["reason"]) == ("not judged", "NoRollout")
+    assert (newest["verdict"], newest["reason"]) == ("not verified", "NoRollout")
     third = scene.apply(stateful_set(image="shop/db:3", partition=0))
     assert "no pod runs its live template, so" in third.stderr
     assert_verified(third)
@@ -541,7 +541,7 @@ def test_a_version_that_nobody_brought_to_its_pods_is_not_remembered_as_failed(
     assert_ended(result, 4, "rolled-back", DEADLINE)
     shown = json.loads(scene.gate("history", "sts/db", "--output", "json").stdout)
     (new_one,) = (one for one in shown if one["images"] == ["shop/db:2"])
-    assert (new_one["verdict"], new_one["reason"]) == ("not judged", "NoRollout")
+    assert (new_one["verdict"], new_one["reason"]) == ("not verified", "NoRollout")
 
 
 @pytest.mark.contract("B926")

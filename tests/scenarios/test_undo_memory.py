@@ -125,7 +125,7 @@ def test_what_an_apply_without_pods_wrote_is_the_gates(scene: Scene) -> None:
     assert_verified(empty, "Vacuous", running="none")
     shown = history_rows(scene)
     assert [(row["verdict"], row["undo_lacks"]) for row in shown] == [
-        ("not judged", []),
+        ("not verified", []),
         ("verified", []),
     ]
     assert_verified(undo(scene), "Vacuous", running="none")
@@ -276,7 +276,7 @@ def test_a_replica_set_that_never_had_a_pod_is_not_called_verified(scene: Scene)
     assert_verified(scene.gate("restart", "web", *DOCUMENT), "Vacuous", running="none")
     rows = history_rows(scene)
     assert [(row["revision"], row["verdict"]) for row in rows] == [
-        (2, "not judged"),
+        (2, "not verified"),
         (1, "verified"),
     ]
 

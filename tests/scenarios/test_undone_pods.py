@@ -217,7 +217,7 @@ def test_an_undo_that_a_budget_holds_up_leaves_its_version_to_the_next_one(scene
     text = verdict_text(result.document, Style(width=200))
     assert "leave pod/db-2: it runs what serves again" in text
     assert "kubectl delete" not in text
-    assert remembered(scene, "sts/db", "shop/db:1") == ("not judged", "BlockedByPod")
+    assert remembered(scene, "sts/db", "shop/db:1") == ("not verified", "BlockedByPod")
     scene.objects.delete("poddisruptionbudgets", "db")
     assert_verified(scene.gate(*UNDO))
     assert versions(scene) == ["1", "1", "1"]
@@ -237,7 +237,7 @@ def test_an_undo_that_a_quota_holds_up_leaves_its_version_to_the_next_one(
     result = scene.gate(*undo, *BARRED)
     assert result.exit_code in (4, 5), str(result)
     found = remembered(scene, f"{kind}/{name}", f"shop/{name}:1")
-    assert found == ("not judged", "PodCreateDenied")
+    assert found == ("not verified", "PodCreateDenied")
     scene.objects.delete("resourcequotas", "full")
     assert_verified(scene.gate(*undo))
     assert images(scene.objects.get(f"{kind}s", name)) == [f"shop/{name}:1"]

@@ -25,6 +25,7 @@ from gate.core.model.outcome import EXIT_CODES, ON_THEIR_WAY, Outcome
 from gate.core.plan.plan import Target
 from gate.core.rollout.baseline import baseline_of
 from gate.core.rollout.judge import Rollout, VerdictKind
+from gate.core.rollout.workload_kind import PodCounts
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.versions.history import History
 from gate.core.versions.judged_version import JudgedVersion
@@ -230,7 +231,7 @@ def _waiting_revision(live: Live) -> Revision:
         images=live.workload.template.images(),
         change_cause="",
         created_at="",
-        pods=0,
+        pods=PodCounts(),
         running=False,
     )
 
@@ -266,7 +267,7 @@ def _returns(live: Live, memory: History, beside: Facts) -> Returns:
 def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision, ...]:
     current = live.snapshot.current()
     owned = sorted(live.snapshot.list_owned(), key=lambda rs: rs.revision or 0, reverse=True)
-    pods = {rs.uid: live.snapshot.count_pods(rs).created for rs in owned}
+    pods = {rs.uid: live.snapshot.count_pods(rs) for rs in owned}
     return tuple(
         Revision(
             number=rs.revision,
@@ -275,7 +276,7 @@ def _revisions(live: Live, memory: History, returns: Returns) -> tuple[Revision,
             change_cause=rs.change_cause,
             created_at=rs.created_at,
             pods=pods[rs.uid],
-            running=pods[rs.uid] > 0 if current is None else rs.uid == current.uid,
+            running=pods[rs.uid].created > 0 if current is None else rs.uid == current.uid,
             judged=(judged := memory.of_replica_set(rs)),
             returns=returns,
             course=_course(judged, memory),

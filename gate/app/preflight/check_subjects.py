@@ -14,6 +14,9 @@ from gate.core.model.objects import Ref
 from gate.errors import UsageError, UsageErrors
 
 _MOST_NAMED: Final = 5
+_ONE_FILE_EACH: Final = (
+    "a check of what is deployed by itself belongs in a configuration of its own: --config FILE"
+)
 
 
 class UnfitChecks(UsageErrors):
@@ -35,7 +38,7 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
     if check.deployment and not found:
         there = f"there is {_join_refs(refs)}" if refs else "there is no workload"
         why = f"check {check.name}: no workload that is judged is called {check.deployment}"
-        raise UsageError(why, hint=there)
+        raise UsageError(why, hint=f"{there}; {_ONE_FILE_EACH}")
     if len(found) == 1:
         _require_known_variables(check, found[0])
         return found[0]
@@ -44,7 +47,8 @@ def ref_of(check: Check, refs: Sequence[Ref]) -> Ref | None:
         return None
     first = f"check {check.name}: ${{{variables[0]}}} is of one workload"
     if not found:
-        raise UsageError(f"{first}, and there is none", hint="name one, or leave the variable out")
+        hint = f"leave the variable out, or the check; {_ONE_FILE_EACH}"
+        raise UsageError(f"{first}, and there is none", hint=hint)
     first_ref = found[0]
     is_unique = [ref.name for ref in found].count(first_ref.name) == 1
     which = first_ref.name if is_unique else str(first_ref)
@@ -61,7 +65,8 @@ def _require_known_variables(check: Check, ref: Ref) -> None:
         names = " or ".join(f"${{{name}}}" for name in known.of_one_version)
         hint = (
             f"what tells versions of a {ref.kind} apart is {names}: select by a label of the series"
-            " that has it (of a ready-made check by its key pods: docs/checks.md)"
+            " that has it (of a ready-made check by its key pods: docs/checks.md);"
+            f" {_ONE_FILE_EACH}"
         )
         raise UsageError(f"check {check.name}: {ref} has no ${{{foreign[0]}}}", hint=hint)
 

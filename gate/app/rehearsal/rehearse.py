@@ -37,7 +37,7 @@ from gate.signals import SIGNAL_BASE, Signalled
 from sandbox.face import Cluster, ClusterOptions, Names, Scenario, Timers, fits, load_scenario
 
 DEFAULT_NAMESPACE = "default"
-_NO_PAUSE = "it pauses the rollout of a Deployment, and the workload that it strikes is none"
+_NO_PAUSE = "it pauses a Deployment, and the workload that it would strike is {}"
 _NO_DEADLINE = "no Deployment of the manifest has both pods and a progress deadline"
 _NO_CHECK = "no check can have it"
 _UNCHECKED = "no check is configured"
@@ -81,8 +81,9 @@ class Rehearsing:
         """Return what the manifest or its checks lack to have the trouble; "" for nothing."""
         if trouble.checks is not None and not trouble.checks(self._checks):
             return _NO_CHECK if self._checks else _UNCHECKED
-        if trouble.pauses and not unlucky(self._workloads).can_be_paused:
-            return _NO_PAUSE
+        struck = unlucky(self._workloads)
+        if trouble.pauses and not struck.can_be_paused:
+            return _NO_PAUSE.format(struck.called)
         late = trouble.before is Before.TIMED_OUT
         able = not late or any(actor.can_time_out for actor in self._workloads)
         return "" if able else _NO_DEADLINE
@@ -154,13 +155,19 @@ class Rehearsing:
                 yield f"the scenario's {name} is no check that is configured"
 
     def _ran(self, stage: Stage, lines: TextIO) -> dict[str, Any]:
-        """Run the gate; return its result document."""
-        out = io.StringIO()
-        streams = Streams(io.BytesIO(self._stdin), out, lines)
+        """Run the gate; return its result document.
+
+        UsageError where the gate would not begin: nothing was judged that a row could tell of.
+        """
+        out, said = io.StringIO(), io.StringIO()
+        streams = Streams(io.BytesIO(self._stdin), out, said)
         code = stage.run(self._settings, streams, self._world.delivered)
+        result: dict[str, Any] = {} if code >= SIGNAL_BASE else json.loads(out.getvalue())
+        if result and result["outcome"] == Outcome.USAGE:
+            raise UsageError(result["message"], hint=result["hint"])
+        lines.write(said.getvalue())
         if code >= SIGNAL_BASE:
             raise Signalled(code - SIGNAL_BASE)
-        result: dict[str, Any] = json.loads(out.getvalue())
         return result
 
 

@@ -57,7 +57,9 @@ def at_fault(result: dict[str, Any]) -> list[str]:
 
 
 def _list_guilty(result: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in result["workloads"] if not _is_good(one) and not is_innocent(one)]
+    """Return what failed by itself or, where nothing did, what was found amiss beside a failure."""
+    bad = [one for one in result["workloads"] if not _is_good(one) and not is_innocent(one)]
+    return [one for one in bad if one["reason"] != Reason.SIBLING_FAILED] or bad
 
 
 def _call(workload: dict[str, Any]) -> str:

@@ -109,7 +109,8 @@ def _reduce_series(reduce: Reduce | None, series: Sequence[Series]) -> float | M
     if reduce is None and len(values) > 1:
         names = ", ".join(each.labels for each in series[:_SHOWN_SERIES])
         more = ", ..." if len(series) > _SHOWN_SERIES else ""
-        return unfit(f"{len(series)} series, and no reduce: {names}{more}")
+        remedy = "sum(...) in the query, or reduce: max"
+        return unfit(f"{len(series)} series, and no reduce ({remedy}): {names}{more}")
     if reduce in (Reduce.MAX, Reduce.MIN):
         numbers = [value for value in values if not math.isnan(value)] or [math.nan]
         return max(numbers) if reduce is Reduce.MAX else min(numbers)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gate.core.model.origin import NO_ORIGIN, Origin
 from gate.core.model.outcome import AnyReason, Reason
+from gate.core.rollout.workload_kind import PodCounts
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.kinds.kind import WorkloadWords
 from gate.report.style.stacked import stack_rows
@@ -37,8 +38,8 @@ class Verdict(enum.StrEnum):
     INTERRUPTED = "interrupted"
     COMPLETE = "complete"
     """It met every condition, in a run that did not verify all that it wrote."""
-    NOT_JUDGED = "not judged"
-    """Its attempt ended for a reason that says nothing about it."""
+    NOT_VERIFIED = "not verified"
+    """Its attempt ended for a reason that speaks neither for it nor against it."""
 
 
 _WITHOUT_A_FAULT: Final[Mapping[AnyReason, Verdict]] = {
@@ -92,7 +93,7 @@ class Revision:
     images: tuple[str, ...]
     change_cause: str
     created_at: str
-    pods: int
+    pods: PodCounts
     running: bool
     judged: JudgedVersion | None = None
     returns: Returns = Returns()
@@ -117,7 +118,7 @@ class Revision:
             return Verdict.VERIFIED
         if self.judged.failed:
             return Verdict.FAILED
-        return _WITHOUT_A_FAULT.get(self.judged.why.reason, Verdict.NOT_JUDGED)
+        return _WITHOUT_A_FAULT.get(self.judged.why.reason, Verdict.NOT_VERIFIED)
 
     @property
     def origin(self) -> Origin:
@@ -137,7 +138,8 @@ class Revision:
             "images": list(self.images),
             "change_cause": self.change_cause,
             "created_at": self.created_at,
-            "pods": self.pods,
+            "pods": self.pods.created,
+            "ready": self.pods.ready,
             "running": self.running,
             "waiting": not self.name,
             "returned_to": self.returned_to,
@@ -173,6 +175,8 @@ def _verdict(revision: Revision, now: datetime) -> str:
         return f"{said}{by}{', left by an undo' if revision.course.left_at else ''}"
     if verdict in (Verdict.INTERRUPTED, Verdict.COMPLETE):
         return said
+    if judged.why.reason is Reason.SIBLING_FAILED:
+        return f"{said}: {judged.why.message.partition(':')[0] or judged.why.reason}"
     return f"{said}: {judged.why.reason}"
 
 
@@ -197,7 +201,7 @@ class _Column:
 _COLUMNS: Final = (
     _Column("REVISION", _number, numeric=True),
     _Column("AGE", lambda one, now: age(one.created_at, now), numeric=True),
-    _Column("PODS", lambda one, _: str(one.pods), numeric=True),
+    _Column("PODS", lambda one, _: str(one.pods.created), numeric=True),
     _Column("VERDICT", _verdict, sparse=True, cut=Style.cut, room=1),
     _Column("BY", lambda one, _: one.origin.actor, sparse=True, cut=Style.cut, room=2, leaves=1),
     _Column("COMMIT", lambda one, _: one.origin.short_commit, sparse=True, leaves=2),
@@ -217,7 +221,8 @@ def history_table(revisions: Sequence[Revision], now: datetime, style: Style) ->
         return "no revisions\n"
     ordered = sorted(revisions, key=lambda revision: -(revision.number or 0))
     is_wide, named = style.width >= _WIDE, style.width // 3
-    marks = ["", *(_mark(one, named, wide=is_wide) for one in ordered)]
+    states = [(one, _describe_state(one, ordered)) for one in ordered]
+    marks = ["", *(_mark(one, state, named, wide=is_wide) for one, state in states)]
     room = style.width - max(map(columns, marks))
     shown = _fit_columns(ordered, now, style, room)
     if sum(width + len(_GAP) for _, _, width in shown) > room:
@@ -282,9 +287,9 @@ def age(created_at: str, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _mark(revision: Revision, named: int, *, wide: bool) -> str:
+def _mark(revision: Revision, state: str, named: int, *, wide: bool) -> str:
     """Return the marks beside a revision; `named` is how many columns names may take."""
-    parts = [_current(revision)] if revision.running else []
+    parts = [state] if state else []
     if revision.returned_to and revision.undo_returns and not _is_impaired(revision.returns):
         parts.append(_BOTH if wide else _BOTH_SHORT)
         return " ".join(parts)
@@ -324,6 +329,13 @@ def _undo_mark(revision: Revision, named: int, *, wide: bool) -> str:
     return f"{command} would return here{without}" if wide else command
 
 
-def _current(revision: Revision) -> str:
-    """Say whether the live template's revision has any pods."""
-    return "running" if revision.pods else "current"
+def _describe_state(revision: Revision, revisions: Sequence[Revision]) -> str:
+    """Say which revision the live template's is, and which ones have pods that are ready.
+
+    `running` is that of the live template where it has all pods there are.
+    """
+    if revision.running and not any(one.pods.created for one in revisions if one is not revision):
+        return "running" if revision.pods.created else "current"
+    is_live = revision.running and sum(one.running for one in revisions) == 1
+    words = [*(["current"] if is_live else []), *(["serving"] if revision.pods.ready else [])]
+    return ", ".join(words)

@@ -31,7 +31,7 @@ def crash_advice(worst: WorkloadResult, place: Sequence[str]) -> Iterator[Step]:
     called = name if name != container else f"container {name}" if name else "its container"
     pieces = [p for p in worst["evidence"] if p["pod"] and p["container"] in (container, "")]
     if any(piece["kind"] == "log" for piece in pieces):
-        text = f"read the end of the log of {called}, fix what it names, then apply again"
+        text = f"read the log of {called} in the evidence, fix what it names, then apply again"
     elif _has_last_word(worst, pieces):
         text = f"read what {called} said as it ended, fix that, then apply again"
     else:

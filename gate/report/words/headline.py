@@ -178,7 +178,7 @@ def _taken_back(result: Result) -> str:
     if created:
         verb = "stays" if len(created) == 1 else "stay"
         names = names_of(result, created)
-        return f"what was there before went back; {names}, created by it, {verb}"
+        return f"what it changed went back; {names}, created by it, {verb}"
     if not _is_as_before(result):
         return "what was written went back, but not all of it"
     if not result["workloads"]:

@@ -75,7 +75,7 @@ def _the_rest(result: Result, failed: list[WorkloadResult]) -> Iterator[str]:
         names = some_names([object_name(result, item) for item in doubtful], MOST_NAMED)
         yield f"whether {names} was written is not known"
     if actions & {"restored", "deleted"} and actions & {"kept", "created"}:
-        yield "what was there before went back"
+        yield "what else was changed went back"
     elif actions & {"restored", "deleted"}:
         yield "what else was written went back"
     elif actions & {"changed", "created"}:

@@ -97,3 +97,13 @@ def test_a_command_of_a_hint_names_the_cluster(
     program, *words = command_in(ended.err.partition("hint: ")[2])
     assert words == [*REFUSALS[refuse].split(), "--context", "sandbox"]
     assert program == "kubectl" or words[0] in COMMANDS
+
+
+@pytest.mark.contract("B1407")
+def test_who_may_not_read_is_told_of_the_role_that_only_reads(
+    gate: Gate, server: Server, manifest: Manifest
+) -> None:
+    """Beside the one for an apply, which grants writes; a missing write has that one alone."""
+    said = "or, only to look at a workload: rollout-gate verify NAME --rbac -n shop"
+    assert said in forbidden(gate, server, manifest).err
+    assert said not in without_the_right_to_lock(gate, server, manifest).err

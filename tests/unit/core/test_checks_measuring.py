@@ -104,7 +104,8 @@ def test_several_series_are_an_error_that_names_them() -> None:
     """Nobody said which of them counts; asking again does not help."""
     found = measure(a_check(), answer(0.1, 0.2, 0.9, 0.9, 0.9))
     assert (found.kind, found.permanent) == (Kind.ERROR, True)
-    assert '5 series, and no reduce: errors{pod="web-0"}' in found.message
+    said = "5 series, and no reduce (sum(...) in the query, or reduce: max): "
+    assert said + 'errors{pod="web-0"}' in found.message
     assert "web-3" not in found.message
 
 

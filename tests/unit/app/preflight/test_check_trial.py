@@ -180,7 +180,8 @@ def test_several_series_and_text_are_mistakes(gate: Gate, path: str, metrics: Me
     metrics.answers(0.1, 0.9)
     ended = tried(gate, path)
     assert ended.code == 2
-    assert 'check errors: 2 series, and no reduce: {pod="p-0"}, {pod="p-1"}' in ended.err
+    said = "check errors: 2 series, and no reduce (sum(...) in the query, or reduce: max): "
+    assert said + '{pod="p-0"}, {pod="p-1"}' in ended.err
     data = {"resultType": "string", "result": [1, "x"]}
     metrics.says(200, {"status": "success", "data": data})
     assert tried(gate, path).code == 2
@@ -459,6 +460,7 @@ def test_a_deployment_that_is_not_judged_is_a_mistake(
     assert (ended.code, metrics.asked) == (2, [])
     assert "check errors: no workload that is judged is called wbe" in ended.err
     assert "there is deployment/web" in ended.err
+    assert "belongs in a configuration of its own: --config FILE" in ended.err
 
 
 @pytest.mark.contract("B455")

@@ -15,16 +15,19 @@ import click
 import pytest
 
 from gate.app.rehearsal.rehearse import rehearse
+from gate.app.rehearsal.row import at_fault, row_of
 from gate.app.rehearsal.stage import Stage
 from gate.app.rehearsal.trouble import TROUBLES
 from gate.cli.main import rollout_gate
 from gate.config import load
+from gate.core.model.outcome import Outcome, Reason
 from gate.errors import UsageError
 from gate.report.views.rehearsals import RehearsalResult
 from gate.virtual_time import VirtualClock
 from tests.long import longer
 from tests.table import each
 from tests.unit.app.rehearsal.conftest import Played, Signals
+from tests.unit.report.results import cause_of, result_of, workload_result
 
 Write = Callable[..., str]
 
@@ -360,6 +363,33 @@ def test_a_refusal_is_no_caught_failure_and_says_why(played: Played, manifest: W
     assert row["why"] == "Paused: deployment/web is paused"
 
 
+@pytest.mark.contract("B1404")
+@pytest.mark.parametrize("flags", [{"all_": True}, {"with_": "crash"}], ids=["all", "one"])
+def test_a_configuration_that_does_not_fit_is_one_error(
+    played: Played, manifest: Write, tmp_path: Path, flags: dict[str, Any]
+) -> None:
+    """Exit 2 with the hint of an apply: no row, and no advice on what was never rehearsed."""
+    path = tmp_path / "gate.yaml"
+    path.write_text("checks: [{name: a, command: ['true'], deployment: other}]\n")
+    given = {"file": [manifest()], "config": [str(path)], **flags}
+    assert rehearse(played.world, load("rehearse", given, environ={})) == 2
+    wrong = "error: check a: no workload that is judged is called other"
+    assert played.err.getvalue().count(wrong) == 1
+    assert played.out.getvalue() == ""
+
+
+@pytest.mark.contract("B1404")
+def test_the_row_names_what_failed_by_itself_before_what_was_drawn_in() -> None:
+    """A StatefulSet whose pod was starting when the Deployment failed is not at fault."""
+    own, drawn = Reason.CRASH_LOOP, Reason.SIBLING_FAILED
+    db = workload_result(Outcome.ROLLED_BACK, drawn, name="db")
+    db["causes"] = [cause_of(drawn, "deployment/web failed"), cause_of(own, "starts", 1)]
+    found = result_of(db, workload_result(Outcome.ROLLED_BACK, own))
+    row = row_of(TROUBLES["crash"], dict(found))
+    assert row["why"] == "deployment/web: CrashLoop: said"
+    assert at_fault(dict(found)) == ["deployment/web"]
+
+
 SECOND = """\
 ---
 apiVersion: apps/v1
@@ -506,7 +536,8 @@ def test_every_kind_of_workload_is_rehearsed(played: Played, tmp_path: Path) -> 
         assert why in row["why"]
     flags = {"file": [str(manifest)], "with_": "paused"}
     assert rehearse(played.world, load("rehearse", flags, environ={})) == 2
-    assert "pauses the rollout of a Deployment, and the workload" in played.err.getvalue()
+    struck = "it pauses a Deployment, and the workload that it would strike is statefulset/db"
+    assert struck in played.err.getvalue()
 
 
 MIGRATION = """\

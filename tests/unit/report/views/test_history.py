@@ -11,6 +11,7 @@ from gate.core.model.objects import CleanText
 from gate.core.model.origin import Origin
 from gate.core.model.outcome import Reason
 from gate.core.rollout.causes import Cause
+from gate.core.rollout.workload_kind import PodCounts
 from gate.core.versions.judged_version import JudgedVersion
 from gate.report.kinds.deployment import DEPLOYMENT
 from gate.report.kinds.kind import WorkloadWords
@@ -19,6 +20,8 @@ from gate.report.style.style import Style, columns
 from gate.report.views.history import Returns, Revision, Verdict, history_table
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+TWO = PodCounts(2, 2, 2, 2)
 
 
 def revision(number: int | None, *, returned_to: bool = False, **more: object) -> Revision:
@@ -29,7 +32,7 @@ def revision(number: int | None, *, returned_to: bool = False, **more: object) -
         "images": (f"shop/web:{number}",),
         "change_cause": "",
         "created_at": "2026-11-21T11:55:00Z",
-        "pods": 0,
+        "pods": PodCounts(),
         "running": False,
         "returns": Returns(f"web-{number}") if returned_to else Returns(),
         **more,
@@ -71,7 +74,8 @@ def test_the_marks(returns: Returns, mark: str, short: str) -> None:
 
 def judged(reason: Reason | None = None, actor: str = "", commit: str = "") -> JudgedVersion:
     """Return what is remembered of a version since two days ago."""
-    why = Cause(reason, CleanText("why")) if reason is not None else None
+    text = CleanText("deployment/api failed: CrashLoop: why")
+    why = Cause(reason, text) if reason is not None else None
     origin = Origin("https://ci/7", actor, commit)
     at = "2026-11-19T12:00:00+00:00"
     return JudgedVersion("1", (), FrozenMap(), why=why, judged_at=at, origin=origin)
@@ -82,7 +86,12 @@ def test_what_is_remembered_of_a_version_stands_beside_it() -> None:
     """Latest first; verdict, who and commit, nothing where nothing is remembered."""
     rows = [
         revision(1, change_cause="a\n::error::b\x1b[2J", created_at="yesterday"),
-        revision(3, pods=2, judged=judged(Reason.CRASH_LOOP, "bob", "2" * 40), running=True),
+        revision(
+            3,
+            pods=PodCounts(2, 2, 2, 2),
+            judged=judged(Reason.CRASH_LOOP, "bob", "2" * 40),
+            running=True,
+        ),
         revision(2, judged=judged(None, "alice", "1" * 40), created_at="2026-11-18T12:00:00Z"),
     ]
     heading, running, verified, unknown = history_table(rows, NOW, Style(width=150)).splitlines()
@@ -124,8 +133,13 @@ def test_only_a_replica_set_is_called_one(kind: WorkloadWords, replica_set: str)
         (None, Verdict.VERIFIED, "verified 2d ago"),
         (Reason.TIMEOUT, Verdict.FAILED, "failed 2d ago: Timeout"),
         (Reason.INTERRUPTED, Verdict.INTERRUPTED, "interrupted 2d ago"),
-        (Reason.UNREACHABLE, Verdict.NOT_JUDGED, "not judged 2d ago: Unreachable"),
-        (Reason.SIBLING_FAILED, Verdict.NOT_JUDGED, "not judged 2d ago: SiblingFailed"),
+        (Reason.UNREACHABLE, Verdict.NOT_VERIFIED, "not verified 2d ago: Unreachable"),
+        (Reason.SIBLING_FAILED, Verdict.NOT_VERIFIED, "not verified 2d ago: deployment/api failed"),
+        (
+            Reason.CHECK_INCONCLUSIVE,
+            Verdict.NOT_VERIFIED,
+            "not verified 2d ago: CheckInconclusive",
+        ),
     ],
 )
 def test_each_verdict_is_told_from_the_others(
@@ -146,6 +160,22 @@ def test_all_that_an_undo_lacks_is_named_off_a_terminal() -> None:
     assert f"without {', '.join(lacks)}" in history_table([one], NOW, Style(width=1_000_000))
     narrower = history_table([one], NOW, Style(width=120))
     assert "without configmap/settings-0 and 3 more" in narrower
+
+
+@pytest.mark.contract("B1405")
+def test_what_serves_is_told_from_what_is_being_rolled_out() -> None:
+    """`running` is the only revision with pods; beside another one that of the template is not."""
+    served, held, none = PodCounts(3, 3, 3, 3), PodCounts(1, 1, 0, 0), PodCounts()
+    for new, old, shown in (
+        (served, none, ["running", ""]),
+        (none, served, ["current", "serving"]),
+        (held, served, ["current", "serving"]),
+        (served, served, ["current, serving", "serving"]),
+        (served, held, ["current, serving", ""]),
+    ):
+        rows = [revision(2, pods=new, running=True), revision(1, pods=old)]
+        lines = history_table(rows, NOW, Style(width=150)).splitlines()[1:]
+        assert [line.partition("  -  ")[2].strip() for line in lines] == shown
 
 
 @pytest.mark.contract("B190")

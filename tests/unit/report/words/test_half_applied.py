@@ -101,7 +101,7 @@ def result_of_play(player: Player) -> Result:
 
 
 HALF = "the apply was rejected half-way; what was written"
-BEFORE = "the apply was rejected half-way; what was there before"
+BEFORE = "the apply was rejected half-way; what it changed"
 UNDONE = (
     "runs revision 3 (was revision 1), shop/web:v1 (replicaset/web-1); "
     "undone revision 2, shop/web:v2 (replicaset/web-2)"

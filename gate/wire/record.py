@@ -21,7 +21,7 @@ from gate.core.model.remedy import Remedy
 from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
 from gate.core.plan.phases import Phase
-from gate.core.plan.target_set import TargetSet
+from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.pods_before import PodsBefore
@@ -147,18 +147,20 @@ def _record(record: Record) -> dict[str, Any]:
             "bodies": [[ref(one), body.thaw()] for one, body in record.target_set.bodies.items()],
             "missing": [[ref(one), why] for one, why in record.target_set.missing.items()],
             "obstacles": [[ref(one), why] for one, why in record.target_set.obstacles.items()],
-            "doubts": [[ref(one), why] for one, why in record.target_set.doubts.items()],
+            "doubts": [[ref(one), why] for one, why in record.target_set.applied.doubts.items()],
             "unverified": [ref(one) for one in record.target_set.unverified],
-            "beside": [[ref(one), digest] for one, digest in record.target_set.beside.items()],
+            "beside": [
+                [ref(one), digest] for one, digest in record.target_set.applied.beside.items()
+            ],
             "undo_lacks": [
                 [ref(one), [ref(each) for each in refs]]
-                for one, refs in record.target_set.undo_lacks.items()
+                for one, refs in record.target_set.undo.lacks.items()
             ],
             "undo_conflicts": [
                 [ref(one), list(managers)]
-                for one, managers in record.target_set.undo_conflicts.items()
+                for one, managers in record.target_set.undo.conflicts.items()
             ],
-            "applied_again": [ref(one) for one in record.target_set.applied_again],
+            "applied_again": [ref(one) for one in record.target_set.applied.again],
         },
     }
 
@@ -206,16 +208,14 @@ def _target_set_of(value: Mapping[str, Any]) -> TargetSet:
         (ref_of(one), tuple(map(clean_line, managers)))
         for one, managers in value.get("undo_conflicts", ())
     )
+    again = tuple(map(ref_of, value.get("applied_again", ())))
     return TargetSet(
         FrozenMap(bodies),
         missing,
         obstacles,
         unverified=tuple(map(ref_of, value.get("unverified", ()))),
-        beside=FrozenMap(beside),
-        undo_lacks=FrozenMap(lacks),
-        undo_conflicts=FrozenMap(conflicts),
-        applied_again=tuple(map(ref_of, value.get("applied_again", ()))),
-        doubts=doubts,
+        applied=AppliedVersion(FrozenMap(beside), again, doubts),
+        undo=UndoLimits(FrozenMap(lacks), FrozenMap(conflicts)),
     )
 
 

@@ -113,7 +113,7 @@ class Container:
         self._enter(step, wall)
         return list(step.notes)
 
-    def evict(self, wall: str) -> None:
+    def kill(self, wall: str) -> None:
         """End the container from outside, for good."""
         self.due = math.inf
         self._enter(Step(Terminated(KILLED_EXIT_CODE, "Error")), wall)

@@ -223,7 +223,7 @@ class Kubelet:
 
 
 def _concerns(before: JSON, after: JSON) -> bool:
-    names = ("annotations", "deletionTimestamp", "uid")
+    names = ("annotations", "deletionTimestamp", "finalizers", "uid")
     return any(before.get(name) != after.get(name) for name in names)
 
 

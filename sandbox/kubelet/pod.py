@@ -185,10 +185,15 @@ class Pod:
     def _evict(self, wall: str) -> Note:
         self._evict_at = math.inf
         self._is_evicted = True
+        self.kill(wall)
+        return Note("Evicted", _EVICTED)
+
+    def kill(self, wall: str) -> None:
+        """End for good every container that has not ended yet."""
         self._not_started = []
         for each in self.containers:
-            each.evict(wall)
-        return Note("Evicted", _EVICTED)
+            if not each.ended:
+                each.kill(wall)
 
     def _set_due(self) -> None:
         self.due = min(self._evict_at, *(each.due for each in self.containers))

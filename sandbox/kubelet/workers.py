@@ -264,7 +264,19 @@ class PodWorkers:
             seconds = min(
                 max(worker.pod.termination_seconds, self._pace.end_seconds), grace_seconds
             )
-            self._timers.call_later(seconds, lambda: self._send(Remove(worker.ref), worker.node))
+            self._timers.call_later(seconds, lambda: self._finish(worker))
+
+    def _finish(self, worker: _Worker) -> None:
+        """Let the pod go; of one that a finalizer keeps, say first that its containers have ended.
+
+        Its phase is then one of the end (Pod Lifecycle, since 1.27). A kubelet says it of every
+        pod; of one that is gone the next moment nobody needs it.
+        """
+        if worker.pod.started and worker.item["metadata"].get("finalizers"):
+            wall = self._timers.wall()
+            worker.pod.kill(wall)
+            self._report(worker, worker.pod.status(wall), Author.KUBELET)
+        self._send(Remove(worker.ref), worker.node)
 
     # What is told
 

@@ -48,6 +48,10 @@ class Application:
         """Ask each serving pod of a version that much from now on."""
         self._traffic.direct(namespace, image, load)
 
+    def ask_at_once(self, namespace: str, image: str, load: Load) -> None:
+        """Ask each serving pod of a version what the load asks in a second, in no time."""
+        self._traffic.ask_at_once(namespace, image, load)
+
     def restart(self, namespace: str, image: str) -> None:
         """Let the process of each pod of a version begin anew: its counters begin at 0."""
         self._traffic.restart(namespace, image)

@@ -72,7 +72,7 @@ class _Pod:
         self.counts.clear()
         self.sums.clear()
 
-    def serve(self, load: Load, seconds: float) -> None:
+    def serve(self, load: Load, seconds: float = 1.0) -> None:
         """Let the counters grow by what it is asked in that time."""
         asked = load.requests_per_second * seconds
         self._count(_OK, asked * (1 - load.error_share), load.latency_seconds)
@@ -119,6 +119,14 @@ class Traffic:
         with self._lock:
             self._advance()
             self._loads[namespace, image] = load
+
+    def ask_at_once(self, namespace: str, image: str, load: Load) -> None:
+        """Ask each serving pod of a version what the load asks in a second, in no time."""
+        with self._lock:
+            self._advance()
+            for pod in self._of_version(namespace, image):
+                if pod.serving:
+                    pod.serve(load)
 
     def see(self, uid: str, pod: tuple[str, str, str], *, serving: bool) -> None:
         """Take note of a pod (namespace, name, image) and whether requests reach it from now on."""

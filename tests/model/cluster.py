@@ -19,7 +19,7 @@ PATCHED: Final = 4
 STARTING: Final = 0
 READY: Final = 1
 CRASHING: Final = 2
-"""What a pod is at: one that crashes has restarted three times, which is beyond hope."""
+"""What a pod is at: one that crashes has restarted three times, which is unrecoverable."""
 
 DEFAULT_REPLICAS: Final = 1
 MAX_SURGE: Final = 1
@@ -328,7 +328,7 @@ def applied(cluster: Cluster, wanted: Apply) -> Cluster:
 
 
 def is_crashing(cluster: Cluster, image: str) -> bool:
-    """Tell whether two pods of what runs, an image's, or all of them crash beyond hope.
+    """Tell whether two pods of what runs, an image's, or all of them crash unrecoverably.
 
     It has to be observed and not paused.
     """

@@ -22,6 +22,8 @@ EVICTED = "create pods/db-2/eviction"
 SLOW = {"terminationGracePeriodSeconds": 90}
 SOON = ("--progress-deadline", "6s")
 KEPT = (*SOON, "--on-failure", "keep")
+A_MOMENT_SECONDS = 60
+"""By default nothing may move for ten minutes."""
 
 
 def db(version: int, /, **over: object) -> JSON:
@@ -75,11 +77,33 @@ def test_a_fix_replaces_what_an_earlier_run_left(scene: Scene, audit: Trail) -> 
     result = scene.apply(db(3), flags=SOON)
     assert_verified(result)
     awaited = (
-        "is in the way; the gate evicts it once it cannot recover, or nothing has moved for 3 s"
+        "is in the way; the gate evicts it once it cannot recover, or nothing has moved for 3 s;"
+        " to go on at once: kubectl delete pod/db-2 -n "
     )
     assert result.stderr.count(awaited) == 1, result.stderr
     assert all_run(scene, 3)
     assert changes(audit) == [WRITTEN, EVICTED]
+
+
+@pytest.mark.contract("B1400")
+@pytest.mark.parametrize("command", ["undo", "recover"])
+def test_a_way_back_waits_for_no_pod_that_it_takes_back(
+    scene: Scene, audit: Trail, command: str
+) -> None:
+    """The version was kept, or its gate died before anything was found against it."""
+    scene.serve(db(1))
+    flags = KEPT if command == "undo" else ()
+    with scene.applying(db(2, behaviour="never-ready"), flags=flags) as running:
+        scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+        if command == "undo":
+            assert running.wait().exit_code == 6
+        else:
+            running.kill()
+    result = scene.gate(command, "sts/db", "--output", "json")
+    assert result.exit_code == (0 if command == "undo" else 4), str(result)
+    assert result.document["duration_seconds"] < A_MOMENT_SECONDS
+    assert all_run(scene, 1)
+    assert changes(audit) == [WRITTEN, WRITTEN, EVICTED]
 
 
 def test_a_pod_below_the_partition_is_left(scene: Scene, audit: Trail) -> None:

@@ -79,7 +79,7 @@ def test_a_job_runs_before_what_it_prepares_and_another_behind_it(
     assert changes(audit) == [*in_order, *in_order]
 
 
-@pytest.mark.contract("B955", "B956", "B959", "B961")
+@pytest.mark.contract("B955", "B956", "B959", "B961", "B1402")
 @pytest.mark.parametrize(
     ("failing", "reason", "words"),
     [
@@ -129,6 +129,8 @@ def test_a_failed_migration_leaves_the_workloads_and_returns_the_configuration(
     # A deadline ends a pod that has not failed: its log is there where it could still be read.
     assert bool(logs) == ("exit code 3" in words) or "DeadlineExceeded" in words
     assert [cause["reason"] for cause in failed["causes"]] == [reason]
+    (drawn,) = (one for one in result.document["history"]["pods"] if one["name"] == "migrate")
+    assert drawn["samples"][-1]["new"]["failing"] or "exit code 3" not in words
     assert changes(audit) == [CONFIGURATION, MIGRATION, CONFIGURATION]
 
 

@@ -6,6 +6,8 @@ import itertools
 
 import pytest
 
+from gate.report.formats.text import verdict_text
+from gate.report.style.style import Style
 from tests.bed.expectations import assert_ended, assert_rolled_back, changes, warned
 from tests.bed.nodes import Nodes
 from tests.bed.pods import behave, image_of
@@ -342,6 +344,57 @@ def test_a_pod_that_people_brought_to_the_failed_version_is_not_waited_for(scene
         result = running.wait()
     ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
     assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-2"]
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
+
+
+@waits
+@pytest.mark.contract("B1401")
+@pytest.mark.parametrize("way", ["apply", "recover"])
+def test_a_pod_that_works_and_that_only_people_replace_is_named_at_once(
+    scene: Scene, way: str
+) -> None:
+    """Somebody brought db-2 to the version, which then ran out of time, or whose gate died."""
+    scene.serve(db(1, **ON_DELETE))
+    flags = ("--on-delete", "wait", "--progress-deadline", "20s")
+    with scene.applying(db(2, **ON_DELETE), flags=flags) as running:
+        running.wait_for_line("applied")
+        scene.objects.delete("pods", "db-2")
+        scene.objects.wait_for("pods", "db-2", lambda pod: image_of(pod) == "shop/db:2")
+        if way == "recover":
+            running.kill()
+            result = scene.gate("recover", "--output", "json")
+        else:
+            result = running.wait()
+    assert result.exit_code == 5, str(result)
+    (ended,) = result.document["workloads"]
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == ["pod/db-2"]
+    assert "kubectl delete pod/db-2 -n" in verdict_text(result.document, Style(width=200))
+    assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
+
+
+@waits
+@pytest.mark.contract("B1401")
+def test_a_crashing_pod_of_a_daemon_set_that_people_replaced_is_named_at_once(
+    scene: Scene, nodes: Nodes
+) -> None:
+    """The template is back, and by OnDelete the controller leaves the pod as it is."""
+    nodes.join(3)
+    scene.serve(agent(nodes, 1, ON_DELETE))
+    bad = agent(nodes, 2, ON_DELETE, behaviour="crash=0.1")
+    with scene.applying(bad, flags=("--on-delete", "wait")) as running:
+        running.wait_for_line("applied")
+        scene.objects.delete(
+            "pods", scene.objects.list_all("pods", "app=agent")[0]["metadata"]["name"]
+        )
+        result = running.wait()
+    ended = assert_ended(result, 5, "rollback-failed", "CrashLoop")
+    (stays,) = (
+        one["metadata"]["name"]
+        for one in scene.objects.list_all("pods", "app=agent")
+        if image_of(one) == "shop/agent:2"
+    )
+    assert [one["subject"] for one in ended["causes"] if one["remedy"]] == [f"pod/{stays}"]
+    assert f"kubectl delete pod/{stays} -n" in verdict_text(result.document, Style(width=200))
     assert result.document["rollback"]["duration_seconds"] < A_MOMENT_SECONDS
 
 

@@ -37,6 +37,12 @@ from tests.scenarios.killing import (
     signal_at,
 )
 from tests.scenarios.rights import LEASE_RULES, READING, MakeGate, rules
+from tests.scenarios.two_namespaces import (
+    die_over_two_namespaces,
+    placed_in,
+    prod,
+    settings_in_prod,
+)
 from tests.scenarios.versions import CRASH, history, one_line, report
 
 pytestmark = pytest.mark.sandbox_only("minutes of waiting")
@@ -514,21 +520,6 @@ def test_what_only_observed_is_finished_without_a_verdict(
     assert "no attempt is unfinished" in recover(scene).stderr
 
 
-def prod(scene: Scene) -> None:
-    """Make another namespace."""
-    scene.objects.create("namespaces", {"metadata": {"name": "prod"}})
-
-
-def placed_in(namespace: str, body: JSON) -> JSON:
-    """Return an object in another namespace."""
-    return body | {"metadata": body["metadata"] | {"namespace": namespace}}
-
-
-def settings_in_prod(scene: Scene) -> JSON:
-    """Return what the ConfigMap in `prod` says."""
-    return dict(scene.client.json("GET", "/api/v1/namespaces/prod/configmaps/settings")["data"])
-
-
 def forged(scene: Scene, namespace: str = "prod") -> JSON:
     """Put one more object into the record: a ConfigMap elsewhere that is to be returned."""
     record: JSON = unpack(lease(scene)["metadata"]["annotations"][RECORD], dict)
@@ -561,7 +552,7 @@ def test_a_record_writes_to_no_namespace_without_a_lock(
         assert result.exit_code == 5, str(result)
         assert "configmap/settings in prod" in result.stderr
         assert "no Lease says that its attempt held a lock" in result.stderr
-        assert "were deleted, apply what should run in the others" in result.stderr
+        assert "if its Leases there were deleted, apply what should run" in result.stderr
         assert settings_in_prod(scene) == {"mode": "theirs"}
     after = program("apply", "-f", scene.manifest(web(3)))
     assert after.exit_code == 0, str(after)
@@ -573,16 +564,7 @@ def test_deployments_of_two_namespaces_are_recovered_together(
     scene: Scene, program: PlayedGate
 ) -> None:
     """Each of its Leases names the other."""
-    prod(scene)
-
-    def both(version: int, mode: str, **more: str) -> list[JSON]:
-        there = [settings(mode), web(version, name="api", **more)]
-        return [*(placed_in("prod", one) for one in there), web(version, **more)]
-
-    assert program("apply", "-f", scene.manifest(*both(1, "one"))).exit_code == 0
-    kill_apply(
-        scene, program, *both(2, "two", behaviour=SLOW), line=r"deployment/web in \S+ changed"
-    )
+    die_over_two_namespaces(scene, program)
     assert settings_in_prod(scene) == {"mode": "two"}
     result = program("recover", "web")
     assert result.exit_code == 4, str(result)

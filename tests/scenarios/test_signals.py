@@ -7,11 +7,12 @@ import signal
 
 import pytest
 
-from tests.bed.expectations import assert_runs, images
+from tests.bed.expectations import assert_refused, assert_runs, images
 from tests.bed.interrupting import CRASHED, ENDING, UNDER_WAY, interrupted
 from tests.bed.scene import Scene, crashing, web
 from tests.cluster.audit import Trail
 from tests.cluster.kubelet.api import JSON
+from tests.cluster.workloads import stateful_set
 from tests.scenarios.versions import report
 
 TERM = (signal.SIGTERM, 143)
@@ -67,3 +68,26 @@ def test_the_advice_after_an_interrupt_without_a_lock_works_as_printed(scene: Sc
     undone = scene.gate(*shlex.split(undo)[1:])
     assert undone.exit_code == 0, str(undone)
     assert_runs(scene.objects, "shop/web:1")
+
+
+@pytest.mark.contract("B1394")
+def test_a_way_back_that_a_signal_cut_off_is_finished_before_anything_is_judged(
+    scene: Scene,
+) -> None:
+    """A canary that failed its check is complete by its old partition, but two pods too large."""
+    scene.serve(stateful_set(replicas=4))
+    for partition, flags in ((3, ()), (1, ("--bake", "4s", "--smoke-test", "false"))):
+        canary = stateful_set(replicas=4, image="shop/db:2", partition=partition)
+        with scene.applying(canary, flags=flags) as running:
+            if not flags:
+                assert running.wait().exit_code == 0
+                continue
+            result = interrupted(running, "restored +statefulset/db")
+    _, _, advice = report(scene, result).partition("next ")
+    assert "finish the rollback, and follow it to its end" in advice
+    assert "verify" not in advice
+    refused = scene.gate("verify", "sts/db")
+    assert_refused(refused, "Locked", "was on its way back (CheckFailed) and is unfinished")
+    assert "rollout-gate recover statefulset/db" in refused.stderr
+    assert scene.gate("recover", "sts/db", "--output", "json").exit_code == 4
+    assert scene.gate("verify", "sts/db").exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -14,8 +15,9 @@ from gate.app.commands.undo_revision import named_revision
 from gate.app.commands.undo_subject import deployments_of
 from gate.app.execution.recovery import Recovery, cut_off, finish_open_records
 from gate.app.execution.run import run
-from gate.app.locks.memory import Memory
+from gate.app.locks.memory import MemoryWithout
 from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespaces
 from gate.app.preflight.guards import refuse_single_run
 from gate.app.runtime.command_end import Passed, run_attempt
 from gate.app.runtime.command_start import CommandStart
@@ -25,6 +27,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.model.lock import lock_of
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
+from gate.core.versions.history import History
 from gate.errors import RefusedError
 
 _OF_RUNS: Final = (
@@ -50,15 +53,18 @@ def run_undo(start: CommandStart, name: str) -> Attempt | Passed:
         live = guard_workload(context, name)
         recovery = partial(recovery_of, context.session, live.object.ref, start.world.processes)
         named = named_revision(start.settings, live, recovery)
-        if start.settings.dry_run:
+        dry_run = start.settings.dry_run
+        if dry_run:
             _refuse_unfinished(live.object.ref, recovery())
-            members = _members(context, live.object.ref)
-            ready = plan_undo(context.with_memory_of(members), name, named)
+        history = context.with_memory_of([live.object.ref]).memory.history(live.object.ref)
+        gone = _find_gone(context, live.object.ref, history)
+        members = members_of_sets(live.object.ref, history.without_namespaces(gone))
+        if dry_run:
+            ready = plan_undo(_without(context.with_memory_of(members), gone), name, named)
             return end_dry_run(ready.plan, NOTHING_WRITTEN)
 
         # Lock the workload, and all those that it may return together with.
-        members = _members(context, live.object.ref)
-        context = context.with_locks(map(lock_of, members))
+        context = _without(context.with_locks(map(lock_of, members)), gone)
 
     # Recover: finish what a gate that died under these locks left; take back what is to be undone.
     undone = ("restart",) if named is None else ()
@@ -86,11 +92,23 @@ def _refuse_unfinished(ref: Ref, recovery: str) -> None:
         )
 
 
-def _members(context: CommandContext, ref: Ref) -> set[Ref]:
-    memory = context.with_memory_of([ref]).memory
-    return members_of_sets(ref, memory)
+def members_of_sets(ref: Ref, history: History) -> set[Ref]:
+    """Return all workloads that an undo of one may write, given its history."""
+    return {ref, *deployments_of(history)}
 
 
-def members_of_sets(ref: Ref, memory: Memory) -> set[Ref]:
-    """Return all workloads that an undo of one may write."""
-    return {ref, *deployments_of(memory.history(ref))}
+def _find_gone(context: CommandContext, ref: Ref, history: History) -> frozenset[str]:
+    """Return the deleted namespaces of what the workload was verified with; warn of them."""
+    members = {one for version in history.once_verified for one in version.members}
+    elsewhere = {one.namespace for one in members} - {ref.namespace}
+    gone = find_gone_namespaces(context.session, elsewhere)
+    if gone:
+        context.console.warn(f"{describe_gone(gone, members)}; an undo does not bring that back")
+    return gone
+
+
+def _without(context: CommandContext, namespaces: frozenset[str]) -> CommandContext:
+    """Return the context with a memory that has nothing in some namespaces."""
+    if not namespaces:
+        return context
+    return replace(context, memory=MemoryWithout(context.memory, namespaces))

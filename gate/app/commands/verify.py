@@ -16,7 +16,7 @@ from gate.app.commands.verified_workloads import (
 )
 from gate.app.execution.run import Ready, run
 from gate.app.locks.command_locks import recall_history, wished_permissions
-from gate.app.locks.unfinished_attempt import recovery_of
+from gate.app.locks.unfinished_attempt import Unfinished, find_unfinished
 from gate.app.preflight import first_questions
 from gate.app.preflight.check_subjects import require_answerable
 from gate.app.preflight.check_trial import try_checks
@@ -30,7 +30,7 @@ from gate.app.runtime.world import World
 from gate.config import Settings, policy
 from gate.config.limits import all_checks
 from gate.core.attempt.state import Attempt
-from gate.core.kinds.registry import locks_of
+from gate.core.kinds.registry import has_way_back, locks_of
 from gate.core.model.body import FrozenMap
 from gate.core.model.configuration_references import configuration_refs
 from gate.core.model.fact import Known
@@ -38,7 +38,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.plan import Plan, PlannedObject, Target
-from gate.core.plan.target_set import TargetSet
+from gate.core.plan.target_set import TargetSet, UndoLimits
 from gate.core.ssa.applied_fields import applied_digest, digests_of
 from gate.core.steps.timeline import describe_situation
 from gate.core.versions.candidates import Candidates
@@ -46,7 +46,7 @@ from gate.core.versions.history import History
 from gate.core.versions.undo_choice import choose_version, version_before
 from gate.core.versions.undo_conflicts import conflicting_managers
 from gate.core.versions.undo_set import is_locked, lacking_after
-from gate.errors import GateError
+from gate.errors import GateError, RefusedError
 from gate.kube.access import Permission
 
 
@@ -78,8 +78,9 @@ def run_verify(start: CommandStart, names: tuple[str, ...]) -> Attempt | int:
         refs = _guard(context, names)
 
         # Lock the workloads. An open record stays: it is not for `verify` to finish it.
-        left = [recovery_of(context.session, ref, start.world.processes) for ref in refs]
-        for line in filter(None, dict.fromkeys(left)):
+        left = [find_unfinished(context.session, ref, start.world.processes) for ref in refs]
+        _refuse_way_back(refs, left)
+        for line in dict.fromkeys(one.recovery for one in left if one is not None):
             context.console.warn(line)
         if all(left):
             context.console.record_stays()
@@ -101,6 +102,22 @@ def _guard(context: CommandContext, names: tuple[str, ...]) -> tuple[Ref, ...]:
     needs, wished = needed_rights(*asked_for), _wished_rights(context, names)
     first_questions.check_access(session, name_rights(*asked_for), needs, wished)
     return tuple(sorted(find_workloads(session, names, settings.selector)))
+
+
+def _refuse_way_back(refs: Sequence[Ref], left: Sequence[Unfinished | None]) -> None:
+    """Refuse to judge what an attempt has still to take back.
+
+    It may be complete as it is, but it is neither what was applied nor what was there before.
+    """
+    for ref, one in zip(refs, left, strict=True):
+        if one is not None and one.record is not None and one.is_going_back and has_way_back(ref):
+            why = f" ({one.record.why[0].reason})" if one.record.why else ""
+            raise RefusedError(
+                f"an attempt on {ref} was on its way back{why} and is unfinished: what runs may not"
+                " be what is to run",
+                reason=Reason.LOCKED,
+                hint=one.recovery,
+            )
 
 
 def role(context: CommandContext, names: tuple[str, ...]) -> str:
@@ -181,7 +198,7 @@ def _target_set(
             lacks = lacks.put(live.ref, refs) if refs else lacks
         if managers := conflicting_managers(live, choice, histories[live.ref]):
             conflicts[live.ref] = managers
-    return TargetSet(undo_lacks=lacks, undo_conflicts=FrozenMap(conflicts))
+    return TargetSet(undo=UndoLimits(lacks, FrozenMap(conflicts)))
 
 
 def _expect_images(watching: Watching, refs: tuple[Ref, ...], expected: tuple[str, ...]) -> None:

@@ -9,10 +9,12 @@ from gate.app.execution.recovery import snapshots_of, watch_followed
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
 from gate.app.locks.unfinished_attempt import describe_unfinished, read_open_record
+from gate.app.preflight.gone_namespaces import find_gone_namespaces
 from gate.core.kinds.registry import locks_of
 from gate.core.model.lock import Lock
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
+from gate.core.recovery.gone_namespaces import without_namespaces
 from gate.core.recovery.resumption import resume
 from gate.core.rollout.baseline import Baseline
 from gate.errors import GateError
@@ -47,19 +49,21 @@ def _describe(context: CommandContext, place: Held) -> Iterator[str]:
     if not left or record is None:
         return
     try:
-        first = _describe_way(context, record)
+        first = _describe_way(context, place, record)
     except GateError:
         first = "an apply would first finish it, forward or back"
     if first:
         yield f"{left}; {first}"
 
 
-def _describe_way(context: CommandContext, record: Record) -> str:
+def _describe_way(context: CommandContext, place: Held, record: Record) -> str:
     """Say which way it goes by what is there now, "" where nothing is left to do.
 
-    Bodies of Secrets are not read: whose they are by now is found out when it is finished.
+    Bodies of Secrets are not read: who changed them last is found out when it is finished.
     """
     session = context.session
+    elsewhere = {one.ref.namespace for one in record.objects} - {place.lock.namespace}
+    record = without_namespaces(record, find_gone_namespaces(session, elsewhere))
     refs = [one.ref for one in record.objects]
     reader = Reader(session.client, session.resources, session.clock)
     found = dict(zip(refs, each(session.clock, reader.live, refs), strict=True))

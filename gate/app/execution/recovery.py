@@ -14,6 +14,7 @@ from gate.app.locks.keeper import Keeper
 from gate.app.locks.lock_state import may_run_without_lock, what_is_known_of
 from gate.app.locks.unfinished_attempt import name_followed
 from gate.app.preflight import first_questions
+from gate.app.preflight.gone_namespaces import describe_gone, find_gone_namespaces
 from gate.app.preflight.guards import refuse_protected_objects
 from gate.app.runtime.live_state import selector_of
 from gate.app.runtime.session import Session, connect_learning_secrets
@@ -27,6 +28,7 @@ from gate.core.model.objects import CleanText, Ref
 from gate.core.model.outcome import Outcome, Reason
 from gate.core.plan.journal_record import Record
 from gate.core.plan.plan import Plan
+from gate.core.recovery.gone_namespaces import without_namespaces
 from gate.core.recovery.replaced_objects import find_not_replaced
 from gate.core.recovery.resumption import Found, resume
 from gate.core.rollout.snapshot import Snapshot
@@ -94,7 +96,7 @@ class Recovery:
 
     def _plan_rest(self, session: Session, keeper: Keeper, lock: Lock) -> Ready | None:
         """Read how far it got, and plan the rest; writes nothing."""
-        record = self._record(keeper, lock)
+        record = self._record(session, keeper, lock)
         refs = [one.ref for one in record.objects]
         refuse_protected_objects(_list_refs(record), self.context.settings.protected_namespace)
         removes = record.policy.response.blocked_pods
@@ -142,8 +144,8 @@ class Recovery:
         )
         return replace(plan, resumed=replace(plan.resumed, may_still_run=True))
 
-    def _record(self, keeper: Keeper, lock: Lock) -> Record:
-        record = self._read_allowed_record(keeper, lock)
+    def _record(self, session: Session, keeper: Keeper, lock: Lock) -> Record:
+        record = self._read_allowed_record(session, keeper, lock)
         if not self.budgets:
             return record
         given = self.context.settings
@@ -161,11 +163,12 @@ class Recovery:
             if one.ref.kind == "Secret" and isinstance(one.before, Known):
                 self.context.world.secrets.add_secret(one.before.value.body.thaw())
 
-    def _read_allowed_record(self, keeper: Keeper, lock: Lock) -> Record:
+    def _read_allowed_record(self, session: Session, keeper: Keeper, lock: Lock) -> Record:
         """Return the record; UnusableRecord if it cannot be read or names more than it may.
 
         It may name kinds that a manifest may hold, in namespaces where its attempt held locks:
         whoever may write a Lease in one namespace must not be able to write to another through it.
+        What was in a namespace that was deleted is left out.
         """
         try:
             record = keeper.record(lock)
@@ -180,7 +183,13 @@ class Recovery:
             ) from error
         except ManifestError as error:
             raise UnusableRecord(error.message, reason=Reason.USAGE, hint=error.hint) from error
-        _require_locked(lock, refs, keeper.namespaces_of(lock))
+        elsewhere = {ref.namespace for ref in refs} - {lock.namespace}
+        gone = find_gone_namespaces(session, elsewhere)
+        if gone:
+            said = describe_gone(gone, refs)
+            self.context.console.warn(f"{said}; what the attempt left elsewhere is finished")
+            record = without_namespaces(record, gone)
+        _require_locked(lock, _list_refs(record), keeper.namespaces_of(lock))
         return record
 
 
@@ -207,9 +216,8 @@ def _require_locked(lock: Lock, refs: Iterable[Ref], namespaces: Collection[str]
             f"the record of {lock} names objects in namespaces where no Lease says that its attempt"
             f" held a lock: {named}",
             reason=Reason.NO_BASELINE,
-            hint="if that namespace or its Leases were deleted, apply what should run in the"
-            " others; else ask who wrote the record, and apply the version that you want of all of"
-            " them",
+            hint="if its Leases there were deleted, apply what should run in all of them; else ask"
+            " who wrote the record",
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -11,14 +13,17 @@ from gate.core.model.body import FrozenMap
 from gate.core.model.confidential_bodies import ConfidentialBody
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.lock_holder import Holder
-from gate.core.model.objects import CleanText
+from gate.core.model.objects import CleanText, Ref
 from gate.core.rollout.causes import Cause
 from gate.core.versions.history import Closed, Closing, History
 from gate.core.versions.judged_version import JudgedVersion
 from gate.wire.history import history_text
 
 MOST_SECONDS: Final = 0.5
-"""For all texts of a run: its locks are released within two seconds of the verdict."""
+"""For the text of one lock: it is released within two seconds of the verdict."""
+MORE_SECONDS: Final = 0.05
+"""For that of each further lock, half of what its release may take."""
+_MOST_NAMED: Final = 3
 
 Mask = Callable[[str], str]
 Warn = Callable[[str], None]
@@ -36,7 +41,9 @@ class ClosingTexts:
         self._mask = mask
         self._at = f"{clock.wall():%Y-%m-%dT%H:%M:%SZ}"
         self._by_lock = {lock_of(one.ref): one for one in closed.deployments}
-        self._left_seconds = MOST_SECONDS
+        self._left_seconds = MOST_SECONDS + MORE_SECONDS * max(0, len(self._by_lock) - 1)
+        self._turn = threading.Lock()
+        self._without_bodies: list[Ref] = []
 
     def text(self, lock: Lock, before: Callable[[], History], keep: Keep, warn: Warn) -> str | None:
         """Return the text for a lock, None if there is nothing to write.
@@ -47,30 +54,46 @@ class ClosingTexts:
         closing = self._by_lock.get(lock)
         if closing is None:
             return None
-        began_at = self._clock.now()
         try:
-            earlier = before()
-            after = self._after(earlier, closing, warn)
-            kept_at = self._clock.now()
+            with self._counted():
+                earlier = before()
+                after = self._after(earlier, closing)
             after = keep(earlier, after, closing.confidential)
-            began_at += self._clock.now() - kept_at
-            return history_text(after)
+            with self._counted():
+                return history_text(after)
         except Exception as error:  # noqa: BLE001 - whatever it is, the lock is to be given back
             why = f"{type(error).__name__}: {error}"
             warn(f"the outcome for {closing.ref} is not in the history: {why}")
             return None
-        finally:
-            self._left_seconds -= self._clock.now() - began_at
 
-    def _after(self, before: History, closing: Closing, warn: Warn) -> History:
+    def describe_missing(self) -> str:
+        """Say once for all texts where bodies were left out, "" if nowhere."""
+        refs = sorted(self._without_bodies)
+        if not refs:
+            return ""
+        named, more = ", ".join(map(str, refs[:_MOST_NAMED])), len(refs) - _MOST_NAMED
+        named = f"{named} and {more} more" if more > 0 else named
+        return (
+            f"what was applied is not in the history of {named}: the run ended before it could be"
+            " saved there; a later undo can take it only from the history of a workload beside it"
+        )
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count the time of one text at a time: side by side each would count the others' too."""
+        with self._turn:
+            began_at = self._clock.now()
+            try:
+                yield
+            finally:
+                self._left_seconds -= self._clock.now() - began_at
+
+    def _after(self, before: History, closing: Closing) -> History:
         shown = replace(closing, versions=tuple(map(self._mask_version, closing.versions)))
         after = before.after(shown, self._holder.identity, self._holder.url, self._at)
         if self._left_seconds > 0 or not after.bodies:
             return after
-        warn(
-            f"what was applied with {closing.ref} is not in the history: "
-            "the run ended before it could be saved"
-        )
+        self._without_bodies.append(closing.ref)
         return replace(after, bodies=FrozenMap())
 
     def _mask_version(self, version: JudgedVersion) -> JudgedVersion:

@@ -317,6 +317,8 @@ class Keeper:
         each(self._clock, end, others)
         if task.record_in in self._held.locks:
             end(task.record_in)
+        if missing := texts.describe_missing():
+            self._warn(missing)
         for lock, holder in self._held.lost.items():
             self._warn(f"the lock of {lock} was taken by {holder} while this run held it")
         if self._held.lost.keys() - known:

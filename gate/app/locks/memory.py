@@ -42,6 +42,22 @@ class MemorySnapshot:
         return self.verified.read(lock, digests) if self.verified is not None else {}
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryWithout:
+    """Another memory without the objects of some namespaces, which were deleted."""
+
+    memory: Memory
+    namespaces: frozenset[str]
+
+    def history(self, ref: Ref) -> History:
+        """Return what is remembered of a workload."""
+        return self.memory.history(ref).without_namespaces(self.namespaces)
+
+    def kept_bodies(self, ref: Ref, digests: Collection[str]) -> Mapping[str, Body]:
+        """Read bodies from the Secret beside the lock of a workload, by digest."""
+        return self.memory.kept_bodies(ref, digests)
+
+
 def secret_permissions(namespaces: Iterable[str]) -> list[Permission]:
     """Return the permissions for keeping previous Secrets."""
     verbs = ("get", "create", "delete")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from gate.app.locks.acquisition import record_places
 from gate.app.locks.command_locks import lock_client
@@ -14,6 +15,7 @@ from gate.core.kinds.registry import has_way_back
 from gate.core.model.lock import Lock, lock_of
 from gate.core.model.objects import Ref
 from gate.core.plan.journal_record import Record
+from gate.core.plan.leg import Leg
 from gate.kube.failures import ApiError
 from gate.kube.kinds.registry import find_by_word
 from gate.kube.lease import Held, Leases
@@ -25,19 +27,40 @@ from gate.wire.record import read_record
 _MOST_NAMED = 3
 
 
-def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
-    """Say how to finish what was left open on a workload.
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An attempt that was left open: how to finish it, and its record, None if unreadable."""
 
-    "" if nothing was, if the lock with the record is held, or if it cannot be read. The record may
-    be in the lock of another workload of the same attempt.
+    recovery: str
+    record: Record | None
+
+    @property
+    def is_going_back(self) -> bool:
+        """Whether it was on its way back: nothing is as it was meant to be until that ends."""
+        return self.record is not None and self.record.leg is Leg.BACK
+
+
+def find_unfinished(session: Session, ref: Ref, processes: Processes) -> Unfinished | None:
+    """Return what was left open on a workload.
+
+    None if nothing was, if the lock with the record is held, or if it cannot be read. The record
+    may be in the lock of another workload of the same attempt.
     """
     leases = Leases(lock_client(session))
     try:
         places = tuple(_find_places(leases, ref))
     except ApiError:
-        return ""
-    lines = (describe_unfinished(session, place, processes) for place in places)
-    return next(filter(None, lines), "")
+        return None
+    for place in places:
+        if said := describe_unfinished(session, place, processes):
+            return Unfinished(said, read_open_record(place))
+    return None
+
+
+def recovery_of(session: Session, ref: Ref, processes: Processes) -> str:
+    """Say how to finish what was left open on a workload, as `find_unfinished`; "" for nothing."""
+    found = find_unfinished(session, ref, processes)
+    return "" if found is None else found.recovery
 
 
 def _find_places(leases: Leases, ref: Ref) -> Iterator[Held]:

@@ -5,6 +5,7 @@ __all__ = [
     "check_trial",
     "comparison_warnings",
     "first_questions",
+    "gone_namespaces",
     "guards",
     "manifest_guard",
     "manifest_reading",

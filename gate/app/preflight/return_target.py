@@ -17,6 +17,7 @@ from gate.core.model.live_object import LiveObject
 from gate.core.model.objects import Ref
 from gate.core.plan.foreseen_return import may_restore, would_change_anything
 from gate.core.plan.plan import Plan, Target
+from gate.core.plan.target_set import UndoLimits
 from gate.core.rollout.policy import BlockedPods, OnFailure, Policy
 from gate.core.ssa.applied_fields import applied_digest
 from gate.core.versions.candidates import Candidates
@@ -71,8 +72,9 @@ def with_target_set(
     selection = select(candidates, {**others, **_read(session, unnamed)})
     chosen = replace(candidates, targets=selection.targets)
     lacks = lacking_after(chosen, candidates.live_digests(), _digest_applied_objects(plan))
-    doubts = find_doubts(candidates, plan)
-    target_set = replace(selection.target_set, undo_lacks=lacks, doubts=doubts)
+    known = selection.target_set
+    applied = replace(known.applied, doubts=find_doubts(candidates, plan))
+    target_set = replace(known, applied=applied, undo=UndoLimits(lacks))
     returning = {target.ref: target for target in selection.targets}
     chosen_targets = tuple(returning.get(target.ref, target) for target in plan.targets)
     return replace(plan, targets=chosen_targets, target_set=target_set)
@@ -117,7 +119,7 @@ def describe(plan: Plan, note: Note, warn: Warn) -> None:
             note("baseline", _baseline_line(plan, target, changes=changes))
         else:
             note("baseline", f"{plan.name_of(target.ref)}: what it does is not undone by a failure")
-    for ref, doubt in plan.target_set.doubts.items():
+    for ref, doubt in plan.target_set.applied.doubts.items():
         note("baseline", f"{plan.name_of(ref)}: {doubt}; this run does not ask it")
     if _returns(plan.policy):
         for line in _members(plan):
@@ -192,7 +194,7 @@ def _there(plan: Plan, ref: Ref, version: str) -> str:
     """Name a version that no longer runs, with the reason why a failure returns to it."""
     if ref in plan.target_set.unverified:
         return f"the older {version}"
-    if ref in plan.target_set.applied_again:
+    if ref in plan.target_set.applied.again:
         return f"{version}, verified before the one that is applied again"
     return f"the last verified {version}"
 

@@ -110,6 +110,13 @@ class Console:
 
     def on_announce(self, announce: Announce) -> None:
         """Show a line of the timeline and keep it."""
+        pod = announce.waits_for
+        if pod is not None:
+            delete = self.cluster.command(
+                "kubectl", "delete", f"pod/{pod.name}", namespace=pod.namespace
+            )
+            message = f"{announce.message}; to go on at once: {delete}"
+            announce = Announce(announce.at, announce.event, message)
         self._timeline.append(announce)
         self._show(announce, self._started_clock)
 

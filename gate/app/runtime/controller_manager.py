@@ -2,7 +2,9 @@
 
 Leader election renews the Lease every 2 s (`--leader-elect-retry-period`). A Lease that cannot be
 read (no permission, no such Lease) is evidence of nothing: it is not read again, and a silence that
-was reported before ends. The way back has rollouts of its own, which know of no earlier silence.
+was reported before ends. Nor is one that is older than what controllers created: they renew another
+(`--leader-elect-resource-name`). The way back has rollouts of its own, which know of no earlier
+silence.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from gate.core.attempt.transitions import State
 from gate.core.model.lock import Lock
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
+from gate.core.rollout.creation_times import find_newest_creation, parse_moment
 from gate.kube.client import Client
 from gate.kube.failures import ApiError
 from gate.kube.lease import Leases
@@ -72,11 +75,11 @@ class ControllerManagerWatch:
             if not _is_stalled(attempt, self._clock.now()):
                 self._tell(is_silent=False)
                 self._renewed = ""
-            elif not self._look():
+            elif not self._look(attempt):
                 self._tell(is_silent=False)
                 return
 
-    def _look(self) -> bool:
+    def _look(self, attempt: Attempt) -> bool:
         """Read the Lease; False if it cannot be read, now or later."""
         try:
             held = self._leases.read(LEASE)
@@ -87,7 +90,8 @@ class ControllerManagerWatch:
         now = self._clock.now()
         if held.renewed != self._renewed:
             self._renewed, self._same_since = held.renewed, now
-        self._tell(is_silent=bool(held.renewed) and now - self._same_since >= SILENT_SECONDS)
+        is_same = bool(held.renewed) and now - self._same_since >= SILENT_SECONDS
+        self._tell(is_silent=is_same and not _is_outlived(held.renewed, attempt))
         return True
 
     def _tell(self, *, is_silent: bool) -> None:
@@ -95,6 +99,19 @@ class ControllerManagerWatch:
             return
         self._is_silent, now = is_silent, self._clock.now()
         self._put(ControllersSilent(now, self._same_since) if is_silent else ControllersActed(now))
+
+
+def _is_outlived(renewed: str, attempt: Attempt) -> bool:
+    """Tell whether controllers created something long after a Lease was last renewed.
+
+    Both times are of the control plane, whose clocks may differ by less than `SILENT_SECONDS`.
+    """
+    renewed_at = parse_moment(renewed)
+    if renewed_at is None:
+        return False
+    snapshots = (one.snapshot for one in attempt.workloads.rollouts.values())
+    acts = (at for one in snapshots if (at := find_newest_creation(one)))
+    return any((at - renewed_at).total_seconds() > SILENT_SECONDS for at in acts)
 
 
 def _is_stalled(attempt: Attempt, now: float) -> bool:

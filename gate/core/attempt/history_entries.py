@@ -99,7 +99,7 @@ def _closing(
         replicas=_replicas(record, ref) if ref not in attempt.ledger.restored else None,
         confidential=confidential,
         workload=workload_of(attempt, record, ref),
-        beside=attempt.plan.target_set.beside,
+        beside=attempt.plan.target_set.applied.beside,
         left=find_left_version(attempt, record, ref, ending),
     )
 
@@ -214,7 +214,9 @@ def _find_verified(
     return to, nor is one that is `UNPROVEN`, or as a check left it that was not asked again.
     """
     is_whole = not attempt.writes.refusals and _outcomes(attempt) <= WITHOUT_A_FAILURE
-    is_doubted = ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.doubts
+    is_doubted = (
+        ending.outcome is Outcome.VERIFIED and ref in attempt.plan.target_set.applied.doubts
+    )
     if not is_whole or is_doubted or _is_empty(attempt, ref) or ending.reason in UNPROVEN:
         return None
     live = None

@@ -12,6 +12,34 @@ from gate.core.model.objects import CleanText, Ref
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedVersion:
+    """What the histories say of the version that an attempt applies.
+
+    `beside` has the digests (`applied_digest`) of objects that earlier attempts wrote and this one
+    does not: a version that it verifies was verified beside them. `again` are the workloads whose
+    last verified version is about to be applied again: they return to the one before that. `doubts`
+    are the workloads whose version is applied again as it is, with what a check found of it that
+    this attempt does not ask.
+    """
+
+    beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
+    again: tuple[Ref, ...] = ()
+    doubts: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoLimits:
+    """What an `undo` to what served before the attempt could not do, for each workload.
+
+    `lacks` are the objects that it could not restore (`gate.core.versions.undo_set`), `conflicts`
+    the field managers for whose fields it would be refused, as far as `verify` knows them.
+    """
+
+    lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
+    conflicts: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
 class TargetSet:
     """The set that a failure returns to, as far as it differs from what was before the attempt.
 
@@ -21,14 +49,7 @@ class TargetSet:
     workloads whose version of before is not to be returned to, each with the reason.
     `confidential` are the objects whose body came from a Secret and may be stored in a Secret only.
     `unverified` are the workloads that return to an older revision that still serves, because
-    no gate verified a version. `beside` has the digests (`applied_digest`) of objects that earlier
-    attempts wrote and this one does not: a version that it verifies was verified beside them.
-    `undo_lacks` are, for each workload, the objects that an `undo` to what served before the
-    attempt could not restore (`gate.core.versions.undo_set`); `undo_conflicts` are the field
-    managers for whose fields it would be refused, as far as `verify` knows them. `applied_again`
-    are the workloads whose last verified version is about to be applied again: they return to the
-    one before that. `doubts` are the workloads whose version is applied again as it is, with what
-    a check found of it that this attempt does not ask.
+    no gate verified a version. `applied` and `undo` are what the same histories say beside that.
     """
 
     bodies: FrozenMap[Ref, Body] = field(default_factory=FrozenMap)
@@ -36,8 +57,5 @@ class TargetSet:
     obstacles: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
     confidential: tuple[Ref, ...] = ()
     unverified: tuple[Ref, ...] = ()
-    beside: FrozenMap[Ref, str] = field(default_factory=FrozenMap)
-    undo_lacks: FrozenMap[Ref, tuple[Ref, ...]] = field(default_factory=FrozenMap)
-    applied_again: tuple[Ref, ...] = ()
-    undo_conflicts: FrozenMap[Ref, tuple[str, ...]] = field(default_factory=FrozenMap)
-    doubts: FrozenMap[Ref, CleanText] = field(default_factory=FrozenMap)
+    applied: AppliedVersion = AppliedVersion()
+    undo: UndoLimits = UndoLimits()

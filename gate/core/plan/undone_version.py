@@ -42,7 +42,7 @@ def _find_undone(plan: Plan, target: Target) -> str:
     """
     snapshot = target.snapshot
     live, after = snapshot.live, _workload_after(plan, target)
-    if live is None or after is None or after.updates_all_pods:
+    if live is None or after is None:
         return ""
     if live.leaves_old_pods and after.leaves_old_pods:
         return ""

@@ -9,7 +9,7 @@ from gate.core.checks.tick_grid import Tick
 from gate.core.model.body import Body, FrozenMap
 from gate.core.model.field_manager import FIELD_MANAGER, Verb
 from gate.core.model.live_object import LiveObject
-from gate.core.model.objects import Ref
+from gate.core.model.objects import Pod, Ref
 from gate.core.plan.journal_record import Record
 from gate.core.rollout.policy import BlockedPods
 from gate.core.versions.history import Closed
@@ -106,11 +106,16 @@ class RemovePod:
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """A line of the timeline: terminal, log and report all render this one."""
+    """A line of the timeline: terminal, log and report all render this one.
+
+    `waits_for` is a pod after whose deletion the attempt goes on at once, None for none: whoever
+    shows the line adds the command, for the run's cluster.
+    """
 
     at: float
     event: str
     message: str
+    waits_for: Pod | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from gate.core.plan.rollback_plan import WrittenObject
 def collect_left(resumed: Resumed, written: Mapping[Ref, WrittenObject]) -> dict[Ref, LeftObject]:
     """Return what the attempt has left so far, as found live.
 
-    What it had restored is as before the attempt: whatever differs by now others have changed. Of a
+    What it had restored is as before the attempt: others have changed whatever differs. Of a
     set that it returned to the bodies are not kept as the server answered them.
     """
     went_out = {

@@ -1,4 +1,4 @@
-"""What is wrong with pods, why, and when it is beyond hope.
+"""What is wrong with pods, why, and when it is unrecoverable.
 
 A `Trouble` is one pod's; a `Cause` is what a reader sees, of pods or of a controller, most
 telling first. Only containers of the workload's own template can doom a pod: an injected sidecar is
@@ -26,7 +26,7 @@ _RANK: Mapping[AnyReason, int] = {
 NEVER = math.inf
 """A trouble that only the clocks decide."""
 ALREADY = -math.inf
-"""A trouble that is beyond hope whatever the time."""
+"""A trouble that is unrecoverable at any time."""
 
 _NO_REFERENCE = "invalid reference format"
 _REFUSED_PULL = (
@@ -76,7 +76,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """One pod's trouble; beyond hope from `ripe_at` (monotonic seconds) on.
+    """One pod's trouble; unrecoverable from `ripe_at` (monotonic seconds) on.
 
     `cause` says what is wrong, `rule` what the verdict's reason becomes, `container` is "" if the
     pod as a whole is meant. `own` is false for containers that the template does not name.
@@ -194,7 +194,7 @@ def _pull_grace(said: str, limits: FailFast) -> float | None:
 
 
 def _crash_trouble(track: PodTrack, status: ContainerStatus, limits: FailFast) -> Trouble | None:
-    """Return a crash: trouble while it lasts, beyond hope from restart `crash_restarts` on."""
+    """Return a crash: trouble while it lasts, unrecoverable from restart `crash_restarts` on."""
     restarts = track.restarts(status)
     limit = limits.crash_restarts
     doomed = limit is not None and restarts >= limit
@@ -258,7 +258,7 @@ def _rank(reason: AnyReason) -> int:
 def sum_up_troubles(troubles: Iterable[Trouble], new_pods: int) -> tuple[Cause, ...]:
     """Sum up the troubles of pods, one each, most telling first.
 
-    Each message is that of the pod that is beyond hope first, of several the first by name, with
+    Each message is that of the pod that is unrecoverable first, of several the first by name, with
     the share of the new pods.
     """
     first: dict[Reason, Trouble] = {}

@@ -25,7 +25,7 @@ _UNREACHABLE_WEBHOOK = ("failed calling webhook", "failed to call webhook")
 class Fault:
     """Something that keeps a controller from rolling out.
 
-    It is beyond hope after `grace_seconds`, None for never. They count from `since`, by the clock
+    It is unrecoverable after `grace_seconds`, None for never. They count from `since`, by the clock
     of `Blindness`; None: since it was first seen. `progress_restarts`: any progress restarts them.
     `shows_early`: it is about our version even before the controller reports our generation.
     `is_evidence`: it speaks against the version before its grace is over. `subject` is the one
@@ -50,12 +50,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Hindrances:
-    """Since when each fault with a grace holds whose object does not tell it, by reason."""
+    """Since when each fault with a grace holds, by reason, where its object does not say so."""
 
     seen_since: FrozenMap[AnyReason, float] = field(default_factory=FrozenMap)
 
     def fold(self, at: float, faults: Iterable[Fault]) -> Hindrances:
-        """Return what hinders after `faults` were seen."""
+        """Return it after `faults` were seen at `at`, which are all that hold now."""
         known = self.seen_since
         counting = (one for one in faults if one.grace_seconds is not None and one.since is None)
         reasons = {fault.reason for fault in counting}
@@ -73,7 +73,7 @@ class Hindrances:
         return None
 
     def ripe_times(self, faults: Iterable[Fault], progress_clock: float) -> Iterator[float]:
-        """Iterate the times at which faults are beyond hope."""
+        """Iterate the times at which faults become unrecoverable."""
         return (self._ripe_at(fault, progress_clock) for fault in faults)
 
     def _ripe_at(self, fault: Fault, progress_clock: float) -> float:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from gate.core.checks.old_pods import FRESH_SECONDS, OldPods
 from gate.core.model.objects import Pod
+from gate.core.rollout.creation_times import created_at
 from gate.core.rollout.snapshot import Snapshot
 
 
@@ -22,11 +23,11 @@ def sort_old_pods(snapshot: Snapshot, baseline: str) -> OldPods:
     old = next((one for one in snapshot.list_owned() if one.name == baseline), None)
     if old is None or old.uid == snapshot.current_uid:
         return OldPods()
-    births = [at for pod in _pods(snapshot, snapshot.current_key) if (at := _created_at(pod))]
+    births = [at for pod in _pods(snapshot, snapshot.current_key) if (at := created_at(pod))]
     fresh: set[str] = set()
     others: set[str] = set()
     for pod in _pods(snapshot, snapshot.kind.key_of_revision(old)):
-        born_at = _created_at(pod)
+        born_at = created_at(pod)
         is_fresh = born_at is not None and any(_is_close(born_at, other) for other in births)
         (fresh if is_fresh else others).add(pod.name)
     return OldPods(frozenset(fresh), frozenset(others))
@@ -40,11 +41,3 @@ def _pods(snapshot: Snapshot, key: str) -> Iterator[Pod]:
 
 def _is_close(one: datetime, other: datetime) -> bool:
     return abs((one - other).total_seconds()) <= FRESH_SECONDS
-
-
-def _created_at(pod: Pod) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(pod.created_at)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

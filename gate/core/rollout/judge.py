@@ -248,7 +248,7 @@ class Rollout:
             or self._judge_pause(live, now)
             or self._fail_for(self._fatal(live, now), now)
             or self._complete(live)
-            or self._fail_for(self._find_dead_end(live, now), now)
+            or self._find_dead_end(live, now)
             or self._fail_for(self._availability_lost(now), now)
             or self._fail_for(self._late(live, now), now)
         )
@@ -327,11 +327,11 @@ class Rollout:
             reason = Reason.NO_CHANGE
         return Verdict(VerdictKind.COMPLETE, reason, CleanText(said))
 
-    def _find_dead_end(self, live: Workload, now: float) -> Cause | None:
+    def _find_dead_end(self, live: Workload, now: float) -> Verdict | None:
         if self.deadline_decides or not self._is_observed(live):
             return None
         clocks = self.progress.last_clock, self.blindness.clock(now)
-        return find_dead_end(self.snapshot, live, self.policy, *clocks)
+        return find_dead_end(self.snapshot, live, self.policy, self.causes(now), *clocks)
 
     def _availability_lost(self, now: float) -> Cause | None:
         """Return that a complete version no longer serves; a rollback has only its total."""

@@ -25,8 +25,8 @@ SUSPECTS = (Reason.CRASH_LOOP, Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG)
 class NewPods:
     """The new pods that count, with the troubles of those that have some, by uid.
 
-    `soonest_ripe_at` is the earliest time at which any of them is beyond hope; `ready` is how many
-    are ready.
+    `soonest_ripe_at` is the earliest time at which any of them is unrecoverable; `ready` is how
+    many are ready.
     """
 
     key: str = ""
@@ -86,7 +86,7 @@ class NewPods:
         return soonest if come is None else min(soonest, come.ripe_at)
 
     def fatal(self, snapshot: Snapshot, now: float, tolerated: int) -> Cause | None:
-        """Return what dooms the version at `now`: more pods than tolerated that are beyond hope.
+        """Return what dooms the version at `now`: more pods than tolerated that are unrecoverable.
 
         The reason is that of the rule, the message that of the most telling cause.
         """
@@ -119,7 +119,7 @@ class NewPods:
         return snapshot.kind.is_evidence(snapshot, snapshot.pods[uid].pod)
 
     def ripe_times(self, now: float) -> Iterator[float]:
-        """Iterate times at which more pods may be beyond hope, the next one after `now` first."""
+        """Iterate times, the next one after `now` first, at which more may become unrecoverable."""
         if now < self.soonest_ripe_at:
             yield self.soonest_ripe_at
         else:

@@ -66,7 +66,12 @@ class PodTrack:
     @property
     def counts(self) -> bool:
         """Whether it is evidence: not on its way out, not evicted or rejected by its node."""
-        return not self.pod.deleting and self.pod.phase not in _OVER
+        return not self.pod.deleting and not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its containers have ended for good."""
+        return self.pod.phase in _OVER
 
     @property
     def has_served(self) -> bool:

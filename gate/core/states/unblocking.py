@@ -16,11 +16,11 @@ from dataclasses import replace
 from gate.core.attempt.journal import record_now
 from gate.core.attempt.replacement import Replacement, Stage
 from gate.core.attempt.state import Attempt, Step
-from gate.core.model.objects import Ref, Workload
+from gate.core.model.objects import Pod, Ref, Workload
 from gate.core.model.outcome import Reason
 from gate.core.plan.leg import Leg
 from gate.core.plan.workload_body import has_same_strategy
-from gate.core.protocol.effects import RemovePod, SaveRecord
+from gate.core.protocol.effects import Announce, RemovePod, SaveRecord
 from gate.core.protocol.events import PodRemoval, Removal
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.policy import BlockedPods
@@ -84,7 +84,7 @@ def wake_times(attempt: Attempt) -> Iterator[float]:
             continue
         yield from (
             rollout.blindness.time_of(clock, attempt.now)
-            for clock in (_settled_at(rollout), _condemned_at(attempt, ref, rollout, blocking))
+            for clock in (_settled_at(rollout), _condemned_at(attempt, rollout, blocking))
         )
         known = attempt.workloads.replacements.get(blocking.pod.uid)
         if known is not None:
@@ -181,7 +181,7 @@ def _find_due(attempt: Attempt, ref: Ref) -> BlockingPod | None:
         return None
     rollout = attempt.workloads.rollouts[ref]
     clock = rollout.blindness.clock(attempt.now)
-    due_at = max(_settled_at(rollout), _condemned_at(attempt, ref, rollout, blocking))
+    due_at = max(_settled_at(rollout), _condemned_at(attempt, rollout, blocking))
     return blocking if clock >= due_at else None
 
 
@@ -196,7 +196,7 @@ def _is_about_to_go(attempt: Attempt, ref: Ref) -> bool:
     if blocking is None or blocking.obstacle or not _may_try(attempt, blocking):
         return False
     rollout = attempt.workloads.rollouts[ref]
-    return _condemned_at(attempt, ref, rollout, blocking) <= rollout.blindness.clock(attempt.now)
+    return _condemned_at(attempt, rollout, blocking) <= rollout.blindness.clock(attempt.now)
 
 
 def _may_remove(attempt: Attempt) -> bool:
@@ -276,14 +276,14 @@ def _settled_at(rollout: Rollout) -> float:
     return rollout.progress.last_clock + SETTLE_SECONDS
 
 
-def _condemned_at(attempt: Attempt, ref: Ref, rollout: Rollout, blocking: BlockingPod) -> float:
-    """Return when a pod is given up: by its trouble, its version's verdict, or a standstill.
+def _condemned_at(attempt: Attempt, rollout: Rollout, blocking: BlockingPod) -> float:
+    """Return when a pod is given up: by its trouble, or a standstill.
 
     A controller replaces a pod of another version itself once that is ready: one that recovers
-    its log needs nothing. What it leaves to others of a version that is taken back goes at once.
+    its log needs nothing. One of a version that is taken back goes at once.
     """
     is_known = blocking.pod.uid in attempt.workloads.replacements
-    if blocking.is_taken_back or is_known or _has_version_failed(attempt, ref):
+    if blocking.is_taken_back or is_known or _is_of_taken_back(rollout, blocking.pod):
         return -math.inf
     live = rollout.snapshot.live
     if live is None:
@@ -298,15 +298,13 @@ def _condemned_at(attempt: Attempt, ref: Ref, rollout: Rollout, blocking: Blocki
     return min(still_at, blocking.trouble.ripe_at if blocking.trouble is not None else math.inf)
 
 
-def _has_version_failed(attempt: Attempt, ref: Ref) -> bool:
-    """Tell whether the way out has found against the version whose pods now stand in the way."""
-    if attempt.course.leg is not Leg.BACK:
-        return False
-    if ref in attempt.result.failures:
-        return True
-    resumed = attempt.plan.resumed
-    followed = resumed.record.followed if resumed is not None else ()
-    return any(one.ref == ref and one.why for one in followed)
+def _is_of_taken_back(rollout: Rollout, pod: Pod) -> bool:
+    """Tell whether a way back, or an undo, takes back the version of a pod, which it brought here.
+
+    Nobody waits for that pod to get ready: its controller would replace it right after that.
+    """
+    snapshot = rollout.snapshot
+    return snapshot.has_moved(pod, snapshot.taken_back)
 
 
 def _replacements(attempt: Attempt) -> Iterator[Replacement]:
@@ -323,7 +321,7 @@ def _with_rollout(attempt: Attempt, rollout: Rollout) -> Attempt:
     return replace(attempt, workloads=replace(attempt.workloads, rollouts=rollouts))
 
 
-def describe_waits(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:
+def describe_waits(before: Attempt, after: Attempt) -> Iterator[Announce]:
     """Yield a line for each pod that is newly in the way, and that is not given up yet."""
     known = before.workloads.rollouts
     for ref, rollout in after.workloads.rollouts.changed_since(known):
@@ -337,18 +335,19 @@ def describe_waits(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]
         done = "evicts" if how is BlockedPods.EVICT else "deletes"
         until = f"once it cannot recover, or nothing has moved for {seconds:.0f} s"
         name = after.plan.name_of(ref)
-        yield "blocked", f"{name}: {pod} is in the way; the gate {done} it {until}"
+        line = after.say("blocked", f"{name}: {pod} is in the way; the gate {done} it {until}")
+        yield replace(line, waits_for=blocking.pod)
 
 
 def _find_awaited_pod(attempt: Attempt, ref: Ref) -> BlockingPod | None:
     """Return the pod in the way that may still get out of it by itself."""
     if not _may_remove(attempt):
         return None
-    blocking = _find_blocking_pod(attempt, ref)
+    rollout, blocking = attempt.workloads.rollouts[ref], _find_blocking_pod(attempt, ref)
     if blocking is None or blocking.obstacle or blocking.is_taken_back:
         return None
     is_given_up = blocking.pod.uid in attempt.workloads.replacements
-    return None if is_given_up or _has_version_failed(attempt, ref) else blocking
+    return None if is_given_up or _is_of_taken_back(rollout, blocking.pod) else blocking
 
 
 def describe_replacements(before: Attempt, after: Attempt) -> Iterator[tuple[str, str]]:

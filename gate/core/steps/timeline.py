@@ -29,7 +29,8 @@ def narrate(before: Attempt, after: Attempt) -> tuple[Announce, ...]:
     """Return the lines for what is new in `after`."""
     if after is before:
         return ()
-    return tuple(after.say(event, message) for event, message in _changes(before, after))
+    lines = (after.say(event, message) for event, message in _changes(before, after))
+    return (*lines, *describe_waits(before, after))
 
 
 def describe_situation(name: str, snapshot: Snapshot, count: str = "") -> Iterator[Line]:
@@ -63,7 +64,6 @@ def _changes(before: Attempt, after: Attempt) -> Iterator[Line]:
     if was is not now:
         for ref, rollout in now.changed_since(was):
             yield from _rollout_changes(ref, after.plan.name_of, was.get(ref), rollout)
-        yield from describe_waits(before, after)
 
 
 def _may_be_late(attempt: Attempt, ref: Ref) -> bool:

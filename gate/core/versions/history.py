@@ -6,9 +6,9 @@ return to one set: never one version's pods with another one's configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from gate.core.kinds.registry import is_workload
 from gate.core.model.body import NOTHING, Body, FrozenMap
@@ -27,6 +27,7 @@ MOST_LEFT: Final = 5
 Of those that were not verified or that an undo left, the newest of each revision that still exists
 is remembered beside these (`ClosingWorkload`).
 """
+AnyVersion = TypeVar("AnyVersion", JudgedVersion, LeftVersion)
 _SECONDS: Final = len("2026-01-01T00:00:00")
 
 
@@ -127,6 +128,21 @@ class History:
         of_revision = (template_digest(revision.template), revision.name)
         newest_first = reversed(self.left)
         return next((one.left_at for one in newest_first if one.is_of_revision(*of_revision)), None)
+
+    def without_namespaces(self, namespaces: Collection[str]) -> History:
+        """Return the history as if its versions had never had an object in some namespaces."""
+
+        def shorten(version: AnyVersion) -> AnyVersion:
+            members = version.members.items()
+            kept = FrozenMap((ref, one) for ref, one in members if ref.namespace not in namespaces)
+            return replace(version, members=kept)
+
+        return replace(
+            self,
+            versions=tuple(map(shorten, self.versions)),
+            unjudged=tuple(map(shorten, self.unjudged)),
+            left=tuple(map(shorten, self.left)),
+        )
 
     def replicas_of(self, uid: str) -> int | None:
         """Return the replicas last applied to the workload of that uid, None if unknown."""

@@ -19,7 +19,7 @@ from gate.core.model.field_manager import FIELD_MANAGER
 from gate.core.model.objects import CleanText, Container, Ref, Revision, Template
 from gate.core.plan.plan import PlannedObject, Target
 from gate.core.plan.rollback_plan import spec_changed
-from gate.core.plan.target_set import TargetSet
+from gate.core.plan.target_set import AppliedVersion, TargetSet
 from gate.core.plan.workload_body import body_with_template
 from gate.core.rollout.baseline import Baseline
 from gate.core.ssa.applied_fields import applied_digest, digests_of
@@ -93,7 +93,7 @@ def select(candidates: Candidates, others: Others) -> Selection:
     beside = FrozenMap(digests_of(candidates.beside))
     if not _needs_verified(candidates):
         as_they_were = (replace(one, baseline=_as_it_was(one)) for one in candidates.targets)
-        return Selection(tuple(as_they_were), TargetSet(beside=beside))
+        return Selection(tuple(as_they_were), TargetSet(applied=AppliedVersion(beside)))
     returns = _returns(candidates)
     bodies: dict[Ref, Body] = {}
     targets = []
@@ -112,18 +112,16 @@ def select(candidates: Candidates, others: Others) -> Selection:
     missing.update(_changed_unnamed(candidates, returns, others))
     missing.update(_left_beside(candidates, returns))
     from_secrets = set(candidates.kept.values())
+    again = tuple(
+        ref for ref, version in returns.items() if version != candidates.history(ref).verified[0]
+    )
     target_set = TargetSet(
         FrozenMap(bodies),
         FrozenMap(missing),
         FrozenMap(_obstacles(candidates)),
         confidential=tuple(sorted(ref for ref, body in bodies.items() if body in from_secrets)),
         unverified=unverified,
-        beside=beside,
-        applied_again=tuple(
-            ref
-            for ref, version in returns.items()
-            if version != candidates.history(ref).verified[0]
-        ),
+        applied=AppliedVersion(beside, again),
     )
     return Selection(tuple(targets), target_set)
 

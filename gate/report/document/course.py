@@ -19,6 +19,7 @@ from gate.core.plan.leg import Leg
 from gate.core.rollout.judge import Rollout
 from gate.core.rollout.pod_history import PodTrack
 from gate.core.rollout.snapshot import Snapshot
+from gate.core.rollout.workload_kind import AnyKind
 from gate.report.document.comparisons import ComparisonCourse
 from gate.report.document.versions import judged_rollout, latest_snapshot, new_revision
 
@@ -157,7 +158,7 @@ def _counts(snapshot: Snapshot, new_uid: str) -> tuple[Counts, Counts]:
     owned = {kind.key_of_revision(one): one.uid for one in snapshot.list_owned()}
     found: dict[tuple[bool, str], int] = {}
     for track in snapshot.pods.values():
-        version, state = owned.get(kind.key_of_pod(track.pod)), _state(track)
+        version, state = owned.get(kind.key_of_pod(track.pod)), _state(track, kind)
         if state and version is not None:
             key = (version == new_uid, state)
             found[key] = found.get(key, 0) + 1
@@ -168,13 +169,16 @@ def _of_version(found: dict[tuple[bool, str], int], *, new: bool) -> Counts:
     return Counts(**{state: count for (is_new, state), count in found.items() if is_new is new})
 
 
-def _state(track: PodTrack) -> str:
-    """Return the state of a pod, "" if it is over: evicted, or done."""
+def _state(track: PodTrack, kind: AnyKind) -> str:
+    """Return the state of a pod, "" if it is over: evicted, or done.
+
+    A failed pod of what runs once stays as it ended, and is shown.
+    """
     pod = track.pod
     if pod.deleting:
         return "terminating"
     if pod.phase in _OVER:
-        return ""
+        return "failing" if pod.phase == "Failed" and not kind.has_way_back else ""
     if pod.ready:
         return "ready"
     hindered = bool(pod.unschedulable) or any(_fails(track, one) for one in pod.containers)

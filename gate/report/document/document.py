@@ -19,7 +19,13 @@ from gate.report.document.remarks import remarks
 from gate.report.document.run import Run
 from gate.report.document.samples import history
 from gate.report.document.trees import pod_shares, trees
-from gate.report.document.versions import baseline_version, is_drawn_in, new_version, running
+from gate.report.document.versions import (
+    baseline_version,
+    is_drawn_in,
+    new_version,
+    running,
+    undone_version,
+)
 from gate.report.document.without_observe import because, would_have
 from gate.report.document.workload_remarks import lasting_effect, lost_data, workload_remarks
 from gate.report.schema.course import TimelineEntry
@@ -160,12 +166,13 @@ def _workload(attempt: Attempt, ref: Ref, run: Run) -> WorkloadResult:
         "causes": _causes(ending),
         "baseline": baseline_version(attempt, ref),
         "new": new_version(attempt, ref),
+        "undone": undone_version(attempt, ref),
         "phase": _phase(attempt, ref),
         "changed": _is_changed(attempt, ref),
         "running": "unknown" if is_unsure else running(attempt, ref),
         "deletion": gone,
-        "undo_lacks": list(map(str, attempt.plan.target_set.undo_lacks.get(ref, ()))),
-        "undo_conflicts": list(attempt.plan.target_set.undo_conflicts.get(ref, ())),
+        "undo_lacks": list(map(str, attempt.plan.target_set.undo.lacks.get(ref, ()))),
+        "undo_conflicts": list(attempt.plan.target_set.undo.conflicts.get(ref, ())),
         "evidence": evidence(attempt, ref),
         "trees": trees(attempt, ref),
         "pod_shares": pod_shares(attempt, ref),

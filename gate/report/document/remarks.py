@@ -48,7 +48,7 @@ def remarks(attempt: Attempt, *, is_locked: bool = False) -> list[str]:
 
 def _iter_doubts(attempt: Attempt) -> Iterator[str]:
     """Say what a check found of a version that is complete now, and that was not asked again."""
-    for ref, doubt in attempt.plan.target_set.doubts.items():
+    for ref, doubt in attempt.plan.target_set.applied.doubts.items():
         ending = attempt.result.endings.get(ref)
         if ending is not None and ending.outcome is Outcome.VERIFIED:
             stays = "this run did not ask it, so it is not remembered as verified"

@@ -128,6 +128,19 @@ def new_version(attempt: Attempt, ref: Ref) -> NewVersion:
     return _version_of(attempt, ref, revision, list(template.images()), image_ids)
 
 
+def undone_version(attempt: Attempt, ref: Ref) -> Version | None:
+    """Return the version that ran as an undo began, None of other commands, or if unknown."""
+    current = attempt.plan.target(ref).snapshot.current()
+    if attempt.plan.command != "undo" or current is None:
+        return None
+    return {
+        "revision": current.revision,
+        "was_revision": None,
+        "name": current.name,
+        "images": list(current.template.images()),
+    }
+
+
 def _version_of(
     attempt: Attempt,
     ref: Ref,

@@ -26,6 +26,7 @@ from gate.report.schema.result import (
 )
 from gate.report.style.style import Style, columns, pad
 from gate.report.words.advice import next_steps
+from gate.report.words.facts import command_words
 from gate.report.words.fault import (
     has_one_version,
     has_only_failed_checks,
@@ -46,7 +47,7 @@ from gate.report.words.object_names import (
 )
 from gate.report.words.single_run import label_of_run, verb_of_run
 from gate.report.words.version_names import own_pods_as_seen, pods_by_version, version_words
-from gate.report.words.worst import worst_workload
+from gate.report.words.worst import rank_workloads, worst_workload
 
 MOST_LINES = 40
 _MOST_DETAILED = 2
@@ -116,15 +117,15 @@ def _where(block: Block, result: Result) -> None:
         block.row("where", ", ".join(parts))
     run = [f"attempt {result['attempt']}"] if result["attempt"] else []
     run += [result["run_url"]] if result["run_url"] else []
-    block.row("run", ", ".join([f"took {format_seconds(result['duration_seconds'])}", *run]))
+    run = [*command_words(result), f"took {format_seconds(result['duration_seconds'])}", *run]
+    block.row("run", ", ".join(run))
 
 
 def _listing(block: Block, result: Result, style: Style) -> None:
     """List several workloads, the one that decided first."""
     if len(result["workloads"]) < 2:  # noqa: PLR2004 - several
         return
-    worst, outcome = worst_workload(result), result["outcome"]
-    ranked = sorted(result["workloads"], key=lambda d: (d is not worst, d["outcome"] != outcome))
+    ranked = rank_workloads(result)
     rows = [_make_row(result, workload, style) for workload in ranked[:_MOST_LISTED]]
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Final
 
 from gate.duration import format_seconds
-from gate.report.html.lanes import Lane, check_lane, clock_lane, most_pods, pod_lane
+from gate.report.html.lanes import Lane, check_lane, clock_lane, has_pods, most_pods, pod_lane
 from gate.report.html.scale import Scale, Tick, time_ticks
 from gate.report.kinds import registry
 from gate.report.schema.course import CheckHistory, PodHistory
 from gate.report.schema.result import Result, WorkloadResult
 from gate.report.words.grade import Grade, result_grade
-from gate.report.words.worst import worst_workload
+from gate.report.words.half_applied import is_unwritten
+from gate.report.words.worst import rank_workloads
 
 WIDTH: Final = 960
 LEFT: Final = 168
@@ -74,14 +75,18 @@ class Chart:
 
 
 def charts(result: Result) -> list[Chart]:
-    """Return a chart of each workload; the one that decided comes first, with the checks.
+    """Return a chart of each workload in the order of a report, the first with the checks.
+
+    What was not written, and has no pod, has none.
 
     Comparisons by counts have a plot of their own.
     """
-    worst = worst_workload(result)
-    first = _place(worst) if worst is not None else ()
+    ranked = rank_workloads(result)
+    places = {_place(one): number for number, one in enumerate(ranked)}
+    unwritten = [_place(one) for one in ranked if is_unwritten(one)]
     pods = [each for each in result["history"]["pods"] if each["samples"]]
-    pods.sort(key=lambda each: _place(each) != first)
+    pods = [each for each in pods if _place(each) not in unwritten or has_pods(each)]
+    pods.sort(key=lambda each: places.get(_place(each), len(places)))
     measured = [each for each in result["history"]["checks"] if each["samples"]]
     checks = [each for each in measured if each["comparison"] is None][:MOST_CHECKS]
     found = [
@@ -122,7 +127,8 @@ def _places(pods: PodHistory | None, checks: Sequence[CheckHistory], x: Scale) -
     if pods is not None:
         most = most_pods(pods)
         yield lambda top: pod_lane(pods, "new", x, top, most)
-        yield lambda top: pod_lane(pods, "old", x, top, most)
+        if not registry.of_entry(pods).runs_once:
+            yield lambda top: pod_lane(pods, "old", x, top, most)
         yield lambda top: clock_lane(pods, x, top)
     for check in checks:
         yield lambda top, check=check: check_lane(check, x, top)  # type: ignore[misc]

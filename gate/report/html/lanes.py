@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from gate.duration import format_seconds
 from gate.report.html.scale import Point, Scale, Tick, area, line, steps
+from gate.report.kinds import registry
 from gate.report.schema.course import (
     CheckHistory,
     CheckSample,
@@ -72,7 +73,7 @@ def pod_lane(history: PodHistory, version: Version, x: Scale, top: float, most: 
     y = Scale(0, most, top + _PODS_HEIGHT, top)
     wanted = steps([(x(s["at_seconds"]), y(s["wanted"])) for s in samples], x.to_pixel)
     return Lane(
-        f"{version} version",
+        "pods" if registry.of_entry(history).runs_once else f"{version} version",
         (),
         top,
         _PODS_HEIGHT,
@@ -111,6 +112,11 @@ def _by_state(counts: PodCounts) -> dict[str, int]:
         "failing": counts["failing"],
         "terminating": counts["terminating"],
     }
+
+
+def has_pods(history: PodHistory) -> bool:
+    """Tell whether any pod was seen."""
+    return any(sum(_all(one, "new")) + sum(_all(one, "old")) for one in history["samples"])
 
 
 def most_pods(history: PodHistory) -> int:

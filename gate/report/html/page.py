@@ -28,6 +28,7 @@ from gate.report.words.facts import (
 from gate.report.words.grade import Grade, check_grade, grade, result_grade
 from gate.report.words.headline import exit_words
 from gate.report.words.object_names import object_name
+from gate.report.words.worst import rank_workloads
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,7 +51,11 @@ def html(result: Result) -> str:
     template = _environment().get_template("page.html.jinja")
     style = Markup((_HERE / "page.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
     return template.render(
-        result=result, style=style, charts=charts(result), comparisons=comparison_plots(result)
+        result=result,
+        workloads=rank_workloads(result),
+        style=style,
+        charts=charts(result),
+        comparisons=comparison_plots(result),
     )
 
 

@@ -27,6 +27,7 @@ LATER_KEYS: Final[Mapping[tuple[str, ...], Mapping[str, Any]]] = {
     },
     ("workloads",): {
         "deletion": None,
+        "undone": None,
         "undo_lacks": [],
         "undo_conflicts": [],
         "trees": [],

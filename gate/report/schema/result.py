@@ -239,6 +239,10 @@ class WorkloadResult(AnyWorkload):
 
     baseline: Baseline
     new: NewVersion
+    undone: Annotated[
+        Version | None,
+        Meta(description="What an `undo` goes back from; null of other commands."),
+    ]
     trees: list[TreeResult]
 
 

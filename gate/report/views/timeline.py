@@ -11,6 +11,7 @@ from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.model.objects import Ref
 from gate.core.model.outcome import Reason
+from gate.core.model.remedy import Remedy
 from gate.core.plan.leg import Leg
 from gate.core.protocol.effects import Announce
 from gate.core.rollout.causes import Cause
@@ -91,13 +92,24 @@ def _line(rollout: Rollout, now: float, cluster: ClusterName) -> str:
     if verdict.reason is Reason.PAUSED:
         return f"{rollout.ref}: {verdict.message}: {_end_of_pause(rollout.ref, cluster)}"
     causes = verdict.causes or rollout.causes(now)
-    return f"{rollout.ref}: {verdict.message}{_because(causes)}"
+    said = f"{rollout.ref}: {verdict.message}{_because(causes)}"
+    return said + _name_deletion(rollout.ref, causes, cluster)
 
 
 def _end_of_pause(ref: Ref, cluster: ClusterName) -> str:
     """Say what ends a pause while a run has the lock: our own `resume` would wait for that lock."""
     words = (word.format(called=ref) for word in registry.of_ref(ref).end_of_pause)
     return f"it goes on after {cluster.command('kubectl', *words, namespace=ref.namespace)}"
+
+
+def _name_deletion(ref: Ref, causes: tuple[Cause, ...], cluster: ClusterName) -> str:
+    """Name the command that replaces a pod for which everything else waits, "" without one."""
+    waits = (one for one in causes if one.remedy in (Remedy.REPLACE_POD, Remedy.DELETE_POD))
+    pod = next((one.subject for one in waits), "")
+    if not pod:
+        return ""
+    delete = cluster.command("kubectl", "delete", pod, namespace=ref.namespace)
+    return f"; to go on at once: {delete}"
 
 
 def _because(causes: tuple[Cause, ...]) -> str:

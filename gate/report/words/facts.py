@@ -34,6 +34,7 @@ from gate.report.words.steps import cluster_of
 from gate.report.words.version_names import own_pods_as_seen, version_words
 from gate.report.words.worst import worst_workload
 
+_NAMED_COMMANDS: Final = ("undo", "restart", "recover")
 _ONE_LINE: Final = Style(width=1_000_000)
 _RUNS: Final[Mapping[Running, str]] = {
     "new": "the new version",
@@ -66,9 +67,15 @@ def sentence(result: Result) -> str:
     return headline(result, _ONE_LINE)[0].partition("): ")[2]
 
 
+def command_words(result: Result) -> list[str]:
+    """Return the command of a run that does not apply a manifest, nothing for one that does."""
+    return [result["command"]] if result["command"] in _NAMED_COMMANDS else []
+
+
 def surroundings(result: Result) -> list[tuple[str, str]]:
     """Return where and when the run was, as labels and texts."""
     rows = [
+        ("command", ", ".join(command_words(result))),
         ("namespace", ", ".join(namespaces_of(result))),
         ("context", result["context"]),
         ("server", result["server"]),

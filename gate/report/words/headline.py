@@ -35,7 +35,12 @@ from gate.report.words.several_workloads import (
     never_written,
     of_several,
 )
-from gate.report.words.single_workload import describe_verified, names_of_objects, of_one
+from gate.report.words.single_workload import (
+    describe_verified,
+    find_undone,
+    names_of_objects,
+    of_one,
+)
 from gate.report.words.version_names import version_words
 
 _NO_ANSWER = "the API server gave no answer in time"
@@ -130,6 +135,8 @@ def _of_several_verified(result: Result) -> str:
     workloads = result["workloads"]
     other = [one for one in workloads if one["reason"] in registry.of_entry(one).ends]
     plain = [one for one in workloads if one not in other]
+    if any(map(find_undone, workloads)):
+        return _of_several_undone(result)
     if not other:
         return f"all {len(workloads)} {kinds_of(workloads)} run what was applied"
     parts = [describe_verified(result, one) for one in (*plain[:1], *other[:MOST_NAMED])]
@@ -138,6 +145,26 @@ def _of_several_verified(result: Result) -> str:
     if len(other) > MOST_NAMED:
         parts.append(f"{len(other) - MOST_NAMED} more are as asked for")
     return "; ".join(parts)
+
+
+def _of_several_undone(result: Result) -> str:
+    """Say which workloads an undo took from which revision to which, and name those that stayed."""
+    workloads = result["workloads"]
+    moved = [one for one in workloads if find_undone(one) is not None]
+    parts = [_describe_move(result, one) for one in moved[:MOST_NAMED]]
+    if len(moved) > MOST_NAMED:
+        parts.append(f"{len(moved) - MOST_NAMED} more")
+    stayed = [describe_verified(result, one) for one in workloads if one not in moved]
+    return "; ".join([f"the undo took back {', '.join(parts)}", *stayed[:MOST_NAMED]])
+
+
+def _describe_move(result: Result, workload: WorkloadResult) -> str:
+    undone, new = find_undone(workload), workload["new"]
+    name = workload_name(result, workload)
+    if undone is None or undone["revision"] is None or new["revision"] is None:
+        return f"{name} to {version_words(new)}"
+    was = f" (was revision {new['was_revision']})" if new["was_revision"] else ""
+    return f"{name} from revision {undone['revision']} to revision {new['revision']}{was}"
 
 
 def _taken_back(result: Result) -> str:

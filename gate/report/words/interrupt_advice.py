@@ -14,31 +14,30 @@ from gate.report.words.undo_advice import undo_steps
 
 
 def after_interrupt(result: Result, worst: WorkloadResult) -> Iterator[Step]:
-    """Advise how to go on or back; without a lock there is nothing to recover."""
+    """Advise how to go on or back; without a lock there is nothing to recover.
+
+    A way back is to be finished first: until then nothing that runs is what was meant to.
+    """
+    rollback = result["rollback"]
+    is_going_back = rollback is not None and bool(rollback["written_at"])
     if is_left_open(worst):
         text = "it goes on without the gate; to follow it to its end:"
         yield step_about(result, worst, text, "verify")
-    elif not is_unwritten(worst):
+    elif not is_unwritten(worst) and not (is_going_back and result["recoverable"]):
         yield step_about(result, worst, "see how it ends without the gate:", "verify")
-    rollback = result["rollback"]
-    if rollback is not None and rollback["written_at"]:
-        yield from _on_its_way_back(result)
+    if is_going_back and result["recoverable"]:
+        yield recovery_step(result, "finish the rollback, and follow it to its end:")
+    elif is_going_back:
+        yield Step("or apply again what should run: it goes on from there")
     elif any(map(is_unwritten, result["workloads"])):
         yield from _half_written(result, worst)
     elif result["recoverable"]:
-        text = "or finish what this run left, forward if it is complete, back if not:"
+        text = "then finish what this run left (this takes it back unless it is complete):"
         yield recovery_step(result, text)
     elif worst["changed"]:
         if not registry.of_entry(worst).runs_once:
             yield from undo_steps(result, worst, "or return to what served before:")
         yield Step("or apply again: it goes on from what runs")
-
-
-def _on_its_way_back(result: Result) -> Iterator[Step]:
-    if result["recoverable"]:
-        yield recovery_step(result, "or follow the rollback to its end:")
-    else:
-        yield Step("or apply again what should run: it goes on from there")
 
 
 def _half_written(result: Result, worst: WorkloadResult) -> Iterator[Step]:

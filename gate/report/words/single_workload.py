@@ -11,6 +11,7 @@ from gate.report.schema.result import (
     ObjectResult,
     Result,
     Running,
+    Version,
     WorkloadResult,
 )
 from gate.report.words.fate import GONE, Fate, fate_of, fate_words
@@ -158,7 +159,16 @@ def describe_verified(result: Result, workload: WorkloadResult) -> str:
         case _ if end is not None:
             return end.format(name=name, pods=pods_by_version(workload))
         case _:
-            return f"{name} runs {new}"
+            undone = find_undone(workload)
+            if undone is None:
+                return f"{name} runs {new}"
+            return f"the undo took {name} back from {version_words(undone)}, to {new}"
+
+
+def find_undone(workload: WorkloadResult) -> Version | None:
+    """Return the version that an undo left for another one, None if it left none."""
+    undone = workload["undone"]
+    return None if undone is None or undone["name"] == workload["new"]["name"] else undone
 
 
 def _is_mixed(workload: WorkloadResult) -> bool:

@@ -10,6 +10,12 @@ from gate.report.words.lasting import has_failed_for_good
 from gate.report.words.single_run import is_left_open
 
 
+def rank_workloads(result: Result) -> list[WorkloadResult]:
+    """Return the workloads in the order of a report: the one that decided, those that ended so."""
+    worst, outcome = worst_workload(result), result["outcome"]
+    return sorted(result["workloads"], key=lambda d: (d is not worst, d["outcome"] != outcome))
+
+
 def worst_workload(result: Result) -> WorkloadResult | None:
     """Return the workload that decided how the attempt ended, None if it has none."""
     is_cut_off = result["outcome"] == Outcome.INTERRUPTED

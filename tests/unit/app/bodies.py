@@ -11,6 +11,7 @@ BEHAVIOURS = {
     "pending": "never-ready",
     "half": "ready=0;only=1, never-ready",
     "slow": "ready=15",
+    "unmounted": "mount-error",
 }
 """What pods with such a tag do; those of any other get ready at once."""
 

@@ -190,7 +190,12 @@ def workload_result(
     found["causes"] = [cause_of(reason, "said", 2)]
     found |= {"baseline": was, "new": {**new, "image_ids": []}, "deletion": None, "evidence": []}
     found |= {"pod_shares": [], "remarks": [], "lasting_effect": "", "remedy": ""}
-    result: WorkloadResult = found | {"undo_lacks": [], "undo_conflicts": [], "trees": []}
+    result: WorkloadResult = found | {
+        "undo_lacks": [],
+        "undo_conflicts": [],
+        "trees": [],
+        "undone": None,
+    }
     return result
 
 

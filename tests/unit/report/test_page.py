@@ -8,15 +8,16 @@ import re
 
 import pytest
 
+from gate.core.model.outcome import Outcome, Reason
 from gate.report.html import html
 from gate.report.html.chart import MOST_CHARTS, charts
 from gate.report.html.comparison_plot import TOP, comparison_plots
 from gate.report.html.lanes import check_lane, clock_lane, pod_lane
 from gate.report.html.scale import Scale, time_ticks
-from gate.report.schema.course import CheckHistory, PodHistory, PodSample
-from gate.report.schema.result import Result
+from gate.report.schema.course import CheckHistory, PodCounts, PodHistory, PodSample
+from gate.report.schema.result import Result, WorkloadResult
 from tests.table import each
-from tests.unit.report.results import MEASURED, every, example, with_checks
+from tests.unit.report.results import MEASURED, every, example, with_checks, workload_result
 
 X = Scale(0.0, 100.0, 0.0, 1000.0)
 
@@ -59,6 +60,29 @@ def test_the_deployment_that_decided_comes_first() -> None:
     (history, _) = result["history"]["pods"]
     result["history"]["pods"] = [{**history, "name": f"a{n}"} for n in range(20)]
     assert len(charts(result)) == MOST_CHARTS
+
+
+@pytest.mark.contract("B1402")
+def test_of_several_workloads_each_chart_is_named_and_stands_in_the_order_of_their_parts() -> None:
+    """What was not written has none, a Job has no old version, and the key stands there once."""
+    result = example("two-deployments")
+    first, second = result["history"]["pods"]
+    job: WorkloadResult = {**result["workloads"][1], "kind": "Job", "name": "smoke"}
+    unwritten = workload_result(Outcome.REFUSED, Reason.SIBLING_FAILED, "none", "late")
+    unwritten["changed"], unwritten["new"]["name"] = False, ""
+    result["workloads"] += [job, unwritten]
+    none: PodCounts = {"ready": 0, "starting": 0, "failing": 0, "terminating": 0}
+    empty: PodSample = {**first["samples"][0], "new": none, "old": none}
+    late: PodHistory = {**first, "name": "late", "samples": [empty]}
+    result["history"]["pods"] = [late, second, {**second, "kind": "Job", "name": "smoke"}, first]
+    assert [chart.lanes[0].title for chart in charts(result)] == ["new version"] * 2 + ["pods"]
+    assert [len(chart.lanes) for chart in charts(result)] == [3, 3, 2]
+    page = html(result)
+    named = re.findall("<h3>(.*?) over time</h3>", page)
+    parts = re.findall("</span> (.*?) <small>in ", page)
+    assert named == [name for name in parts if name != "deployment/late"]
+    assert len(named) == 3
+    assert page.count("Clocks, as shares of their limits") == 1
 
 
 def test_without_samples_there_is_no_chart() -> None:

@@ -23,7 +23,7 @@ from gate.core.model.outcome import Reason
 from gate.core.model.remedy import Remedy
 from gate.core.plan.journal_record import Followed, Kept, Record, RemovedPod
 from gate.core.plan.leg import Leg
-from gate.core.plan.target_set import TargetSet
+from gate.core.plan.target_set import AppliedVersion, TargetSet, UndoLimits
 from gate.core.rollout.baseline import Baseline
 from gate.core.rollout.causes import Cause
 from gate.core.rollout.pods_before import PodsBefore
@@ -209,14 +209,12 @@ def test_every_part_of_a_target_set_comes_back_but_what_a_secret_keeps() -> None
         bodies=FrozenMap({one: Body.of({"spec": {}})}),
         missing=said,
         obstacles=said,
-        doubts=said,
         unverified=(one,),
-        beside=FrozenMap({other: "digest"}),
-        undo_lacks=FrozenMap({one: (other,)}),
-        undo_conflicts=FrozenMap({one: (CleanText("kubectl-set"),)}),
-        applied_again=(one,),
+        applied=AppliedVersion(FrozenMap({other: "digest"}), (one,), said),
+        undo=UndoLimits(FrozenMap({one: (other,)}), FrozenMap({one: (CleanText("kubectl-set"),)})),
     )
-    empty = [field.name for field in fields(TargetSet) if not getattr(whole, field.name)]
+    values = (whole, whole.applied, whole.undo)
+    empty = [each.name for one in values for each in fields(one) if not getattr(one, each.name)]
     assert empty == ["confidential"]
     text, _ = fitting(replace(RECORD, target_set=whole))
     assert read_record(text).target_set == whole

@@ -1,4 +1,4 @@
-"""What keeps a DaemonSet from rolling out: pods that are denied, dead nodes."""
+"""What keeps a DaemonSet from rolling out: pods that are denied, left or held, dead nodes."""
 
 from __future__ import annotations
 

@@ -67,16 +67,16 @@ def _up_to_date(current: ReplicaSet, live: Deployment) -> bool:
 
 
 def _terminating(view: View[ReplicaSet], live: Deployment) -> bool:
-    """Tell whether pods terminate that did not before the attempt.
+    """Tell whether pods that were not being deleted before the attempt are, and are still there.
 
-    Servers before 1.33 do not count them themselves.
+    Servers before 1.33 do not count pods that terminate, and the others count none whose containers
+    have ended, as where a finalizer keeps it.
     """
     owned = {replica_set.uid for replica_set in view.list_owned()}
-    pods = (track.pod for track in view.pods.values() if track.pod.owner_uid in owned)
-    going = [view.starts_to_go(pod) for pod in pods if pod.deleting]
-    if live.terminating_replicas is not None:
-        return live.terminating_replicas > going.count(False)
-    return any(going)
+    going = [one for one in view.pods.values() if one.pod.deleting and one.pod.owner_uid in owned]
+    before = [one for one in going if not view.starts_to_go(one.pod)]
+    counted_before = sum(not one.is_over for one in before)
+    return len(going) > len(before) or (live.terminating_replicas or 0) > counted_before
 
 
 def describe_counts(view: View[ReplicaSet], live: Deployment, which: str = "new") -> str:

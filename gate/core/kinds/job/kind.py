@@ -167,7 +167,7 @@ class JobKind:
         return True
 
     def may_fail_fast(self, view: View[Revision], doomed: Collection[Pod], count: int) -> bool:
-        """Tell whether any pod is beyond hope: the others wait for it, or share its template."""
+        """Tell whether any pod cannot recover: the others wait for it, or share its template."""
         return bool(doomed)
 
     def sign_of_idleness(self, view: View[Revision], live: Job, ready_pods: int) -> str:

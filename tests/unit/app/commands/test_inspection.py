@@ -120,11 +120,13 @@ def test_watching_ends_where_it_is_not_allowed(gate: Gate, server: Server) -> No
     assert (ended.code, ended.document["reason"]) == (3, "Forbidden")
 
 
-@pytest.mark.contract("B29", "B639", "B1249")
-@pytest.mark.parametrize("output", ["text", "json"])
-def test_who_has_seen_enough_keeps_the_last_state(gate: Gate, server: Server, output: str) -> None:
+@pytest.mark.contract("B29", "B639", "B1249", "B1311")
+@pytest.mark.parametrize(("tag", "output"), [("pending", "json"), ("unmounted", "text")])
+def test_who_has_seen_enough_keeps_the_last_state(
+    gate: Gate, server: Server, tag: str, output: str
+) -> None:
     """It stands on stdout as `status` prints it, and nothing else is said: it was no failure."""
-    server.put(web("pending"))
+    server.put(web(tag))
     once = gate("status", "web", output=output)
     after_the_watch_began(server, lambda: server.running.send(signal.SIGINT))
     ended = gate("status", "web", watch=True, output=output)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gate.app.commands.undo import members_of_sets
-from gate.app.locks.memory import MemorySnapshot
 from gate.core.kinds.deployment.objects import deployment_ref
 from gate.core.kinds.registry import locks_of
 from gate.core.model.body import FrozenMap
@@ -22,5 +21,5 @@ CUSTOM = Ref("example.com/v1", "Deployment", "shop", "post")
 def test_an_undo_locks_the_deployments_that_an_apply_of_the_set_locks() -> None:
     """A custom kind that is called Deployment too has no lock."""
     members = FrozenMap({WEB: "w", API: "a", CUSTOM: "c"})
-    memory = MemorySnapshot({WEB: History((JudgedVersion("t", (), members),))})
-    assert {*map(lock_of, members_of_sets(WEB, memory))} == {*locks_of(members, "shop")}
+    history = History((JudgedVersion("t", (), members),))
+    assert {*map(lock_of, members_of_sets(WEB, history))} == {*locks_of(members, "shop")}

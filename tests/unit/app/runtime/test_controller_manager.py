@@ -13,12 +13,17 @@ from gate.app.runtime.controller_manager import ControllerManagerWatch
 from gate.clock import Clock
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
+from gate.core.kinds.registry import kind_of
 from gate.core.plan.leg import Leg
 from gate.core.protocol.events import ControllersActed, ControllersSilent
+from gate.core.rollout.observations import Observed
+from gate.core.rollout.snapshot import Snapshot
 from gate.kube.client import Client
 from gate.kube.failures import ApiError, Forbidden, Unreachable
 from gate.kube.in_process import Place, connection_to
 from gate.virtual_time import VirtualClock
+from tests.table import each
+from tests.unit.core.world import WEB, deployment, pod, replica_set
 
 END_SECONDS = 150.0
 
@@ -61,6 +66,7 @@ class Scene:
         self.clock = Timeline()
         self.put: list[ControllersSilent | ControllersActed] = []
         self.renewed: str | ApiError | None = "once"
+        self.snapshot = Snapshot(WEB, kind_of(WEB))
         self.watch = ControllerManagerWatch(
             cast("Clock", self.clock),
             unused_client(),
@@ -78,7 +84,8 @@ class Scene:
 
     def move(self, state: State, leg: Leg = Leg.FORWARD) -> None:
         """Let the attempt be there, with a rollout that moved last at this moment."""
-        rollout = SimpleNamespace(progress=SimpleNamespace(last_at=self.clock.seconds))
+        progress = SimpleNamespace(last_at=self.clock.seconds)
+        rollout = SimpleNamespace(progress=progress, snapshot=self.snapshot)
         attempt = SimpleNamespace(
             course=SimpleNamespace(state=state, leg=leg),
             workloads=SimpleNamespace(rollouts={"web": rollout}),
@@ -150,3 +157,35 @@ def test_whoever_moves_again_is_silent_no_more(scene: Scene, state: State) -> No
     """Somebody changed the counters, or made the rollout complete."""
     scene.at(60.0, lambda: scene.move(state))
     assert scene.reported()[:2] == [*SILENT_FROM_30, ("ControllersActed", 60.0)]
+
+
+BEFORE = "2026-11-21T11:00:00Z"
+AFTER = "2026-11-21T12:00:30Z"
+
+
+@pytest.mark.contract("B1390")
+@each(
+    ("pod_at", "owner", "revision_at", "reported"),
+    [
+        (AFTER, "web-2-uid", BEFORE, []),
+        ("", "web-2-uid", AFTER, []),
+        (AFTER, "another-uid", BEFORE, SILENT_FROM_30),
+        ("2026-11-21T12:00:10Z", "web-2-uid", BEFORE, SILENT_FROM_30),
+        (BEFORE, "web-2-uid", "", SILENT_FROM_30),
+    ],
+)
+def test_a_lease_that_controllers_have_outlived_says_nothing(
+    pod_at: str, owner: str, revision_at: str, reported: list[tuple[str, float]]
+) -> None:
+    """They act without renewing it; what is not theirs, or was made with the last renewal, not."""
+    scene = Scene()
+    scene.renewed = "2026-11-21T12:00:00.500000Z"
+    made = (
+        deployment(),
+        replica_set(created_at=revision_at),
+        pod(created_at=pod_at, owner_uid=owner),
+    )
+    for one in made:
+        scene.snapshot = scene.snapshot.fold(Observed(0.0, one))
+    scene.move(State.BAKING)
+    assert scene.reported() == reported

@@ -16,6 +16,7 @@ from gate.core.attempt.limits import INSPECTION_SECONDS
 from gate.core.attempt.state import Attempt
 from gate.core.attempt.transitions import State
 from gate.core.endings.differences import differences
+from gate.core.endings.last_reads import with_deletions_checked
 from gate.core.model.body import NOTHING, Body
 from gate.core.model.fact import Absent, Known, Unknown
 from gate.core.model.live_object import LiveObject
@@ -225,6 +226,17 @@ def test_what_is_pruned_and_not_gone_is_named(finalizers: tuple[str, ...], said:
     )
     (line,) = differences(attempt)
     assert line == f"configmap/settings is not gone yet, though this run deleted it: {said}"
+
+
+def test_only_a_workload_that_this_run_deletes_has_to_be_gone() -> None:
+    """One that went back, and that somebody else deletes then, went back."""
+    attempt = crashing().run()
+    [web] = attempt.result.endings
+    found = attempt.ledger.findings.put(web, Finding(FindingKind.BEING_DELETED))
+    attempt = replace(attempt, ledger=replace(attempt.ledger, findings=found))
+    assert with_deletions_checked(attempt).outcome is Outcome.ROLLED_BACK
+    ours = replace(attempt, ledger=replace(attempt.ledger, deleted=(web,)))
+    assert with_deletions_checked(ours).outcome is Outcome.FAILED
 
 
 @pytest.mark.contract("B144")

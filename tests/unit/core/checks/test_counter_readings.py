@@ -48,6 +48,7 @@ def increases(*readings: Reading) -> list[Increase]:
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 4990}, {"total a": 5030}], 0, 30),
         # It stays low: it has begun anew, faster than is likely, and is counted from there.
         ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {"total a": 930}], 0, 40),
+        ([{"total a": 5000}, {"total a": 5010}, {"total a": 900}, {}, {"total a": 930}], 0, 40),
         # A counter with a past is seen first: it was there all along, or under other labels.
         ([{}, {"total a": 5000, "bad a": 9}, {"total a": 5010, "bad a": 9}], 0, 10),
         ([{"total a": 5000}, {"total a": 5010}, {"total b": 5020}, {"total b": 5030}], 0, 20),

@@ -106,6 +106,21 @@ def test_of_several_each_that_differs_is_said_by_itself() -> None:
     assert "all 2 workloads run" in said(web, of_kind("DaemonSet", Outcome.VERIFIED, "Complete"))
 
 
+@pytest.mark.contract("B1403")
+def test_an_undo_says_from_which_version_to_which() -> None:
+    """With their images where there is one workload, and with all that went with it."""
+    left: Any = {"revision": 3, "was_revision": None, "name": "web-3", "images": ["shop/web:3"]}
+    web = workload_result(Outcome.VERIFIED, Reason.COMPLETE) | {"undone": left}
+    api = workload_result(Outcome.VERIFIED, Reason.COMPLETE, name="api") | {"undone": left}
+    took = "the undo took deployment/web back from revision 3, shop/web:3, to revision 4"
+    assert took in said(web)
+    moved = "from revision 3 to revision 4"
+    took = f"the undo took back deployment/web {moved}, deployment/api {moved}"
+    assert said(web, api).endswith(took)
+    as_it_was: Any = {**left, "name": "web-4"}
+    assert "the undo" not in said(web | {"undone": as_it_was})
+
+
 @pytest.mark.contract("B1035")
 def test_a_failed_job_is_no_version_that_is_taken_back() -> None:
     """What it did stays; what was beside it went back, and what comes after it was not written."""

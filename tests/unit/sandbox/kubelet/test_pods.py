@@ -9,6 +9,7 @@ import pytest
 from sandbox.json import JSON
 from sandbox.kubelet.container import Pace
 from sandbox.kubelet.logs import HOSTILE, LogOptions, NoLogError
+from sandbox.kubelet.requests import Remove, ReportStatus
 from tests.unit.sandbox.kubelet.stage import Stage, asking, condition, deleted, pod
 
 MIGRATE: JSON = {"name": "migrate", "image": "shop/migrate:1"}
@@ -173,6 +174,17 @@ def test_a_deleted_pod_takes_its_time_within_its_grace(
     stage = Stage().run(item, seconds=5)
     stage.run(deleted(item, grace_seconds), deleted(item, grace_seconds), seconds=100)
     assert stage.removals() == [(at, "web-1")]
+
+
+def test_a_deleted_pod_that_a_finalizer_keeps_says_that_its_containers_have_ended() -> None:
+    """It is not ready and has an end's phase, before the kubelet lets it go."""
+    item = pod()
+    item["metadata"]["finalizers"] = ["example.com/hold"]
+    stage = Stage().run(item)
+    stage.run(deleted(item), seconds=9)
+    assert [type(each) for _, each, _ in stage.requests[-2:]] == [ReportStatus, Remove]
+    assert (stage.states()[-1], stage.status()["phase"]) == ("Error 137", "Failed")
+    assert condition(stage.status(), "Ready")["status"] == "False"
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,27 @@ def test_wait_for_termination_looks_at_pods_where_the_server_does_not_count() ->
     assert rollout.verdict(3.0).kind is COMPLETE
 
 
+@pytest.mark.contract("B1410")
+@pytest.mark.parametrize("server_counts", [True, False])
+def test_a_pod_held_from_before_stands_for_no_pod_that_terminates(server_counts: bool) -> None:
+    """A server counts none whose containers have ended: its one is another."""
+    held = pod(8, owner_uid="web-1-uid", deleting=True, phase="Failed")
+    web = deployment(terminating_replicas=0 if server_counts else None)
+    scene = Scene(web=web, policy=Policy(requirement=Requirement(wait_for_termination=True)))
+    start = scene.rollout()
+    remembered = after(start, 0.0, old_replica_set(), held).snapshot.remember_pods()
+    rollout = after(replace(start, snapshot=remembered), 1.0, web, *scene.sets)
+    assert rollout.verdict(1.0).kind is COMPLETE
+    going = pod(9, owner_uid="web-1-uid", deleting=True)
+    counting = later(web, 300, terminating_replicas=1) if server_counts else web
+    rollout = after(rollout, 2.0, counting, going)
+    assert rollout.verdict(2.0).kind is PROGRESSING
+    ended = replace(going, phase="Succeeded")
+    assert after(rollout, 3.0, later(web, 400), ended).verdict(3.0).kind is PROGRESSING
+    rollout = after(rollout, 3.0, later(web, 400)).observe(Vanished(3.0, Kind.POD, going.uid))
+    assert rollout.verdict(3.0).kind is COMPLETE
+
+
 @pytest.mark.contract("B56")
 @pytest.mark.parametrize(
     ("require", "there"),

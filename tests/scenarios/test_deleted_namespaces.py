@@ -1,0 +1,57 @@
+"""What a dead gate left over two namespaces, of which one was deleted since."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bed.expectations import assert_runs
+from tests.bed.scene import Scene, settings, web
+from tests.played.gate import PlayedGate
+from tests.scenarios.two_namespaces import both, delete_namespace, die_over_two_namespaces
+
+pytestmark = pytest.mark.sandbox_only("what locks remember of a namespace that went")
+
+
+GONE = "deleted with namespace stage: deployment/api, configmap/settings"
+
+
+@pytest.mark.contract("B1391", "B1392")
+@pytest.mark.parametrize("how", ["recover", "undo", "apply"])
+def test_what_is_left_beside_a_deleted_namespace_goes_back(
+    scene: Scene, program: PlayedGate, how: str
+) -> None:
+    """Its objects are gone, and so is the Lease there: the rest is finished, by one set."""
+    die_over_two_namespaces(scene, program, "stage")
+    delete_namespace(scene, "stage")
+    if how == "apply":
+        result = program("apply", "-f", scene.manifest(settings("three"), web(3)))
+        assert_runs(scene.objects, "shop/web:3")
+    else:
+        result = program(how, "web")
+        assert_runs(scene.objects, "shop/web:1")
+        assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}
+    assert result.exit_code == (0 if how == "apply" else 4), str(result)
+    assert f"{GONE}; what the attempt left elsewhere is finished" in result.stderr
+    assert "without a lock" not in result.stderr
+    assert "no attempt is unfinished" in program("recover").stderr
+
+
+@pytest.mark.contract("B1392")
+@pytest.mark.parametrize("flags", [("--dry-run",), ()], ids=["dry-run", "undo"])
+def test_an_undo_leaves_out_what_went_with_a_deleted_namespace(
+    scene: Scene, program: PlayedGate, flags: tuple[str, ...]
+) -> None:
+    """The set was verified with it: the rest returns whole, under its lock."""
+    scene.objects.create("namespaces", {"metadata": {"name": "stage"}})
+    for version, mode in ((1, "one"), (2, "two")):
+        done = program("apply", "-f", scene.manifest(*both("stage", version, mode)))
+        assert done.exit_code == 0, str(done)
+    delete_namespace(scene, "stage")
+    result = program("undo", "web", *flags)
+    assert result.exit_code == 0, str(result)
+    assert f"{GONE}; an undo does not bring that back" in result.stderr
+    assert "with it goes back: configmap/settings" in result.stderr
+    assert "without a lock" not in result.stderr
+    if not flags:
+        assert_runs(scene.objects, "shop/web:1")
+        assert scene.objects.get("configmaps", "settings")["data"] == {"mode": "one"}

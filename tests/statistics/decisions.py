@@ -146,8 +146,12 @@ def _join(counts: Counts) -> list[Numbers]:
 
     What waits for the other version is dropped at the tick that makes it six.
     """
-    sides = (counts.bad_new, np.maximum(counts.bad_new, counts.total_new))
-    sides = (*sides, counts.bad_old, np.maximum(counts.bad_old, counts.total_old))
+    sides = (
+        counts.bad_new,
+        np.maximum(counts.bad_new, counts.total_new),
+        counts.bad_old,
+        np.maximum(counts.bad_old, counts.total_old),
+    )
     joined = [np.zeros_like(side) for side in sides]
     sums, waits = np.zeros((4, len(sides[0]))), np.zeros(len(sides[0]))
     for tick in range(sides[0].shape[1]):

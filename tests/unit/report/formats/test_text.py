@@ -66,7 +66,9 @@ def test_nothing_is_cut_where_nobody_counts_lines() -> None:
     result["warnings"] = [long]
     for workload in result["workloads"]:
         workload["message"] = long
-        workload["new"]["images"] = workload["baseline"]["images"] = ["shop/web:" + "1" * 50]
+        for version in (workload["new"], workload["baseline"]):
+            assert version is not None
+            version["images"] = ["shop/web:" + "1" * 50]
         for piece in workload["evidence"]:
             piece["text"] = f"{piece['text']}\n{long}"
     whole = verdict_text(result, Style(width=80), is_whole=True)

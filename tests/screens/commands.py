@@ -121,6 +121,17 @@ def verify_long_after(stage: Stage) -> None:
     stage.run("status web")
 
 
+def verify_alone(stage: Stage) -> None:
+    """Comparisons of a version beside which no old one serves any more."""
+    stage.scene.serve(web())
+    query = """'latency{pod=~"${replicaset}-.*"}'"""
+    ratio = f"{{name: latency, deployment: web, query: {query}, compare: {{max-ratio: 1.5}}}}"
+    counts = "{use: error-share, metrics: prometheus, deployment: web}"
+    for check in (ratio, counts):
+        (stage.folder / "gate.yaml").write_text(f"checks: [{check}]\n")
+        stage.run("verify web --config gate.yaml --prometheus-url https://prometheus.test")
+
+
 def verify_crashed_before(stage: Stage) -> None:
     """Somebody else's rollout crashes, and had restarted before anybody looked."""
     stage.scene.serve(web())

@@ -175,6 +175,18 @@ def subject(attempt: Attempt, check: Check) -> Subject:
     )
 
 
+def describe_alone(attempt: Attempt, phase: During) -> Iterator[str]:
+    """Say of each comparison of a phase that no old version serves, and what follows."""
+    for run in _running(attempt, phase):
+        check = run.check
+        if not check.compares or subject(attempt, check).baseline is not None:
+            continue
+        follows = "it cannot be decided"
+        if isinstance(check.probe, Counts) and check.probe.rule.negligible:
+            follows = "it passes by a negligible rate of the new one alone"
+        yield f"{check.name}: no old version serves, there is nothing to compare with: {follows}"
+
+
 def _find_served(attempt: Attempt, ref: Ref) -> Version | None:
     """Return the version that served right before the new one, None if nothing else did.
 

@@ -22,8 +22,8 @@ class Kind(enum.StrEnum):
 class Measurement:
     """What one tick said; `message` is one line with the numbers that decided.
 
-    `value` and `baseline` are None if there is no single number. `permanent` is set for errors that
-    asking again will not mend, `trouble` for those that a source reported.
+    `value` and `baseline` are None if there is no single number. `permanent` is set where asking
+    again will not mend it, `trouble` for errors that a source reported.
     """
 
     kind: Kind
@@ -63,3 +63,9 @@ def unaskable(variable: str) -> Measurement:
     """Return the measurement of a tick that asked nothing: `variable` has no value yet."""
     why = "the window is below 1s" if variable == "window" else f"${{{variable}}} is not known"
     return no_data(f"{why}: nothing was asked")
+
+
+def nothing_before() -> Measurement:
+    """Return the measurement of a comparison where no other version serves, now or later."""
+    why = "no old version serves: there is nothing to compare with"
+    return Measurement(Kind.NO_DATA, CleanText(why), permanent=True)

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from gate.core.checks.baseline_comparison import Pairs
 from gate.core.checks.count_run import CountRun
-from gate.core.checks.measurement import Kind, Measurement, measure_error, no_data, unaskable
+from gate.core.checks.measurement import (
+    Kind,
+    Measurement,
+    measure_error,
+    no_data,
+    nothing_before,
+    unaskable,
+)
 from gate.core.checks.metric_measurement import by_test
 from gate.core.checks.old_pods import NO_OLD_PODS, OldPods
 from gate.core.checks.questions import Answers, Errored, Trouble
@@ -119,8 +126,15 @@ class CheckRun:
 
     @property
     def settled(self) -> bool:
-        """Whether it needs no more time: nothing is asked, or counts would show nothing new."""
-        return self.finished or (self.counts is not None and self.counts.settled)
+        """Whether it needs no more time: nothing is asked, or more looks would show nothing new."""
+        if self.counts is not None and self.counts.settled:
+            return True
+        return self.finished or self._is_alone
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether it compares with a version that does not serve, and will not."""
+        return self.last is not None and self.last.kind is Kind.NO_DATA and self.last.permanent
 
     @property
     def begins(self) -> bool:
@@ -191,7 +205,8 @@ class CheckRun:
 
     def after_unaskable(self, tick: Tick, at: float, why: Unaskable) -> CheckRun:
         """Record that nothing could be asked, which uses up no count. ValueError as above."""
-        return self._not_asked(tick, at, unaskable(why.missing))
+        what = nothing_before() if why.is_alone else unaskable(why.missing)
+        return self._not_asked(tick, at, what)
 
     def _not_asked(self, tick: Tick, at: float, what: Measurement) -> CheckRun:
         self._require_awaited(tick)
@@ -295,6 +310,8 @@ class CheckRun:
             return f"{tally.consecutive_errors} errors in a row{last}"
         if bears.allowed_no_data is not None and tally.no_data > bears.allowed_no_data:
             return f"{tally.no_data} times no data{last}"
+        if self._is_alone and self.last is not None:
+            return self.last.message
         if tally.passes < bears.min_passes:
             return (
                 f"{tally.passes} of {bears.min_passes} passes{last}" if self.last else "never ran"

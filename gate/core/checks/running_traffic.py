@@ -16,6 +16,8 @@ from gate.core.checks.spec import Check, Counts
 from gate.core.checks.tick_questions import HOUR, STEP_SECONDS, Unaskable, label_counted
 
 HOUR_SECONDS: Final = 3600.0
+_LEAST_STEPS: Final = 2
+"""An increase takes two readings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,13 @@ def read_traffic(counts: Counts, grown: Answer, seen: Answer) -> MeasuredTraffic
     steps = sum(each.value for each in _finite(seen))
     seconds = min(HOUR_SECONDS, steps * STEP_SECONDS)
     total = found.get(Counted.TOTAL, 0.0)
-    if not (total > 0 and seconds > 0):
+    if steps < _LEAST_STEPS:
+        return no_data(
+            "the running version is too young, or its counters are not found: the last hour has"
+            f" fewer than {_LEAST_STEPS} readings of them, {STEP_SECONDS:.0f}s apart; ask again in"
+            " a minute, or give --traffic and --rate"
+        )
+    if not total > 0:
         return no_data("no traffic of the running version is seen in the last hour")
     if counts.computes_bad and Counted.BAD not in found:
         return no_data(NO_COMPUTED_BAD)

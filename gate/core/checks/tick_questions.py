@@ -26,9 +26,13 @@ HOUR: Final = f"1h:{STEP_SECONDS:.0f}s"
 
 @dataclass(frozen=True, slots=True)
 class Unaskable:
-    """Nothing can be asked yet: `missing` is the variable whose value is not known."""
+    """Nothing can be asked yet: `missing` is the variable whose value is not known.
+
+    `is_alone` is whether it never will be, as no version served before.
+    """
 
     missing: str
+    is_alone: bool = False
 
 
 def ask(
@@ -55,6 +59,8 @@ def ask(
 def _metric_questions(
     metric: Metric, at: float, subject: Subject, user: Mapping[str, str]
 ) -> Questions | Unaskable:
+    if metric.compare is not None and subject.baseline is None:
+        return Unaskable(subject.variables.of_baseline[0], is_alone=True)
     known = query_variables.values(subject, at, metric.window_seconds, user)
     missing = next(filter(None, (query.missing(known) for query in metric.queries())), None)
     if missing is not None:

@@ -41,8 +41,9 @@ class Baking(WatchingState):
             line = f"complete; watching for {at_most}another {attempt.bake_seconds:.0f} s"
             effects = (attempt.say("baking", line),)
         attempt = replace(attempt, course=replace(attempt.course, baked_since=attempt.now))
-        attempt = start_rechecks(attempt)
-        return health_checks.start_checks(attempt, self.phase), effects
+        attempt = health_checks.start_checks(start_rechecks(attempt), self.phase)
+        alone = health_checks.describe_alone(attempt, self.phase)
+        return attempt, (*(attempt.say("check", line) for line in alone), *effects)
 
     def next_trigger(self, attempt: Attempt, verdicts: Verdicts) -> Trigger | None:
         """Go on at the end of the window, once no check that decides is being measured."""

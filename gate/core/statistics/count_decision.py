@@ -117,12 +117,12 @@ def is_worse(rule: CountRule, evidence: Evidence, *, at_the_end: bool) -> bool:
     if not rule.known_length:
         known = evidence.likelihoods
         return known.log_evidence_above(rule.tolerated, dispersion=spread) >= -math.log(alpha)
-    return exact_tail(rule.tolerated, new.bad / spread, old.bad / spread, evidence) <= alpha
+    odds = rule.tolerated * new.total / old.total
+    return exact_tail(odds, new.bad / spread, old.bad / spread) <= alpha
 
 
-def exact_tail(ratio: float, bad_new: float, bad_old: float, evidence: Evidence) -> float:
-    """Return how likely new has that many of all bad events, were its rate `ratio` times old's."""
-    odds = ratio * evidence.new.total / evidence.old.total
+def exact_tail(odds: float, bad_new: float, bad_old: float) -> float:
+    """Return how likely new has that many of all bad events, at these odds of having each."""
     return beta_probability(bad_new, bad_old + 1, odds / (1 + odds))
 
 

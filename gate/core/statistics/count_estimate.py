@@ -47,11 +47,12 @@ class Estimate:
 @lru_cache(maxsize=256)
 def estimate(rule: CountRule, evidence: CountEvidence, *, at_the_end: bool = False) -> Estimate:
     """Return the figures after the ticks so far."""
-    new, old = evidence.new, evidence.old
     low, high = find_interval(rule, evidence, at_the_end=at_the_end)
-    if not new.total or not old.total:
+    if not evidence.new.total or not evidence.old.total:
         return Estimate(None, low, high, None)
-    return Estimate(evidence.ratio, low, high, _smallest_detectable(rule, evidence))
+    compared = _Compared.of(rule, evidence)
+    found = None if compared is None else _smallest_detectable(rule, compared)
+    return Estimate(evidence.ratio, low, high, found)
 
 
 def find_interval(
@@ -82,47 +83,66 @@ def times_to_find(rule: CountRule, evidence: CountEvidence, ratio: float) -> flo
     1.0 where these do. None also without a bad event, and for a ratio that is tolerated or would
     make more bad than there are.
     """
-    if not evidence.new.total or not evidence.old.total or ratio <= rule.tolerated:
+    compared = _Compared.of(rule, evidence)
+    if compared is None or ratio <= rule.tolerated or not 0 < compared.share_of_bad * ratio <= 1:
         return None
-    if not 0 < _share_of_bad(evidence) * ratio <= 1:
-        return None
-    return _first(lambda times: _is_found(rule, evidence, ratio, times), 1.0, _MOST_TIMES)
+    return _first(lambda times: _is_found(rule, compared, ratio, times), 1.0, _MOST_TIMES)
 
 
-def _smallest_detectable(rule: CountRule, evidence: CountEvidence) -> float | None:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a rule compares: how much each version served, and how much of it was bad.
+
+    `rate` is the share of bad ones of both, as so many independent events.
+    """
+
+    new: float
+    old: float
+    share_of_bad: float
+    rate: float
+
+    @classmethod
+    def of(cls, rule: CountRule, evidence: CountEvidence) -> _Compared | None:
+        """Return all counts, or, in a phase of unknown length, those of joined ticks alone.
+
+        None where there are none of one version.
+        """
+        (bad_new, new), (bad_old, old) = evidence.joined.new, evidence.joined.old
+        if rule.known_length:
+            bad_new, new = evidence.new.bad, evidence.new.total
+            bad_old, old = evidence.old.bad, evidence.old.total
+        if not new or not old:
+            return None
+        share = (bad_new + bad_old) / (new + old)
+        return cls(new, old, share, share / evidence.dispersion)
+
+
+def _smallest_detectable(rule: CountRule, compared: _Compared) -> float | None:
     """Search at the rate of both versions together; no rate is above 1."""
-    share = _share_of_bad(evidence)
+    share = compared.share_of_bad
     most = min(MOST_RATIO, 1 / share) if share else 0.0
     if most <= rule.tolerated:
         return None
-    return _first(lambda ratio: _is_found(rule, evidence, ratio), rule.tolerated, most)
+    return _first(lambda ratio: _is_found(rule, compared, ratio), rule.tolerated, most)
 
 
-def _share_of_bad(evidence: CountEvidence) -> float:
-    new, old = evidence.new, evidence.old
-    return (new.bad + old.bad) / (new.total + old.total)
-
-
-def _is_found(rule: CountRule, evidence: CountEvidence, ratio: float, times: float = 1.0) -> bool:
+def _is_found(rule: CountRule, compared: _Compared, ratio: float, times: float = 1.0) -> bool:
     """Tell whether so many times these counts would fail a true ratio four times in five."""
-    rate = times * _share_of_bad(evidence) / evidence.dispersion
-    weighed = ratio * evidence.new.total
-    weights = weighed + evidence.old.total
-    events, share = rate * weights, weighed / weights
-    least = _fewest_that_fail(rule, evidence, events)
+    weighed = ratio * compared.new
+    events = times * compared.rate * (weighed + compared.old)
+    least = _fewest_that_fail(rule, compared.new / compared.old, events)
     if least is None:
         return False
-    return beta_probability(least, events - least + 1, share) >= POWER
+    return beta_probability(least, events - least + 1, weighed / (weighed + compared.old)) >= POWER
 
 
-def _fewest_that_fail(rule: CountRule, evidence: CountEvidence, events: float) -> float | None:
-    """Return how many of `events` new has to have to fail at the end."""
+def _fewest_that_fail(rule: CountRule, odds: float, events: float) -> float | None:
+    """Return how many of `events` new has to have to fail at the end; `odds` are its traffic's."""
     alpha = rule.alpha_now(at_the_end=True)
 
     def fails(bad_new: float) -> bool:
         if rule.known_length:
-            return exact_tail(rule.tolerated, bad_new, events - bad_new, evidence) <= alpha
-        odds = evidence.new.total / evidence.old.total
+            return exact_tail(rule.tolerated * odds, bad_new, events - bad_new) <= alpha
         found = log_evidence_of_sums(rule.tolerated, odds, bad_new, events - bad_new)
         return found >= -math.log(alpha)
 

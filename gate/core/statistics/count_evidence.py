@@ -99,13 +99,17 @@ class SideCounts:
 
 @dataclass(frozen=True, slots=True)
 class CountEvidence:
-    """All ticks of a phase as sums; `likelihoods` are kept for phases of unknown length."""
+    """All ticks of a phase as sums; `likelihoods` are kept for phases of unknown length.
+
+    `joined` is what they are of: the events of both versions, without those of one alone.
+    """
 
     new: SideCounts = field(default_factory=SideCounts)
     old: SideCounts = field(default_factory=SideCounts)
     ticks: int = 0
     likelihoods: RatioLikelihoods = NO_LIKELIHOODS
     waiting: WaitingTicks = field(default_factory=WaitingTicks)
+    joined: CountTick = NO_EVENTS
 
     def plus(self, tick: CountTick) -> CountEvidence:
         """Return the evidence with one tick more."""
@@ -118,6 +122,7 @@ class CountEvidence:
             ticks=self.ticks + 1,
             likelihoods=known if both is None else known.plus(both.new, both.old),
             waiting=waiting,
+            joined=self.joined if both is None else self.joined.plus(both),
         )
 
     @property

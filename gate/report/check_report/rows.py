@@ -129,7 +129,8 @@ def _often(row: CheckResult) -> str:
         return f"asked {_times(errors)}, without an answer to judge"
     unanswered = f", {errors} more without an answer to judge" if errors else ""
     if failures:
-        return f"{failures} of {count} failed{unanswered}"
+        each = "looks" if row["comparison"] else "measurements"
+        return f"{failures} of {count} {each} failed{unanswered}"
     return f"measured {_times(count)}{unanswered}" if count else "not measured"
 
 

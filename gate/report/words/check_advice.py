@@ -32,6 +32,12 @@ def advise_on_counts(result: Result, name: str, place: list[str]) -> Iterator[St
         yield Step("find out which requests fail in the new version, fix that, then apply again")
         return
     shared = _find_shared_seconds(result)
+    if shared is None and result["command"] == "verify":
+        yield Step(
+            "begin to verify while both versions serve, as soon as the rollout begins; or take a"
+            " check with a fixed bound, which needs the new version alone"
+        )
+        return
     text = (
         "let both versions serve side by side for longer (a longer minReadySeconds; of a"
         " StatefulSet, a partition)"

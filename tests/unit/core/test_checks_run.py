@@ -257,7 +257,7 @@ def test_below_a_second_of_window_nothing_is_asked() -> None:
     assert ask(check, 110.0, subject, During.ROLLOUT) != Unaskable("window")
 
 
-@pytest.mark.contract("B423")
+@pytest.mark.contract("B423", "B1384")
 @pytest.mark.parametrize("compare", [Ratio(1.5), MannWhitney()])
 def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWhitney) -> None:
     """There is nothing to compare with, and nothing is asked."""
@@ -266,9 +266,14 @@ def test_without_a_baseline_a_comparison_is_inconclusive(compare: Ratio | MannWh
         "shop", "web", Version("web-new", "new"), 0.0, first_available_at=0.0, variables=VARIABLES
     )
     found = ask(check, 100.0, subject, During.ROLLOUT)
-    assert found == Unaskable("baseline_replicaset")
+    assert found == Unaskable("baseline_replicaset", is_alone=True)
     run, tick = ticked(CheckRun.start(check, 100.0), 100.0)
-    assert at_end(run.after_unaskable(tick, 100.0, found)).kind is INCONCLUSIVE
+    run = run.after_unaskable(tick, 100.0, found)
+    assert run.settled
+    assert at_end(run).kind is INCONCLUSIVE
+    assert at_end(run).message == "no old version serves: there is nothing to compare with"
+    (again, tick) = ticked(CheckRun.start(check, 100.0), 100.0)
+    assert not again.after_unaskable(tick, 100.0, Unaskable("window")).settled
     assert not isinstance(ask(check, 100.0, SUBJECT, During.ROLLOUT), Unaskable)
 
 

@@ -178,7 +178,7 @@ def test_without_what_it_needs_it_is_a_usage_error(
     assert complaint in ended.err
 
 
-@pytest.mark.contract("B1205")
+@pytest.mark.contract("B1205", "B1385")
 def test_a_prometheus_that_cannot_be_asked_ends_it_as_checks(
     gate: Gate, server: Server, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +197,10 @@ def test_a_prometheus_that_cannot_be_asked_ends_it_as_checks(
     assert end() == (3, "error")
     metrics.answers()
     assert end() == (7, "no-data")
+    text = foreseen(gate, "web", prometheus_url=BASE, output="text")
+    said = " ".join(text.out.split())
+    assert "the running version is too young, or its counters are not found" in said
+    count(metrics, 0, 0, 60)
     text = foreseen(gate, "web", prometheus_url=BASE, output="text")
     assert "no traffic of the running version is seen in the last hour" in text.out
     monkeypatch.setattr("gate.app.runtime.check_sources.sources", lambda *_: Unreachable({}))

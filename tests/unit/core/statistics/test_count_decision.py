@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincinv
 from scipy.stats import binom, chi2, norm
 
 from gate.core.statistics.count_decision import LEAST_TICKS, CountRule, End, judge
-from gate.core.statistics.count_estimate import POWER, estimate
+from gate.core.statistics.count_estimate import POWER, estimate, times_to_find
 from gate.core.statistics.count_evidence import CountEvidence, CountTick, SideCounts
 from gate.core.statistics.ratio_likelihoods import ALTERNATIVES, STEP
 from tests.table import each
@@ -62,6 +62,20 @@ def test_looks_that_see_one_version_each_count_as_one_that_sees_both() -> None:
     assert evidence(old, nothing, nothing, new) == 0
     assert evidence(old, old, old, new, old) == together
     assert evidence(new, old, new, old) > together
+
+
+@pytest.mark.contract("B1380")
+def test_what_one_version_served_alone_shows_no_ratio_in_a_rollout() -> None:
+    """It is no evidence there, so it makes no smaller ratio detectable, and less time enough."""
+    together = [(2, 200, 2, 200)] * 10
+    shared = gathered(ROLLOUT, *together)
+    more = gathered(ROLLOUT, *[(0, 0, 2, 200)] * 20, *together, *[(2, 200, 0, 0)] * 20)
+    found = estimate(ROLLOUT, shared).detectable
+    assert found is not None
+    assert estimate(ROLLOUT, more).detectable == found
+    assert times_to_find(ROLLOUT, more, 2) == times_to_find(ROLLOUT, shared, 2)
+    seen = gathered(BAKE, *together)
+    assert (estimate(BAKE, seen).detectable or 0) < found
 
 
 @pytest.mark.contract("B1151")

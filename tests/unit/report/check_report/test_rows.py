@@ -263,7 +263,7 @@ def test_of_many_checks_the_bad_ones_are_told() -> None:
     rows = [row(f"good-{at}", "pass") for at in range(7)]
     rows += [row("lost", "inconclusive", "no series"), row("bad", "fail", "2 is not <= 1")]
     assert check_lines(rows, Style()) == [
-        "✗ bad: 2 is not <= 1; 1 of 1 failed",
+        "✗ bad: 2 is not <= 1; 1 of 1 measurements failed",
         "! lost: no series; measured once",
         "✓ 7 passed: good-0, good-1, good-2, good-3 and 3 more",
     ]

@@ -55,11 +55,11 @@ class ClosingTexts:
         if closing is None:
             return None
         try:
-            with self._counted():
+            with self._measure_time():
                 earlier = before()
                 after = self._after(earlier, closing)
             after = keep(earlier, after, closing.confidential)
-            with self._counted():
+            with self._measure_time():
                 return history_text(after)
         except Exception as error:  # noqa: BLE001 - whatever it is, the lock is to be given back
             why = f"{type(error).__name__}: {error}"
@@ -79,7 +79,7 @@ class ClosingTexts:
         )
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _measure_time(self) -> Iterator[None]:
         """Count the time of one text at a time: side by side each would count the others' too."""
         with self._turn:
             began_at = self._clock.now()

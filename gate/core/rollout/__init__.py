@@ -5,6 +5,7 @@ __all__ = [
     "baseline",
     "causes",
     "controller_faults",
+    "creation_times",
     "early_evidence",
     "fresh_pods",
     "judge",

@@ -61,7 +61,7 @@ def test_a_strategy_that_failed_a_check_verifies_nothing(scene: Scene) -> None:
     assert "verified after" not in text
     assert " failed revision " not in text
     assert judgements(scene, "sts/db") == before
-    assert before[2] == ("not judged", "NoRollout", True)
+    assert before[2] == ("not verified", "NoRollout", True)
     crashed = scene.apply(stateful_set(image="shop/db:3", behaviour=CRASH, **ON_DELETE))
     assert "returns to revision 2 (shop/db:2), not verified (NoRollout)" in crashed.stderr
 
@@ -100,7 +100,7 @@ def test_what_served_before_is_returned_to_though_nobody_could_decide_on_it(scen
         assert mode(scene) == "one"
         assert "serves again, not verified (CheckError)" in one_line(report(scene, result))
         (now,) = (one for one in judgements(scene, "web").values() if one[2])
-        assert now == ("not judged", "CheckError", True)
+        assert now == ("not verified", "CheckError", True)
     assert_verified(scene.apply(settings("four"), web(4)))
     doubted = scene.apply(settings("five"), web(5), flags=DOUBTED)
     assert_ended(doubted, 7, "inconclusive", "CheckError", running="new")

@@ -79,7 +79,11 @@ def plan_undo(context: CommandContext, name: str, named: Revision | None) -> Rea
     refs = [item.ref for item in items]
     plan = preflight.plan_of("undo", policy(settings), items, trials, targets, refs)
     plan = plan_to_replace_pods(found, choice, plan)
-    plan = return_target.with_members(session, plan, context.memory)
+    # What --deployment-only leaves on the way out is left on the way back as well.
+    choose = (
+        return_target.with_target_set if settings.deployment_only else return_target.with_members
+    )
+    plan = choose(session, plan, context.memory)
     if restored := [ref for ref in plan.target_set.bodies if ref not in refs]:
         _check_access(context, name, items, restored)
     refuse_protected_plan(plan, settings.protected_namespace)

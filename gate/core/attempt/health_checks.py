@@ -108,6 +108,20 @@ def measure_answer(attempt: Attempt, effect: Ask, answer: Answered | Errored) ->
     return _with_run(attempt, run.after_error(effect.tick, answer.at, answer.error))
 
 
+def forget_questions(attempt: Attempt) -> Attempt:
+    """Return the attempt with each measurement that is under way to be asked again, from now on."""
+    asked = attempt.requests.outstanding
+    for number in [number for number, one in asked.items() if isinstance(one, Ask)]:
+        asked = asked.drop(number)
+    checks = attempt.health.checks
+    runs = FrozenMap({name: run.ask_again(attempt.now) for name, run in checks.items()})
+    return replace(
+        attempt,
+        requests=replace(attempt.requests, outstanding=asked),
+        health=replace(attempt.health, checks=runs),
+    )
+
+
 def _sort_old_pods(attempt: Attempt, check: Check) -> OldPods:
     """Return the pods of the old version by their age, for a check that compares with fresh ones.
 
